@@ -35,6 +35,8 @@ from zkchat.repl.pick_list import PickRow
 from zkchat.repl.vault_browser import VaultBrowser
 from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.vault.library import Library
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.mention_links import ChosenLinks, MentionGroup
 
 
 class SessionsWithCounts(SessionsInMemory):
@@ -297,6 +299,18 @@ class GoalsInMemory:
         yield Warned(text="went on")
 
 
+class EveryMention:
+    """Implements `repl.command_context.MentionChooser`: a user who says yes to all, until they leave."""
+
+    def __init__(self) -> None:
+        self.style = LinkStyle()
+        self.leaves = False
+
+    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
+        chosen = [(group, group.links) for group in groups]
+        return None if self.leaves else chosen
+
+
 class CommandHarness:
     """A command context whose parts can be inspected after a command."""
 
@@ -318,6 +332,7 @@ class CommandHarness:
         )
         self.models = ModelsInMemory()
         self.goals = GoalsInMemory()
+        self.mentions = EveryMention()
         self.context = CommandContext(
             conversation=self.conversation,
             store=self.store,
@@ -330,6 +345,7 @@ class CommandHarness:
             now=lambda: NOON,
             models=self.models,
             goals=self.goals,
+            mentions=self.mentions,
             keys=["canary-of-the-test"],
         )
 

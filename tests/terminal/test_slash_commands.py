@@ -141,6 +141,16 @@ def test_the_vault_is_searched_read_and_opened_and_nothing_of_it_is_said(chat: C
     chat.say("/tags", "#drink", "/search tag:drink lists the notes of one.")
     chat.say("/recent 1", "1.", " · ")
     chat.say("/daily", "There is no daily note for", "It would be ")
+    naps = chat.world.note("Naps.md", "Long sleep, short sleep; coffee first.\n")
+    chat.terminal.send("/link\r")
+    chat.see("Naps.md:1", "Link it?")
+    chat.terminal.send("n")
+    chat.see("[[Sleep|sleep]]", "a all 2 here")
+    chat.terminal.send("a")
+    chat.see("[[Coffee|coffee]]", "Link it?")
+    chat.terminal.send("q")
+    chat.see("2 mentions linked in 1 note.", "/undo takes it back.", PROMPT)
+    assert naps.read_text() == "Long [[Sleep|sleep]], short [[Sleep|sleep]]; coffee first.\n"
     chat.say("/show [[Slep]] ", "There is no note '[[Slep]]' in the vault. Closest: [[Sleep]].")
     assert chat.messages() == ["Tell me of [[Sleep]]", ANSWERS[0]]
 

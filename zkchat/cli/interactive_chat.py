@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from zkchat.chat.goals.run import GoalRun
+    from zkchat.cli.mention_dialog import ChatMentions
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
     from zkchat.repl.command_context import Surface
@@ -172,8 +173,14 @@ class InteractiveChat:
             now=self._environment.now,
             models=self._models,
             goals=self._goals(opened),
+            mentions=self._mentions(opened),
             keys=keys_of(self._environment, opened),
         )
+
+    def _mentions(self, opened: conversation.OpenConversation) -> "ChatMentions":
+        from zkchat.cli.mention_dialog import ChatMentions
+
+        return ChatMentions(self.io, opened.paths.vault, color=opened.settings.ui.color, plain=self._view.plain)
 
     def _goals(self, opened: conversation.OpenConversation) -> "GoalRun":
         from zkchat.compose.goals import bounds_of, open_goal_run

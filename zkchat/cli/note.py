@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.link_mentions import link
 from zkchat.cli.note_changes import ChangeOptions, DryRunOption, OpenNotes, UnaskedOption, change_notes
 from zkchat.cli.note_lookup import NoteArgument
 from zkchat.errors import UsageError
@@ -254,6 +255,9 @@ def trash(
         return notes.editing.editor.delete(notes.find(note).path)
 
     change_notes(current_io(), ChangeOptions("note trash", vault, yes, dry_run, json_output), stage)
+
+
+app.command()(link)
 
 
 def _read_text(io: CommandIO, words: list[str]) -> str:

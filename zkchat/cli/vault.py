@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from zkchat.cli.common import JsonOption, VaultOption, current_io
+from zkchat.cli.fix_links import fix_links
 from zkchat.cli.links import link_record
 from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
@@ -118,6 +119,9 @@ def neighbours(
     listing = Listing(io, paths)
     for row in rows:
         listing.line(f"{row['steps']}  {row['title']} ({row['path']})")
+
+
+app.command()(fix_links)
 
 
 def _counts_record(counts: "IndexCounts") -> dict[str, object]:

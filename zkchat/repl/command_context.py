@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from zkchat.repl.note_pages import Position
     from zkchat.repl.pick_list import PickRow
     from zkchat.repl.vault_browser import VaultBrowser
+    from zkchat.writing.conventions import LinkStyle
+    from zkchat.writing.mention_links import ChosenLinks, MentionGroup
 
 
 class CommandConversation(Protocol):
@@ -221,6 +223,19 @@ class GoalRunner(Protocol):
         ...
 
 
+class MentionChooser(Protocol):
+    """Asks the user which mentions of notes become links."""
+
+    @property
+    def style(self) -> "LinkStyle":
+        """How links are written in this vault."""
+        ...
+
+    def choose(self, groups: "Iterable[MentionGroup]") -> "ChosenLinks | None":
+        """Ask one after the other; None after Ctrl-C. Raises `UsageError` where nobody can be asked."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class CommandContext:
     """Everything that a slash command may use. A new one is made for each conversation."""
@@ -240,6 +255,7 @@ class CommandContext:
     """The clock."""
     models: ModelCatalogue
     goals: GoalRunner
+    mentions: MentionChooser
     keys: Sequence[str] = field(default=(), repr=False)
     """The API keys of this user, which no export may hold."""
 

@@ -14,8 +14,8 @@ from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import heading_key, is_attachment
 from zkchat.vault.notes.wikilink import name_key
 
-MIN_CONFIDENCE: Final = 0.75
-"""Of a name or heading that is only similar; chosen by `benchmarks.links.repairs`."""
+MIN_LIKENESS: Final = 0.8
+"""Of a name or heading that is proposed for it; chosen by `benchmarks.links.repairs`."""
 MAX_CANDIDATES: Final = 3
 _SUGGESTIONS: Final = 5
 _FOREIGN_SUFFIX: Final = re.compile(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
@@ -56,15 +56,18 @@ class BrokenLink:
         return bool(self.repairs) and self.repairs[0].is_sure
 
 
-def broken_links(library: Library, renamed: Mapping[str, str] | None = None) -> list[BrokenLink]:
+def broken_links(
+    library: Library, renamed: Mapping[str, str] | None = None, *, min_likeness: float = MIN_LIKENESS
+) -> list[BrokenLink]:
     """The broken links of all notes with what they could have meant: sure repairs first, then by likelihood.
 
-    Templates are left out. `renamed` are files that had another path once: by that path, the present one.
+    Templates and symbolic links are left out. `renamed` are files that had another path: by that path, the present one.
     """
     doubts = graph.doubts(library)
-    finder = RepairFinder(library, renamed or {})
+    finder = RepairFinder(library, renamed, min_likeness=min_likeness)
     found: dict[tuple[str, str], BrokenLink] = {}
-    kept = {*library.without_templates({each.source for each in (*doubts.broken, *doubts.astray) if each.source})}
+    sources = {each.source for each in (*doubts.broken, *doubts.astray) if each.source}
+    kept = {*library.without_templates(sources)} - library.linked_files(sources).keys()
     for each in (*doubts.broken, *doubts.astray):
         if each.source not in kept or each.source is None:
             continue
@@ -87,8 +90,11 @@ def broken_links(library: Library, renamed: Mapping[str, str] | None = None) -> 
 class RepairFinder:
     """Looks for what links could have meant, among the names of all files."""
 
-    def __init__(self, library: Library, renamed: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, library: Library, renamed: Mapping[str, str] | None = None, *, min_likeness: float = MIN_LIKENESS
+    ) -> None:
         self._library = library
+        self._min_likeness = min_likeness
         self._files = library.files()
         self._renamed = {name_key(without_suffix(path)): now for path, now in (renamed or {}).items()}
 
@@ -108,9 +114,11 @@ class RepairFinder:
         last = link.anchor.rpartition("#")[2].strip()
         if last.startswith("^"):
             blocks = [block.id for block in outline.blocks] if outline else []
-            return _best((*self._moved_block(last[1:], found.path), *_similar_blocks(last[1:], blocks, found.path)))
+            return _best(
+                (*self._moved_block(last[1:], found.path), *self._similar_blocks(last[1:], blocks, found.path))
+            )
         headings = [*dict.fromkeys(heading.text for heading in outline.headings)] if outline else []
-        return _best(_similar_headings(link.anchor, headings, found.path))
+        return _best(self._similar_headings(link.anchor, headings, found.path))
 
     def _by_spelling(self, link: Link, source: str) -> Iterator[Repair]:
         """Files that the target names in an encoding or notation that links do not have."""
@@ -164,7 +172,7 @@ class RepairFinder:
         for suggestion in missing.suggestions if isinstance(missing, Missing) else ():
             likeness = similarity(name, without_suffix(suggestion))
             found = self._library.resolve(Link(text="", target=suggestion), None, suggestions=0)
-            if likeness >= MIN_CONFIDENCE and isinstance(found, Resolved | Ambiguous):
+            if likeness >= self._min_likeness and isinstance(found, Resolved | Ambiguous):
                 for path in (found.path, *(found.others if isinstance(found, Ambiguous) else ())):
                     yield Repair(path=path, reason="has a similar name", confidence=0.94 * likeness)
 
@@ -172,6 +180,35 @@ class RepairFinder:
         paths = self._by_block.get(block.casefold(), [])
         if len(paths) == 1 and paths[0] != path:
             yield Repair(path=paths[0], anchor=f"^{block}", reason="the block is there now", confidence=0.9)
+
+    def _similar_headings(self, anchor: str, headings: list[str], path: str) -> Iterator[Repair]:
+        last = anchor.rpartition("#")[2].strip()
+        nested = [heading for heading in headings if "#" in anchor and heading_key(heading) == heading_key(last)]
+        slugs = [heading for heading in headings if _slug(heading) == last.casefold()]
+        loose = [heading for heading in headings if loose_key(heading) == loose_key(last)]
+        for same, reason, confidence in (
+            (nested, "the heading stands elsewhere in the note", 1.0),
+            (slugs, "it is written as on the web", 1.0),
+            (loose, "the heading is spelled differently", 0.95),
+        ):
+            for heading in same:
+                is_sure = len(same) == 1 and confidence == 1.0
+                yield Repair(
+                    path=path, anchor=anchor_text(heading), reason=reason, confidence=confidence, is_sure=is_sure
+                )
+        for heading in headings:
+            likeness = similarity(last, heading)
+            if likeness >= self._min_likeness:
+                reason = "there is a similar heading"
+                yield Repair(path=path, anchor=anchor_text(heading), reason=reason, confidence=0.94 * likeness)
+
+    def _similar_blocks(self, block: str, blocks: Iterable[str], path: str) -> Iterator[Repair]:
+        for other in blocks:
+            likeness = similarity(block, other)
+            if likeness >= self._min_likeness:
+                yield Repair(
+                    path=path, anchor=f"^{other}", reason="there is a similar block", confidence=0.9 * likeness
+                )
 
     @cached_property
     def _by_exact_name(self) -> dict[str, list[str]]:
@@ -243,33 +280,6 @@ def _in_order(key: str) -> str:
 def anchor_text(heading: str) -> str:
     """A heading as a link can name it."""
     return " ".join(_UNSAFE_IN_ANCHOR.sub(" ", heading).split())
-
-
-def _similar_headings(anchor: str, headings: list[str], path: str) -> Iterator[Repair]:
-    last = anchor.rpartition("#")[2].strip()
-    nested = [heading for heading in headings if "#" in anchor and heading_key(heading) == heading_key(last)]
-    slugs = [heading for heading in headings if _slug(heading) == last.casefold()]
-    loose = [heading for heading in headings if loose_key(heading) == loose_key(last)]
-    for same, reason, confidence in (
-        (nested, "the heading stands elsewhere in the note", 1.0),
-        (slugs, "it is written as on the web", 1.0),
-        (loose, "the heading is spelled differently", 0.95),
-    ):
-        for heading in same:
-            is_sure = len(same) == 1 and confidence == 1.0
-            yield Repair(path=path, anchor=anchor_text(heading), reason=reason, confidence=confidence, is_sure=is_sure)
-    for heading in headings:
-        likeness = similarity(last, heading)
-        if likeness >= MIN_CONFIDENCE:
-            reason = "there is a similar heading"
-            yield Repair(path=path, anchor=anchor_text(heading), reason=reason, confidence=0.94 * likeness)
-
-
-def _similar_blocks(block: str, blocks: Iterable[str], path: str) -> Iterator[Repair]:
-    for other in blocks:
-        likeness = similarity(block, other)
-        if likeness >= MIN_CONFIDENCE:
-            yield Repair(path=path, anchor=f"^{other}", reason="there is a similar block", confidence=0.9 * likeness)
 
 
 def _slug(heading: str) -> str:

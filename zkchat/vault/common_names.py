@@ -11,9 +11,9 @@ from zkchat.lexicon.time_words import TIME_WORDS
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.terms import stem, words
 
-MAX_SHARE: Final = 0.01
+MAX_SHARE: Final = 0.004
 """Of the sections of a vault that may hold a word which is a name; chosen by `benchmarks.links.mentions`."""
-_MIN_SECTIONS: Final = 8
+_MIN_SECTIONS: Final = 15
 """Sections that hold a word before it counts as common, however small the vault is."""
 
 Frequencies = Callable[[Iterable[str]], dict[str, float]]
@@ -23,10 +23,10 @@ Frequencies = Callable[[Iterable[str]], dict[str, float]]
 class CommonNames:
     """Tells by lists of words, and by how often the vault itself has a word."""
 
-    def __init__(self, idf: Frequencies, sections: int) -> None:
+    def __init__(self, idf: Frequencies, sections: int, max_share: float = MAX_SHARE) -> None:
         self._idf = idf
         self._sections = sections
-        self._limit = max(_MIN_SECTIONS, MAX_SHARE * sections)
+        self._limit = max(_MIN_SECTIONS, max_share * sections)
 
     def among(self, names: Iterable[str]) -> set[str]:
         """Those of the names, given by their keys, that are common."""

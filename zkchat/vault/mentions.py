@@ -33,7 +33,7 @@ _ALL_SOUTHEAST_ASIAN: Final = re.compile(f"[{_SOUTHEAST_ASIAN}]+")
 _GLUE_BEFORE: Final = frozenset("-–'’.@/\\")
 """Between two letters these make one word, path or address of them; after a name an apostrophe does not."""
 _GLUE_AFTER: Final = frozenset("-–.@/\\")
-_NEVER_BEFORE: Final = frozenset("#@$\\=&~^[<{/|")
+_NEVER_BEFORE: Final = frozenset("!#@$\\=&~^[<{/")
 _NEVER_AFTER: Final = frozenset("@\\=~]>}")
 _ELISION: Final = re.compile(r"(?<!\w)(?:[lcdjmnst]|qu|un|all|dall|dell|nell|sull)['’]\Z", re.IGNORECASE)
 """An article or pronoun of French, Italian or Catalan that has lost its vowel."""

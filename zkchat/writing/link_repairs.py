@@ -1,10 +1,11 @@
 """Repairs of broken links: another target or heading in the same place, everything else as it was."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from zkchat.errors import EditRefused
+from zkchat.model.change import TRASH, ChangeRecord
 from zkchat.model.note import Ambiguous, Link, Resolved, is_note, without_suffix
 from zkchat.vault.broken_links import BrokenLink, Repair
 from zkchat.vault.library import Library
@@ -137,3 +138,16 @@ def _cannot(broken: BrokenLink) -> EditRefused:
         f"The link {broken.link.text} in {broken.source} cannot be rewritten where it stands.",
         hint="Change it in your editor.",
     )
+
+
+def past_renames(records: Iterable[ChangeRecord]) -> dict[str, str]:
+    """By the path that a file once had, the one that it has now, as far as the journal tells; the records in order."""
+    renamed: dict[str, str] = {}
+    for record in records:
+        for move in record.changes.moves if record.state == "applied" else ():
+            if is_note(move.target) and not move.target.startswith(f"{TRASH}/"):
+                for old, now in [*renamed.items()]:
+                    if now == move.source:
+                        renamed[old] = move.target
+                renamed[move.source] = move.target
+    return {old: now for old, now in renamed.items() if old != now}

@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from zkchat.errors import VaultError
@@ -18,6 +19,7 @@ from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.new_links import write_link
 from zkchat.writing.staging import StagedChanges
 
+NO_MENTIONS: Final = "There is nothing to link: no note is named without a link to it."
 _MAX_CANDIDATES: Final = 500
 """Notes that are read, at most, to see where one name is mentioned."""
 _DELIMITER_ROW: Final = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", re.MULTILINE)
@@ -80,6 +82,12 @@ class MentionLinks:
         """Mentions of other notes in a note."""
         yield from self._in_note(path)
 
+    def about(self, path: str | None) -> Iterator[MentionGroup]:
+        """Mentions of a note, then those in it; without a path those of the whole vault."""
+        if path is None:
+            return self.everywhere()
+        return chain(self.of(path), self.inside(path))
+
     def everywhere(self) -> Iterator[MentionGroup]:
         """Mentions in all notes, those of the notes that changed last first. Names that are ordinary words are none."""
         for source in self._by_age(self._notes):
@@ -103,7 +111,9 @@ class MentionLinks:
         for mention in self._names.find(text, source):
             if not mention.is_common or mention.path in wanted:
                 mentions.setdefault(mention.path, []).append(mention)
-        linked = self._linked(source, text) if mentions else set()
+        if not mentions or self._library.linked_files([source]):  # a file is changed under its own path only
+            return
+        linked = self._linked(source, text)
         place = _Places(text)
         for target, found in mentions.items():
             if target in linked or (wanted and target not in wanted):
@@ -178,6 +188,10 @@ def with_links(text: str, links: Iterable[MentionLink]) -> str:
     return "".join([*pieces, text[position:]])
 
 
+ChosenLinks = Sequence[tuple[MentionGroup, Sequence[MentionLink]]]
+"""What the user said yes to."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedLinks:
     """What became of the links that the user chose."""
@@ -188,8 +202,22 @@ class StagedLinks:
     unsuitable: tuple[MentionLink, ...] = ()
     """They would not be links where they stand, or would change others."""
 
+    @property
+    def summary(self) -> str:
+        """How many mentions are links now, as a sentence."""
+        sources = {link.source for link in self.links}
+        return f"{counted(len(self.links), 'mention')} linked in {counted(len(sources), 'note')}."
 
-def stage_links(staged: StagedChanges, chosen: Iterable[tuple[MentionGroup, Iterable[MentionLink]]]) -> StagedLinks:
+    @property
+    def remarks(self) -> list[str]:
+        """What could not be linked after all, as sentences."""
+        return [
+            *(f"{path} changed meanwhile, and was left as it is." for path in self.changed_meanwhile),
+            *(f"{link.source}:{link.line}: {link.text} cannot be a link there, and stays." for link in self.unsuitable),
+        ]
+
+
+def stage_links(staged: StagedChanges, chosen: ChosenLinks) -> StagedLinks:
     """Stage the chosen links, note by note. Nothing else of a note changes."""
     texts: dict[str, str] = {}
     wanted: dict[str, list[MentionLink]] = {}

@@ -11,7 +11,13 @@ from typing import cast
 import pytest
 
 from tests.support.changes import ChangesInMemory
-from tests.support.command_harness import GoalsInMemory, LinksInMemory, ModelsInMemory, RecordingPageEditor
+from tests.support.command_harness import (
+    EveryMention,
+    GoalsInMemory,
+    LinksInMemory,
+    ModelsInMemory,
+    RecordingPageEditor,
+)
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta
@@ -129,6 +135,7 @@ class ScriptedChat:
             browser=cast(VaultBrowser, None),
             models=ModelsInMemory(),
             goals=GoalsInMemory(),
+            mentions=EveryMention(),
             now=lambda: NOON,
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zkchat.repl.command_context import Command
-from zkchat.repl.commands import documents, vault
+from zkchat.repl.commands import documents, mentions, vault
 from zkchat.repl.commands.places import complete_place, describe_number
 
 VAULT_COMMANDS: Final[Sequence[Command]] = (
@@ -54,6 +54,17 @@ VAULT_COMMANDS: Final[Sequence[Command]] = (
         help="what links to a note",
         details="The links of other notes to it, with the lines they stand in. NOTE as for /show.",
         act=vault.backlinks,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="link",
+        arguments="[NOTE]",
+        help="mentions into links",
+        details="One key each: where other notes name NOTE without a link to it, then what NOTE names; without NOTE, "
+        "what the notes name that changed last. What you say yes to is one change, which /undo takes back. NOTE as for "
+        "/show.",
+        act=mentions.link,
         complete=complete_place,
         describe=describe_number,
     ),

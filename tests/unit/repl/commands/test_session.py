@@ -10,6 +10,7 @@ import pytest
 from tests.support.changes import ChangesInMemory
 from tests.support.command_harness import (
     CommandHarness,
+    EveryMention,
     GoalsInMemory,
     LinksInMemory,
     ModelsInMemory,
@@ -85,6 +86,7 @@ class ConversationHarness:
             browser=VaultBrowser(library=library, editor=RecordingEditor(), daily_notes=DailyNoteSettings),
             models=ModelsInMemory(),
             goals=GoalsInMemory(),
+            mentions=EveryMention(),
             now=lambda: NOON,
         )
 

@@ -1,0 +1,107 @@
+"""`zkchat vault fix-links`: broken links, proposals with their reasons, and repairs."""
+
+import pytest
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+SOURCE = "[[Old/Compost heap|heap]] and [[Compost heaps]].\n\n[[Compost heap#Turning its]] [[Nothing like it]]\n"
+
+
+@pytest.fixture
+def garden(world: World) -> World:
+    world.note("Garden/Compost heap.md", "# Compost heap\n\n## Turning it\n")
+    world.note("Source.md", SOURCE)
+    return world
+
+
+def source(world: World) -> str:
+    return (world.vault / "Source.md").read_text(encoding="utf-8")
+
+
+def test_a_dry_run_lists_proposals_with_their_reasons_the_certain_ones_first(garden: World) -> None:
+    shown = garden.run("vault", "fix-links", "--dry-run")
+    assert shown.code == 0
+    assert shown.out.splitlines() == [
+        "Source.md:1: [[Old/Compost heap|heap]]",
+        "  [[Compost heap|heap]]  it is in Garden/ now, certain",
+        "Source.md:1: [[Compost heaps]]",
+        "  [[Compost heap]]  has a similar name, 90%",
+        "Source.md:3: [[Compost heap#Turning its]]",
+        "  [[Compost heap#Turning it]]  there is a similar heading, 90%",
+    ]
+    assert "3 broken links with a proposal, 1 without one" in shown.err
+    assert source(garden) == SOURCE
+
+
+def test_yes_repairs_what_is_certain_and_nothing_else(garden: World) -> None:
+    done = garden.run("vault", "fix-links", "--yes")
+    assert done.out == "Source.md:1: [[Old/Compost heap|heap]] → [[Compost heap|heap]]\n"
+    assert done.err.startswith("1 link repaired; 2 broken links with a proposal, 1 without one")
+    assert source(garden) == SOURCE.replace("Old/Compost heap", "Compost heap")
+    again = garden.run("vault", "fix-links", "--yes")
+    assert (again.out, again.err[:19]) == ("", "Nothing was changed")
+    assert garden.run("undo", "--yes").code == 0
+    assert source(garden) == SOURCE
+
+
+def test_a_key_chooses_a_repair(garden: World) -> None:
+    done = garden.run("vault", "fix-links", typed="n\n1\n1\n")
+    assert "Source.md:1  2 of 3\n  [[Compost heaps]]\n  1 [[Compost heap]]  has a similar name, 90%\n" in done.err
+    assert "Which? 1 repair it so · n leave it · c create the note · q enough" in done.err
+    assert source(garden) == SOURCE.replace("heaps", "heap").replace("Turning its", "Turning it")
+
+
+def test_the_missing_note_can_be_created(garden: World) -> None:
+    done = garden.run("vault", "fix-links", typed="n\nc\nq\n")
+    assert done.out == "Compost heaps.md: created\n"
+    assert (garden.vault / "Compost heaps.md").read_text() == ""
+    assert source(garden) == SOURCE
+
+
+def test_scripts_get_proposals_and_repairs(garden: World) -> None:
+    told = garden.run("vault", "fix-links", "--yes", "--json").json
+    assert told["applied"]
+    assert told["repaired"] == [
+        {
+            "source": "Source.md",
+            "lines": [1],
+            "text": "[[Old/Compost heap|heap]]",
+            "link": "[[Compost heap|heap]]",
+            "path": "Garden/Compost heap.md",
+            "reason": "it is in Garden/ now",
+        }
+    ]
+    assert [each["text"] for each in told["unknown"]] == ["[[Nothing like it]]"]
+    assert told["proposed"][1]["missing"] == "place"
+    assert told["proposed"][0]["repairs"] == [
+        {
+            "link": "[[Compost heap]]",
+            "path": "Garden/Compost heap.md",
+            "anchor": "",
+            "reason": "has a similar name",
+            "confidence": 0.9,
+            "certain": False,
+        }
+    ]
+
+
+def test_a_note_that_zkchat_renamed_is_found_by_its_old_name(garden: World) -> None:
+    garden.note("Rot.md", "")
+    assert garden.run("note", "rename", "Rot", "Black gold", "--yes").code == 0
+    garden.note("Later.md", "From an old copy: [[Rot]].\n")
+    shown = garden.run("vault", "fix-links", "--dry-run")
+    assert "  [[Black gold]]  it was renamed to Black gold, certain" in shown.out
+
+
+def test_a_vault_without_broken_links_says_so(world: World) -> None:
+    world.note("A.md", "[[A]]\n")
+    done = world.run("vault", "fix-links", "--yes")
+    assert (done.code, done.out, done.err) == (0, "", "No link is broken.\n")
+
+
+def test_without_a_terminal_it_is_refused(garden: World) -> None:
+    refused = garden.run("vault", "fix-links", stdin="1\n")
+    assert refused.code == ExitCode.USAGE
+    assert "--dry-run" in refused.err
+    assert source(garden) == SOURCE
