@@ -3,7 +3,7 @@
     python -m tests.faults.corrupt_stores FOLDER CORRUPTIONS SEED
 
 One corruption: one to three databases are changed (bytes, ranges, header fields, names in the schema, whole pages,
-a cut, other kinds of files in their place), then five commands run on them, one after the other. Prints
+a cut, other kinds of files in their place), then six commands run on them, one after the other. Prints
 one JSON object; `failures` and `not_kept` name corruptions by the number that repeats them.
 """
 
@@ -19,13 +19,14 @@ from tests.support.odd_files import replace_with_kind
 from tests.support.world import Result, World
 from zkchat.errors import ExitCode
 
-DURABLE = ("sessions.db", "memories.db")
+DURABLE = ("sessions.db", "memories.db", "changes.db")
 CACHES = ("index.db", "messages.db", "summaries.db")
 PAGE = 4096
 QUESTION = "How many hours of sleep do adults need?"
 COMMANDS = (
     ("sessions", "list", "--all"),
     ("memory", "list"),
+    ("changes",),
     ("doctor", "--model", "quote"),
     ("ask", QUESTION),
     ("ask", QUESTION, "--continue"),
@@ -44,7 +45,7 @@ class Report:
 
 
 def prepare(folder: Path) -> None:
-    """Copies of a user's files with sessions, facts and caches: after a clean end, and after a kill."""
+    """Copies of a user's files with sessions, facts, changes and caches: after a clean end, and after a kill."""
     world = _world(folder / "user")
     world.note("Sleep.md", "Adults need seven hours of sleep, says [[Matthew]].\n")
     world.note("Matthew.md", "He wrote about sleep.\n")
@@ -53,6 +54,8 @@ def prepare(folder: Path) -> None:
     assert world.run("ask", "And children?", "--continue", "--model", _model(world)).code == 0
     for fact in ("I sleep late.", "I read at night.", "I drink tea."):
         assert world.run("memory", "add", fact).code == 0
+    for number in range(3):
+        assert world.run("note", "append", "Matthew", f"More {'wörds ' * 800 * number}", "--yes").code == 0
     assert world.run("sessions", "search", "sleep").code == 0
     shutil.copytree(world.root, folder / "closed")
     if not os.fork():

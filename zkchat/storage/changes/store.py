@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
-from zkchat.errors import FilesChanged, StorageError, UsageError, VaultError, ZkchatError
+from zkchat.errors import FilesChanged, StorageDamaged, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.files import LockBusy, locked
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.storage.changes.checks import check, rests_on
@@ -18,6 +18,8 @@ from zkchat.storage.changes.progress import Progress, ProgressFile
 from zkchat.storage.database import sibling
 
 _LOCK_SECONDS: Final = 20.0
+
+Result = TypeVar("Result")
 
 Committer = Callable[[ChangeSet, str], str]
 """Commits the files of a change set under a message. Returns a warning; empty where all went well."""
@@ -64,12 +66,12 @@ class VaultChanges:
     def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
         if self._opened is None and not self._file.exists:
             return []
-        return self._journal.records(since=since, limit=limit)
+        return self._read(lambda journal: journal.records(since=since, limit=limit))
 
     def last_move(self, move: FileMove) -> ChangeSet | None:
         if self._opened is None and not self._file.exists:
             return None
-        return self._journal.last_move(move)
+        return self._read(lambda journal: journal.last_move(move))
 
     def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
         with self._writing() as journal:
@@ -87,6 +89,7 @@ class VaultChanges:
             return self._committed(record[0], changes.title)
 
     def undo(self, record_id: int) -> ChangeRecord:
+        self._read(lambda journal: journal.get(record_id))
         with self._writing() as journal:
             done = journal.get(record_id)
             self._require_undoable(done)
@@ -110,6 +113,14 @@ class VaultChanges:
         if self._opened is None:
             self._opened = self._file.open()
         return self._opened
+
+    def _read(self, read: Callable[[SqliteChangeJournal], Result]) -> Result:
+        """Read from the journal, from a recovered one if it turns out to be damaged."""
+        try:
+            return read(self._journal)
+        except StorageDamaged:
+            self.close()
+            return read(self._journal)
 
     @property
     def _progress(self) -> ProgressFile:
