@@ -133,6 +133,10 @@ class ToolOutcome:
     summary: str = ""
     """For the user, in a few words: `4 passages`."""
     failed: bool = False
+    may_repeat: bool = False
+    """Whether the same call may be made again, and be answered otherwise."""
+    stages_change: bool = False
+    """Whether a change of notes was staged, so that earlier calls may be answered otherwise now."""
 
 
 class Tool(Protocol):

@@ -97,6 +97,10 @@ class Exchange:
     finish: Finish | None = None
     made: set[tuple[str, str]] = field(default_factory=set)
     """Name and arguments of every call so far."""
+    answered: set[tuple[str, str]] = field(default_factory=set)
+    """Those whose results still hold."""
+    staging: set[tuple[str, str]] = field(default_factory=set)
+    """Those that staged a change."""
     rounds: int = 0
     """Rounds of tool calls so far."""
     failed_rounds: int = 0
@@ -319,10 +323,17 @@ class ToolLoop:
 
     async def _outcome(self, call: ToolCallPart, exchange: Exchange) -> ToolOutcome:
         """A call that was made before in this turn is not run again, nor its result sent twice."""
-        if (call.name, call.arguments) in exchange.made:
+        made = call.name, call.arguments
+        if made in exchange.answered:
             return ToolOutcome(text=REPEATED, summary="same as before", failed=True)
-        exchange.made.add((call.name, call.arguments))
-        return await self.tools.call(call, {tool.name for tool in exchange.assembled.request.tools})
+        exchange.made.add(made)
+        outcome = await self.tools.call(call, {tool.name for tool in exchange.assembled.request.tools})
+        if outcome.stages_change:
+            exchange.staging.add(made)
+            exchange.answered = {*exchange.staging}
+        elif not outcome.may_repeat:
+            exchange.answered.add(made)
+        return outcome
 
     def _bounded(self, outcome: ToolOutcome, exchange: Exchange) -> ToolOutcome:
         """At most half of the tokens that are left, so that further calls and the answer still fit."""

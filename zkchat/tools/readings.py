@@ -99,11 +99,14 @@ class Readings:
         if digest(now) in given.get("", set()):
             return "current"
         wanted = self._text(path, place) if place else None
-        for anchor, digests in given.items():
-            text = self._text(path, anchor) if anchor and wanted else None
-            if text is not None and wanted and digest(text) in digests and wanted in text:
+        is_changed = "" in given
+        for anchor in given.keys() - {""}:
+            text = self._text(path, anchor)
+            if text is None or digest(text) not in given[anchor]:
+                is_changed = True
+            elif wanted and wanted in text:
                 return "current"
-        return "changed"
+        return "changed" if is_changed else "unread"
 
     def is_own(self, path: str, text_digest: str) -> bool:
         """Whether a text of a note is one that the model was given or made itself."""

@@ -79,26 +79,22 @@ class Proposals:
 
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
-        reasons = tuple(self.staged.reasons_to_ask)
+        reasons, remarks = tuple(self.staged.reasons_to_ask), tuple(self.staged.remarks)
         changes = self._take()
         if not changes:
             return None
         withheld = self._withheld(changes)
-        return replace(self._settled(changes, reasons, withheld, origin), withheld=withheld)
+        why = why_asked(
+            changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld.__contains__
+        )
+        return replace(self._settled(changes, why, remarks, origin), withheld=withheld)
 
     def _settled(
-        self, changes: ChangeSet, reasons: Sequence[str], withheld: frozenset[str], origin: ChangeOrigin
+        self, changes: ChangeSet, why: WhyAsked | None, remarks: Sequence[str], origin: ChangeOrigin
     ) -> ReviewOutcome:
         if self.policy.mode == "propose":
             self._show(changes)
             return _kept(changes, PROPOSE_ONLY)
-        why = why_asked(
-            changes,
-            self.policy,
-            always=tuple(self.always),
-            reasons=reasons,
-            is_withheld=withheld.__contains__,
-        )
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             self._show(changes)
             verdict = Verdict(answer="yes", changes=changes)
@@ -106,7 +102,7 @@ class Proposals:
             reason = NOBODY_ASKED if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}"
             return _kept(changes, reason, ExitCode.USAGE)
         else:
-            verdict = self._ask(changes, why)
+            verdict = self._ask(changes, why, *remarks)
         return self._conclude(changes, verdict, origin)
 
     def _withheld(self, changes: ChangeSet) -> frozenset[str]:

@@ -23,6 +23,8 @@ class StagedChanges:
         self._after: dict[str, bytes] = {}
         self.titles: list[str] = []
         """What each change does, in a few words."""
+        self.remarks: list[str] = []
+        """What the user should know of the changes, as sentences."""
         self.reasons_to_ask: list[str] = []
         """Why the user has to be asked whatever the settings accept, as sentences."""
         self.revision = 0
@@ -149,6 +151,7 @@ class StagedChanges:
         self._before.clear()
         self._after.clear()
         self.titles.clear()
+        self.remarks.clear()
         self.reasons_to_ask.clear()
         self.revision += 1
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import AliasChoices, Field
@@ -14,7 +15,7 @@ from zkchat.model.note import is_note
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.explore import NotePath, OneNote
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import Arguments, FunctionTool, failure
 from zkchat.vault.library import shown_text
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit
@@ -143,8 +144,9 @@ class _Write:
             if wanted.position != "append":
                 raise EditRefused(f"To {wanted.position}, name a section.", hint="Without one, text is appended.")
             return self._edited(wanted.relative_path, lambda path: self._editor.append(path, wanted.text))
-        if wanted.position == "replace":
-            self._check_known(wanted.relative_path, wanted.section, must_be_read=True)
+        is_replaced = wanted.position == "replace"
+        if is_replaced and (unknown := self._unknown(wanted.relative_path, wanted.section, must_be_read=True)):
+            return unknown
         return self._edited(
             wanted.relative_path,
             lambda path: self._editor.edit_section(
@@ -153,7 +155,8 @@ class _Write:
         )
 
     def set_property(self, wanted: SetProperty) -> ToolOutcome:
-        self._check_known(wanted.relative_path)
+        if unknown := self._unknown(wanted.relative_path):
+            return unknown
         value = parse_property_value([wanted.value]) if isinstance(wanted.value, str) else wanted.value
         return self._edited(wanted.relative_path, lambda path: self._editor.set_property(path, wanted.key, value))
 
@@ -165,24 +168,27 @@ class _Write:
         return self._outcome(edit, is_known=self._readings.knowledge(edit.path) == "current")
 
     def rename_document(self, wanted: RenameDocument) -> ToolOutcome:
-        if is_note(self._editor.find_any(wanted.relative_path)):
-            self._check_known(wanted.relative_path)
+        is_named = is_note(self._editor.find_any(wanted.relative_path))
+        if is_named and (unknown := self._unknown(wanted.relative_path)):
+            return unknown
         return self._moved(self._editor.rename(wanted.relative_path, wanted.new_name))
 
     def move_document(self, wanted: MoveDocument) -> ToolOutcome:
         return self._moved(self._editor.move(wanted.relative_path, wanted.folder))
 
     def delete_document(self, wanted: OneNote) -> ToolOutcome:
-        self._check_known(wanted.relative_path, must_be_read=True)
+        if unknown := self._unknown(wanted.relative_path, must_be_read=True):
+            return unknown
         edit = self._editor.delete(wanted.relative_path)
-        return ToolOutcome(text=self._told(edit), summary=edit.title)
+        self._mark(edit)
+        return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
-    def _check_known(self, target: str, place: str = "", *, must_be_read: bool = False) -> None:
-        """Refuse what would be done to a note that is not what the model was given, and show it as it is."""
+    def _unknown(self, target: str, place: str = "", *, must_be_read: bool = False) -> ToolOutcome | None:
+        """The refusal of what would be done to a note that is not what the model was given, which shows it as it is."""
         path = self._editor.find(target)
         knowledge = self._readings.knowledge(path, place)
         if knowledge == "current" or (knowledge == "unread" and not must_be_read):
-            return
+            return None
         changed = knowledge == "changed"
         what = f"{path} has changed since you read it." if changed else f"You have not read {path} yet."
         diff = self._readings.change(path) if changed else ""
@@ -193,7 +199,7 @@ class _Write:
             parts += [f"It says now:\n{present}", "Call again if it is still right."]
         else:
             parts.append("Call read_document, then call again if it is still right.")
-        raise EditRefused(parts[0], hint="\n".join(parts[1:]))
+        return replace(failure("\n".join(parts)), may_repeat=True)
 
     def _edited(self, target: str, act: Callable[[str], StagedEdit]) -> ToolOutcome:
         path = self._editor.find(target)
@@ -209,14 +215,14 @@ class _Write:
     def _new(self, edit: StagedEdit) -> ToolOutcome:
         self._readings.proposed(edit.path)
         self._mark(edit)
-        return ToolOutcome(text=self._told(edit), summary=edit.title)
+        return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
     def _moved(self, edit: StagedEdit) -> ToolOutcome:
         source = edit.title.removeprefix("Rename ").removesuffix(f" to {edit.path}")
         if is_note(source):
             self._readings.proposed(edit.path, source, is_known=self._readings.knowledge(source) == "current")
         self._mark(edit)
-        return ToolOutcome(text=self._told(edit), summary=edit.title)
+        return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
     def _outcome(self, edit: StagedEdit, note: str = "", *, is_known: bool) -> ToolOutcome:
         self._readings.proposed(edit.path, is_known=is_known)
@@ -231,7 +237,10 @@ class _Write:
         )
         is_on_disk = edit.path not in self._staged.new_paths
         return ToolOutcome(
-            text=self._told(edit, note), references=(reference,) if is_on_disk else (), summary=edit.title
+            text=self._told(edit, note),
+            references=(reference,) if is_on_disk else (),
+            summary=edit.title,
+            stages_change=True,
         )
 
     def _told(self, edit: StagedEdit, note: str = "") -> str:
@@ -249,6 +258,7 @@ class _Write:
         if edit.before and edit.after and written_class(edit.before) != written_class(edit.after):
             reasons.append(f"It changes which models may see {edit.path}.")
         self._staged.reasons_to_ask += [each for each in reasons if each not in self._staged.reasons_to_ask]
+        self._staged.remarks += [each for each in edit.remarks if each not in self._staged.remarks]
 
 
 def diff_of(before: str, after: str) -> str:

@@ -58,11 +58,13 @@ def test_a_section_that_was_given_is_known_by_itself(library: Library, note: Pat
     messages.linked["Coffee.md#Brewing"] = digest("## Brewing\n\nSlowly.\n")
     readings = Readings(library, messages)
     assert readings.knowledge("Coffee.md", "Brewing") == "current"
-    assert readings.knowledge("Coffee.md", "Coffee") == "changed"
+    assert readings.knowledge("Coffee.md", "Coffee") == "unread"
+    assert readings.knowledge("Coffee.md") == "unread"
     note.write_text(TEXT.replace("Beans", "Good beans"))
     assert readings.knowledge("Coffee.md", "Brewing") == "current"
     note.write_text(TEXT.replace("Slowly", "Fast"))
     assert readings.knowledge("Coffee.md", "Brewing") == "changed"
+    assert readings.knowledge("Coffee.md") == "changed"
     readings.show("Coffee.md", "Brewing")
     assert readings.knowledge("Coffee.md", "Brewing") == "current"
 

@@ -189,3 +189,23 @@ def test_somebody_who_writes_all_the_time_does_not_hold_the_user_up(store: Chang
     proposed.staged.write("Sleep.md", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", title="Edit")
     assert settle(proposed).decision == "kept"
     assert next(numbers) < 5
+
+
+def test_what_the_user_should_know_is_said_with_the_question(store: ChangesInMemory) -> None:
+    reviewer = Answering(no)
+    proposed = proposals(store, reviewer)
+    stage(proposed)
+    proposed.staged.remarks.append("A sync left another version.")
+    settle(proposed)
+    assert reviewer.remarks == ["A sync left another version."]
+    assert proposed.staged.remarks == []
+
+
+def test_paths_that_are_withheld_are_part_of_the_outcome(store: ChangesInMemory) -> None:
+    proposed = proposals(store, None, is_withheld=lambda _changes, path: path == "Sleep.md")
+    stage(proposed)
+    assert settle(proposed).withheld == {"Sleep.md"}
+    stage(proposed)
+    dropped = proposed.drop("Stopped.")
+    assert dropped
+    assert dropped.withheld == {"Sleep.md"}

@@ -121,6 +121,29 @@ def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
     assert not again.failed, again.text
 
 
+def test_a_section_that_was_shown_says_nothing_of_the_rest(desk: WriteDesk) -> None:
+    desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace")
+    assert not desk.call("set_property", path="Coffee", key="rating", value=5).failed
+    assert desk.call("delete_document", path="Coffee").failed
+
+
+def test_only_what_may_be_answered_otherwise_may_be_repeated(desk: WriteDesk) -> None:
+    unread = desk.call("delete_document", path="Coffee")
+    assert (unread.may_repeat, unread.stages_change) == (True, False)
+    done = desk.call("delete_document", path="Coffee")
+    assert (done.may_repeat, done.stages_change) == (False, True)
+    missing = desk.call("edit_document", path="Tea", old="Milk", new="x")
+    assert (missing.may_repeat, missing.stages_change) == (False, False)
+
+
+def test_what_the_user_should_know_is_kept_for_the_review(tmp_path: Path) -> None:
+    copy = "Tea (conflicted copy 2026-01-01).md"
+    with write_desk(tmp_path, {**NOTES, copy: "x"}) as desk:
+        desk.call("edit_section", path="Tea.md", text="one")
+        desk.call("edit_section", path="Tea.md", text="two")
+        assert desk.staged.remarks == [f"A sync left another version of Tea.md beside it: {copy}."]
+
+
 def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
     assert "not read Coffee.md yet" in desk.call("delete_document", path="Coffee").text
     desk.messages.linked["Coffee.md"] = digest(COFFEE)
