@@ -282,6 +282,7 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
         ("---\n<<: {x: 1}\nb: 2\n---\n", "b", 3, "no lines of their own"),
         ("---\n{a: 1}\n---\n", "a", 3, "no lines of their own"),
         ("---\n? a\n: 1\n---\n", "a", 3, "no line of its own"),
+        ("---\n!!str a: 1\nb: 2\n---\n", "a", 3, "no line of its own"),
         ("---\na:\n  k: v\n---\n", "a", 3, "properties of its own"),
         ("---\na:\n  - x # c\n---\n", "a", 3, "comments inside"),
         ("---\na:\n  x # c\n---\n", "a", 3, "comments inside"),

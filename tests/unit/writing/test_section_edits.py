@@ -95,6 +95,7 @@ CASES = (
     Case("before, none", "before", "B", "# A\ntext\n# B\n", "x", "# A\ntext\n\nx\n# B\n"),
     Case("before, after a heading", "before", "B", "# A\n# B\n", "x", "# A\nx\n# B\n"),
     Case("HTML needs one", "append", "A", "# A\n# B\n", "<div>", "# A\n<div>\n\n# B\n"),
+    Case("HTML after text needs one", "append", "A", "# A\nt\n# B\n", "<div>", "# A\nt\n\n<div>\n\n# B\n"),
     Case("emptied, none before", "replace", "A", "# A\ntext\n\n# B\n", "", "# A\n\n# B\n"),
     # lists and tables
     Case("list", "append", "A", "# A\n- a\n\n# B\n", "- b", "# A\n- a\n- b\n\n# B\n"),
