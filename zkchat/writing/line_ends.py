@@ -4,7 +4,18 @@ import re
 from bisect import bisect_left
 from typing import Final
 
+from zkchat.errors import EditRefused
+
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
+
+def checked(new: str) -> str:
+    """A text that a file can hold, with `\\n` as its only line end. Raises `EditRefused`."""
+    try:
+        new.encode()
+    except UnicodeEncodeError:
+        raise EditRefused("The text holds half a character, which no file can hold.") from None
+    return with_line_end(new, "\n")
 
 
 def line_end_at(text: str, place: int) -> str:

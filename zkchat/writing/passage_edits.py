@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zkchat.errors import EditRefused
-from zkchat.writing.line_ends import UnifiedText, line_end_at, with_line_end
+from zkchat.writing.line_ends import UnifiedText, checked, line_end_at, with_line_end
 from zkchat.writing.nearest_passage import explain_missing, shown
 from zkchat.writing.placeholders import refuse_placeholders
 
@@ -27,7 +27,7 @@ def replace_passage(text: str, old: str, new: str, *, expected: int = 1) -> str:
     if expected < 1:
         raise EditRefused(f"A passage cannot be expected {expected} times.", hint="Expect it once, or more often.")
     unified = UnifiedText(text)
-    wanted, put = with_line_end(old, "\n"), with_line_end(new, "\n")
+    wanted, put = with_line_end(old, "\n"), checked(new)
     if wanted == put:
         raise EditRefused("The old and the new text are the same: there is nothing to change.")
     refuse_placeholders(new, text)

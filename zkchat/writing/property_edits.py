@@ -8,7 +8,7 @@ from typing import Final
 
 from zkchat.errors import EditRefused
 from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.line_ends import line_end_at, with_line_end
+from zkchat.writing.line_ends import checked, line_end_at, with_line_end
 from zkchat.writing.property_lines import Entry, PropertyLines
 from zkchat.writing.property_lists import Item, Kept, kept_and_new, write_list
 from zkchat.writing.yaml_scalars import PropertyScalar, Quotes, write_literal, write_scalar
@@ -111,17 +111,9 @@ def _checked_value(value: PropertyScalar | Sequence[PropertyScalar]) -> Property
 def _checked_scalar(value: PropertyScalar) -> PropertyScalar:
     if not isinstance(value, str | int | float | bool | date):
         raise EditRefused(f"A property holds a text, a number, a date, or a list of them, no {type(value).__name__}.")
-    if isinstance(value, str) and not _is_unicode(value):
-        raise EditRefused("The value holds half a character, which no file can hold.")
+    if isinstance(value, str):
+        checked(value)
     return value
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_same(value: object, other: object) -> bool:

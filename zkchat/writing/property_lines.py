@@ -165,7 +165,7 @@ def _compose(source: str) -> "yaml.MappingNode | None":
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         node = yaml.compose(source, loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise EditRefused("The frontmatter is not valid YAML.", hint=_BY_HAND) from error
     if node is not None and not isinstance(node, yaml.MappingNode):
         raise EditRefused("The frontmatter holds no names with values.", hint=_BY_HAND)

@@ -10,7 +10,7 @@ from zkchat.vault.links.resolver import heading_key
 from zkchat.vault.notes.parse import parse_note
 from zkchat.writing.block_edits import edit_block
 from zkchat.writing.joining import joins, without_blank_edges
-from zkchat.writing.line_ends import line_end_at, with_line_end
+from zkchat.writing.line_ends import checked, line_end_at, with_line_end
 from zkchat.writing.placeholders import refuse_placeholders
 from zkchat.writing.sections import ParsedNote, Section
 from zkchat.writing.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
@@ -30,7 +30,7 @@ def edit_section(text: str, place: str, new: str, *, position: SectionPosition, 
     Raises `EditRefused` with the note's outline where there is no such section or more than one, and where the new
     text would change what the rest of the note means.
     """
-    new = without_blank_edges(with_line_end(new, "\n"))
+    new = without_blank_edges(checked(new))
     if not new and position != "replace":
         raise EditRefused("There is nothing to add: the text is empty.")
     parsed = ParsedNote(text)

@@ -293,6 +293,7 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
         ("---\na: 1\n---\n", "a\nb", 1, "cannot be the name"),
         ("---\na: 1\n---\n", "a", float("nan"), "no number"),
         ("---\na: 1\n---\n", "a", "\ud800", "half a character"),
+        ("---\na: \ud800\n---\n", "b", 1, "not valid YAML"),
         ("---\na: |+\n  x\n\nb: 1\n\nc: 2\n---\n", "b", None, "without changing others"),
         ("---\na: 1\n...\n---\n", "b", 1, "no longer be read"),
     ],

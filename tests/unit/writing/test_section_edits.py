@@ -218,6 +218,8 @@ REFUSALS = (
     Refusal("a comment is lost", "replace", "A", "# A\n\nx %% y %%\n", "x", "comment", "passages around it"),
     Refusal("block in a quote", "append", "^i", "> a ^i\n", "x", "quote"),
     Refusal("a comment in a block", "replace", "^i", "a %%c%% b ^i\n", "x", "comment", "passages around it"),
+    Refusal("text for a list", "append", "^i", "- a\n\n^i\n", "x", "cannot become part"),
+    Refusal("half a character", "append", "A", NOTE, "\ud800", "half a character"),
     Refusal("lines for a paragraph", "append", "^i", "a ^i\n", "- x", "cannot become part"),
     Refusal("two paragraphs for one", "replace", "^i", "a ^i\n", "x\n\ny", "one paragraph"),
     Refusal("nothing for a block", "replace", "^i", "a ^i\n", "", "is empty"),
