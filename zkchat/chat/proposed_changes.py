@@ -82,7 +82,7 @@ class ChangeSettlement:
         reviewed = ChangesReviewed(
             message_id=message_id or (last.id if last else ""),
             decision=outcome.decision,
-            title=outcome.proposed.title,
+            title=outcome.changes.title,
             paths=_paths(outcome.changes),
             edited=outcome.edited,
             record=outcome.record_id,

@@ -93,7 +93,11 @@ class _Question:
 
     def _verdict(self) -> Verdict:
         kept = [unit for number, unit in enumerate(self._units, 1) if number not in self._left_out]
-        return Verdict(answer="yes", changes=joined(self._changes, kept), edited=self._edited)
+        changes = joined(self._changes, kept)
+        if self._left_out and kept:
+            more = f", and {len(kept) - 1} more" if len(kept) > 1 else ""
+            changes = replace(changes, title=f"{kept[0].title}{more}")
+        return Verdict(answer="yes", changes=changes, edited=self._edited)
 
     def _act(self, key: str) -> None:
         """What does not end the question."""
@@ -110,15 +114,19 @@ class _Question:
         from rich.text import Text
 
         from zkchat.render.diffs import diff_rows, style_for
+        from zkchat.render.sanitize import sanitize_line
 
         style = style_for(self._console, whole=whole)
-        several = len(self._units) > 1
         for number, unit in enumerate(self._units, 1):
-            if several:
-                mark = "left out" if number in self._left_out else ""
-                yield Text(f"({number}) {mark}".rstrip(), style="bold cyan")
-            if number not in self._left_out:
-                yield from diff_rows(unit, style)
+            if number > 1:
+                yield Text()
+            mark = Text(f"({number}) " if len(self._units) > 1 else "", style="bold cyan")
+            if number in self._left_out:
+                yield Text.assemble(mark, (f"left out: {sanitize_line(unit.title)}", "dim"))
+                continue
+            rows = diff_rows(unit, replace(style, width=style.width - len(mark)))
+            yield Text.assemble(mark, next(rows, Text()))
+            yield from rows
 
     def _print(self, rows: "Iterator[Text] | Sequence[Text]") -> None:
         for row in rows:

@@ -262,6 +262,7 @@ def _fitted(text: Text, width: int) -> Iterator[Text]:
     while rest.cell_len > width:
         place = _cut(rest.plain, width)
         row, rest = rest.divide([place])
+        row.rstrip()
         yield row
     if rest.plain:
         yield rest

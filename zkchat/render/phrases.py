@@ -60,17 +60,17 @@ def notice(event: Compacting | Compacted | ChangesReviewed) -> str:
             assert_never(event)
 
 
-def reviewed(event: ChangesReviewed) -> str:
+def reviewed(event: ChangesReviewed, *, undo: str = "zkchat undo") -> str:
     """What became of proposed changes: `Applied, as you edited it: Append to Inbox.md. zkchat undo takes it back.`"""
     title = sanitize_line(event.title)
     match event.decision:
         case "applied":
             how = "Applied, as you edited it" if event.edited else "Applied"
-            return f"{how}: {title}. `zkchat undo` takes it back. {sanitize_line(event.reason)}".rstrip()
+            return f"{how}: {title}. {undo} takes it back. {sanitize_line(event.reason)}".rstrip()
         case "declined":
             return f"Not applied: {title}."
         case "kept" | "dropped":
-            return f"Not applied: {title}. {sanitize_line(event.reason)} The session keeps the diff: /write diff"
+            return f"Not applied: {title}. {sanitize_line(event.reason)} The session keeps the diff."
         case _:
             assert_never(event.decision)
 

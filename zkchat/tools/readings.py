@@ -122,7 +122,7 @@ class Readings:
 
     def proposed(self, path: str, source: str = "", *, is_known: bool = True) -> None:
         """The model proposes the note as it is staged now; `source` is its path before, if another."""
-        known = self._known.pop(source, None) if source else self._known.get(path)
+        known = self._known.get(source or path)  # the move may be declined
         given = known.digests if known else self._digests(source or path).get("", set())
         self._known[path] = _Known({*given}, known.text if known else "", dict(known.places) if known else {})
         text = self._text(path)

@@ -12,6 +12,8 @@ from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
 from zkchat.model.events import (
     AnswerReplaced,
     ChangesReviewed,
+    Compacted,
+    Compacting,
     Event,
     EvidenceFound,
     GoalEnded,
@@ -87,7 +89,7 @@ class ScreenPresenter:
             case ToolFinished():
                 self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Notice():
-                self._print(Text(phrases.notice(event), style=_notice_style(event)))
+                self._print_notice(event)
             case Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
             case PromptReady() | AnswerReplaced():
@@ -180,6 +182,16 @@ class ScreenPresenter:
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
+    def _print_notice(self, event: Compacting | Compacted | ChangesReviewed) -> None:
+        """One line; of changes that were not applied it stands out."""
+        if not isinstance(event, ChangesReviewed):
+            self._print(Text(phrases.notice(event), style="dim"))
+            return
+        said = phrases.reviewed(event, undo="/undo" if self._is_marked else "zkchat undo")
+        if self._is_marked and event.decision in {"kept", "dropped"}:
+            said += " /write diff shows it."
+        self._print(Text(said, style="" if event.decision == "applied" else "yellow"))
+
     def _print(self, text: Text) -> None:
         if self._section is None:
             self._err.print(text)
@@ -204,10 +216,3 @@ class ScreenPresenter:
             self._out.print()
         for each in below:
             LiveRegion(self._out).show(render_rows(self._out, each))
-
-
-def _notice_style(event: Notice) -> str:
-    """What was not applied stands out."""
-    if not isinstance(event, ChangesReviewed):
-        return "dim"
-    return "" if event.decision == "applied" else "yellow"

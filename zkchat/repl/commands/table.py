@@ -17,8 +17,7 @@ from zkchat.repl.commands.why import why
 from zkchat.repl.key_table import help_lines
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_INTRODUCTION: Final = "Write a question; [[wikilinks]] name your notes. /help keys lists the keys."
-_FOOTER: Final = "/help NAME tells more. N is a message of /history, or a source of /refs."
+_FOOTER: Final = "[[links]] name notes. /help NAME and /help keys tell more. N: /history, /refs."
 _KEYS: Final = "keys"
 _MIN_WORD: Final = 3
 
@@ -81,7 +80,7 @@ async def _help(context: CommandContext, argument: str) -> Outcome:
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
         context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
     else:
-        context.surface.print("\n".join([_INTRODUCTION, *_command_list(context.surface.width), _FOOTER]))
+        context.surface.print("\n".join([*_command_list(context.surface.width), _FOOTER]))
     return NOTHING
 
 
