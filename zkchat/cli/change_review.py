@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,6 @@ from zkchat.cli.common import CommandIO
 from zkchat.errors import ZkchatError
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.file_diffs import joined, units_of
-from zkchat.model.text import counted
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
 from zkchat.writing.review import Verdict, folders_of
 
@@ -23,6 +23,7 @@ _NO: Final = frozenset({"n", "N", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", "D", " "})
 _MAX_NAMED_FOLDERS: Final = 2
 _ROWS_OF_PROMPT: Final = 3
+_MIN_PAGE: Final = 5
 _WIDE: Final = 60
 
 
@@ -59,9 +60,10 @@ class _Question:
         self._left_out: set[int] = set()
         self._may_always = may_always
         self._edited = False
-        self._unseen: list[Text] | None = None
+        self._unseen: Iterator[Text] | None = None
         """Rows of the whole diff that were not shown yet; None before any were asked for."""
         self._keys = SingleKeys(io.environment.stdin)
+        self._is_plain = plain
         self._reads_lines = plain or not _takes_keys(io)
 
     def show(self, remarks: Sequence[str] = ()) -> None:
@@ -70,10 +72,8 @@ class _Question:
 
         from zkchat.render.sanitize import sanitize_line
 
-        self._console.print()
-        self._console.print(Text(f"▌ {sanitize_line(self._changes.title)}", style="bold cyan"))
-        for remark in remarks:
-            self._console.print(Text(sanitize_line(remark), style="yellow"))
+        title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold cyan")
+        self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="yellow") for remark in remarks)]))
         self._print(self._rows(whole=False))
 
     def ask(self) -> Verdict:
@@ -128,21 +128,23 @@ class _Question:
             yield Text.assemble(mark, next(rows, Text()))
             yield from rows
 
-    def _print(self, rows: "Iterator[Text] | Sequence[Text]") -> None:
+    def _print(self, rows: "Iterator[Text]") -> None:
         for row in rows:
-            self._console.print(row, no_wrap=True, overflow="ignore", crop=False)
+            if self._is_plain:
+                self._io.note(row.plain.rstrip())
+            else:
+                self._console.print(row)
 
     def _show_more(self) -> None:
         """The next page of the whole diff."""
         if self._unseen is None:
-            self._unseen = [*self._rows(whole=True)]
-        size = len(self._unseen) if self._reads_lines else max(5, self._console.height - _ROWS_OF_PROMPT)
-        page, self._unseen = self._unseen[:size], self._unseen[size:]
-        self._print(page)
+            self._unseen = self._rows(whole=True)
+        size = None if self._reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
+        self._print(islice(self._unseen, size))
+        following = next(self._unseen, None)
+        self._unseen = None if following is None else chain([following], self._unseen)
         if self._unseen:
-            self._io.note(f"… {counted(len(self._unseen), 'more row')}: d goes on")
-        else:
-            self._unseen = None
+            self._io.note("… d goes on")
 
     def _toggle(self, key: str) -> None:
         """Leave one of several changes out, or take it in again."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final
 
 from rich.console import Console
@@ -22,6 +22,8 @@ FOLDED_NOTES: Final = 12
 """Notes of a list of those whose links follow a move."""
 MAX_SHOWN_CHARS: Final = 1_000
 """Of one line."""
+MAX_PAIRED: Final = 500
+"""Lines that were replaced together up to which their words are compared."""
 _MIN_TEXT_WIDTH: Final = 10
 _STYLES: Final = {"-": "red", "+": "green", " ": ""}
 _WORD_STYLES: Final = {"-": "bold red reverse", "+": "bold green reverse"}
@@ -66,7 +68,7 @@ def file_rows(diff: FileDiff, style: DiffStyle) -> Iterator[Text]:
         return
     for remark in _remarks(diff.write):
         yield from _fitted(Text(remark, style="dim"), style.width)
-    yield from _folded(_hunk_rows([*hunks_of_write(diff.write)], style), style)
+    yield from _hunk_rows([*hunks_of_write(diff.write)], style)
 
 
 def following_rows(following: Sequence[FileDiff], style: DiffStyle) -> Iterator[Text]:
@@ -106,7 +108,7 @@ def _remarks(write: FileWrite) -> Iterator[str]:
     if write.before is None:
         return
     before, after = text_of(write.before), text_of(write.after)
-    if (old := _line_ends(before)) != (new := _line_ends(after)) and before and after:
+    if (old := _line_ends(before)) != (new := _line_ends(after)) and old and new:
         yield f"line ends: {old} → {new}"
     if before.startswith("\ufeff") != after.startswith("\ufeff"):
         yield "the byte order mark " + ("goes" if before.startswith("\ufeff") else "is new")
@@ -115,37 +117,25 @@ def _remarks(write: FileWrite) -> Iterator[str]:
 def _line_ends(text: str) -> str:
     windows = text.count("\r\n")
     lines = text.count("\n")
-    return "none" if not lines else "CRLF" if windows == lines else "mixed" if windows else "LF"
+    return "" if not lines else "CRLF" if windows == lines else "mixed" if windows else "LF"
 
 
-def _folded(rows: Iterator[tuple[int, Text]], style: DiffStyle) -> Iterator[Text]:
-    """The rows as far as they are not too many; what follows is counted in lines of the file."""
-    left_out = 0
-    for line, row in rows:
-        if style.most_lines is None or line < style.most_lines:
-            yield row
-        else:
-            left_out = line + 1 - style.most_lines
-    if left_out:
-        yield Text(f"… {counted(left_out, 'more line')}", style="dim")
-
-
-def _hunk_rows(hunks: Sequence[Hunk], style: DiffStyle) -> Iterator[tuple[int, Text]]:
-    """Rows, each with the number of its line among all lines of the diff."""
+def _hunk_rows(hunks: Sequence[Hunk], style: DiffStyle) -> Iterator[Text]:
+    """The rows of all hunks, as far as they are not too many; the lines that follow are counted."""
     highest = max((max(hunk.old_start + hunk.old_count, hunk.new_start + hunk.new_count) for hunk in hunks), default=0)
-    gutter = len(str(highest))
-    count = 0
+    gutter, total = len(str(highest)), sum(len(hunk.lines) for hunk in hunks)
+    left = total if style.most_lines is None else min(style.most_lines, total)
+    more = total - left
     for number, hunk in enumerate(hunks):
+        if not left:
+            break
         if number:
-            yield count, Text("⋮".rjust(gutter), style="dim")
-        if style.most_lines is not None and count > style.most_lines:
-            count += len(hunk.lines)
-            yield count - 1, Text()
-            continue
-        for place, line, spans in _marked(hunk):
-            for row in _line_rows(line, place, spans, gutter, style):
-                yield count, row
-            count += 1
+            yield Text("⋮".rjust(gutter), style="dim")
+        for place, line, spans in islice(_marked(hunk), left):
+            yield from _line_rows(line, place, spans, gutter, style)
+        left -= min(left, len(hunk.lines))
+    if more:
+        yield Text(f"… {counted(more, 'more line')}", style="dim")
 
 
 def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...] | None]]:
@@ -182,6 +172,8 @@ def _replacements(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
 
 
 def _spans(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> dict[tuple[str, int], tuple[Span, ...]]:
+    if max(len(removed), len(added)) > MAX_PAIRED:
+        return {}
     old, new = [line.text for line in removed], [line.text for line in added]
     spans: dict[tuple[str, int], tuple[Span, ...]] = {}
     for place, other in pair_lines(old, new) if removed and added else ():

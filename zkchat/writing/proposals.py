@@ -120,7 +120,7 @@ class Proposals:
     def _ask(self, changes: ChangeSet, why: WhyAsked, *remarks: str) -> Verdict:
         assert self.reviewer is not None
         said = () if why.takes_yes else (why.sentence,)
-        verdict = self.reviewer.review(changes, remarks=(*said, *remarks), may_always=why.takes_yes)
+        verdict = self.reviewer.review(changes, remarks=(*said, *remarks), may_always=why.takes_always)
         if verdict.always:
             self.always.update(folders_of(verdict.changes))
         return verdict

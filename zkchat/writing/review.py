@@ -67,6 +67,8 @@ class WhyAsked:
     sentence: str
     takes_yes: bool = True
     """Whether a yes that was given beforehand answers the question, as `--yes` does."""
+    takes_always: bool = True
+    """Whether the user may agree to all that follow in the same folders."""
 
 
 def why_asked(
@@ -83,11 +85,13 @@ def why_asked(
     `is_withheld` tells the paths of notes that the model may not see. Deletions are always asked about.
     """
     if reasons:
-        return WhyAsked(sentence=reasons[0], takes_yes=False)
+        return WhyAsked(sentence=reasons[0], takes_yes=False, takes_always=False)
     if withheld := next(filter(is_withheld, touched_paths(changes)), None):
-        return WhyAsked(sentence=f"{withheld} is kept from this model.", takes_yes=False)
+        return WhyAsked(sentence=f"{withheld} is kept from this model.", takes_yes=False, takes_always=False)
     if any(_is_in_trash(move.target) for move in changes.moves):
-        return WhyAsked(sentence="Something is moved to the trash, about which you are always asked.")
+        return WhyAsked(
+            sentence="Something is moved to the trash, about which you are always asked.", takes_always=False
+        )
     outside = [path for path in touched_paths(changes) if not _is_accepted(path, policy.accept, always)]
     if not outside:
         return None

@@ -1,0 +1,144 @@
+"""The review at a terminal that gives lines, not keys: what each answer makes of a change set."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World
+from zkchat.cli.change_review import TerminalChangeReviewer
+from zkchat.cli.common import CommandIO
+from zkchat.model.change import ChangeSet, FileMove, FileWrite
+from zkchat.writing.review import Verdict
+
+SLEEP = FileWrite(path="Sleep.md", before=b"Seven hours.\n", after=b"Eight hours.\n")
+TEA = FileWrite(path="Inbox/Tea.md", before=None, after=b"# Tea\n")
+TWO = ChangeSet(title="Edit Sleep.md, and 1 more", writes=(SLEEP, TEA))
+RENAME = ChangeSet(
+    title="Rename",
+    moves=(FileMove(source="Old.md", target="New.md"),),
+    writes=(FileWrite(path="L.md", before=b"[[Old]] [[Old|x]]\n", after=b"[[New]] [[New|x]]\n"), TEA),
+)
+
+
+class Desk:
+    """Somebody at a terminal who has typed their answers."""
+
+    def __init__(self, folder: Path, typed: str, *, editor: str = "", columns: int = 100) -> None:
+        world = World(folder, variables={"EDITOR": editor, "COLUMNS": str(columns)})
+        self.environment = world.environment(typed=typed, terminal=True)
+
+    def review(self, changes: ChangeSet = TWO, *, plain: bool = True, may_always: bool = False) -> Verdict:
+        return TerminalChangeReviewer(CommandIO(self.environment), plain=plain).review(
+            changes, remarks=["Mind the \x1b[31mgap."], may_always=may_always
+        )
+
+    @property
+    def screen(self) -> str:
+        assert isinstance(self.environment.stderr, StringIO)
+        return self.environment.stderr.getvalue()
+
+
+def editor(folder: Path, command: str) -> str:
+    program = folder / "editor"
+    program.write_text(f"#!/bin/sh\n{command}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def test_the_diff_and_the_remarks_are_read_before_the_question(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "y\n")
+    assert desk.review() == Verdict(answer="yes", changes=TWO)
+    shown = desk.screen
+    assert "Mind the ␛[31mgap." in shown
+    assert "(1) Sleep.md: changed, +1 -1\n1 - [-Seven-] hours.\n1 + {+Eight+} hours.\n" in shown
+    assert "(2) Inbox/Tea.md: new file, 1 line\n1 + # Tea\n" in shown
+    assert shown.index("# Tea") < shown.index("Apply? y yes · n no · e edit · q stop · d more · 1-2 leave out · ? help")
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("n\n", "no"), ("q\n", "stop"), ("", "no"), ("?\n\nx\nno\n", "no"), ("a\nn\n", "no")]
+)
+def test_everything_but_a_yes_is_a_no(tmp_path: Path, typed: str, answer: str) -> None:
+    desk = Desk(tmp_path, typed)
+    assert desk.review().answer == answer
+    assert ("do not (also Ctrl-C and Esc)" in desk.screen) == ("?" in typed or "a" in typed)
+
+
+def test_always_is_an_answer_where_it_is_offered(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "?\na\n")
+    verdict = desk.review(may_always=True)
+    assert (verdict.answer, verdict.always) == ("yes", True)
+    assert "a  apply, and do not ask again in this session in the top folder, Inbox/" in desk.screen
+
+
+def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "1\n2\n1\n7\nd\ny\n")
+    verdict = desk.review()
+    assert verdict.changes == ChangeSet(title="Edit Sleep.md", writes=(SLEEP,))
+    assert not verdict.edited
+    assert "(2) is left out: Create Inbox/Tea.md" in desk.screen
+    assert "(1) is in again" in desk.screen
+    assert "There is no change 7." in desk.screen
+    assert "(2) left out: Create Inbox/Tea.md" in desk.screen
+    assert not Desk(tmp_path, "1\n2\ny\n").review().changes
+
+
+def test_a_rename_and_the_links_that_follow_cannot_be_parted(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "2\ny\n")
+    verdict = desk.review(RENAME)
+    assert verdict.changes.moves == RENAME.moves
+    assert verdict.changes.writes == RENAME.writes[:1]
+    assert "2 links in 1 note follow\n  L.md (2 links)\n" in desk.screen
+    assert "[[New]]" not in desk.screen
+    desk = Desk(tmp_path, "d\nn\n")
+    desk.review(RENAME)
+    assert "1 + [[{+New+}]] [[{+New+}|x]]" in desk.screen
+
+
+def test_the_proposal_is_edited_shown_again_and_returned_as_it_was_left(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, 'sed -i s/Eight/Nine/ "$1"; test -w "$1"'))
+    verdict = desk.review()
+    assert verdict.edited
+    assert [write.after for write in verdict.changes.writes] == [b"Nine hours.\n", b"# Tea\n"]
+    assert "1 + {+Nine+} hours." in desk.screen
+
+
+def test_a_file_that_is_edited_back_to_what_it_was_is_not_written(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, 'sed -i s/Eight/Seven/ "$1"'))
+    assert desk.review().changes.writes == (TEA,)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("true", "It was not edited."), ("false", "ended with 1"), ('printf "\\377" > "$1"', "is not UTF-8")],
+)
+def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
+    tmp_path: Path, command: str, said: str
+) -> None:
+    desk = Desk(tmp_path, "e\n9\ne\n1\ny\n", editor=editor(tmp_path, command))
+    assert desk.review() == Verdict(answer="yes", changes=TWO)
+    assert said in desk.screen
+
+
+def test_what_moves_only_cannot_be_edited(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "e\nn\n")
+    desk.review(ChangeSet(title="Move", moves=RENAME.moves))
+    assert "Nothing is written that could be edited." in desk.screen
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_the_question_fits_a_narrow_screen(tmp_path: Path, columns: int) -> None:
+    desk = Desk(tmp_path, "n\n", columns=columns)
+    desk.review(may_always=True)
+    assert max(map(len, desk.screen.splitlines())) <= 2 * columns
+    assert ("Apply? [y n e a q d 1-2 ?] " in desk.screen) == (columns == 40)
+
+
+def test_changes_that_are_only_shown_are_not_asked_about(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "y\n")
+    verdict = TerminalChangeReviewer(CommandIO(desk.environment)).review(TWO, is_asked=False)
+    assert verdict.answer == "no"
+    assert "Apply?" not in desk.screen
+    assert "Sleep.md: changed" in desk.screen

@@ -1,0 +1,56 @@
+from zkchat.model.change import ChangeSet, FileMove, FileWrite
+from zkchat.model.file_diffs import file_diffs, joined, units_of
+
+
+def write(path: str, before: str | None, after: str) -> FileWrite:
+    return FileWrite(path=path, before=None if before is None else before.encode(), after=after.encode())
+
+
+RENAME = FileMove(source="Old.md", target="New.md")
+TRASH = FileMove(source="Bad.md", target=".trash/Bad.md")
+FOLLOWS = write("L.md", "see [[Old]], [[Old|x]] and [y](Old.md)\n", "see [[New]], [[New|x]] and [y](New.md)\n")
+CANVAS = write("C.canvas", '{"file":"Old.md"}\n', '{"file":"New.md"}\n')
+EDIT = write("E.md", "one\n", "two\n")
+BOTH = write("F.md", "[[Old]]\none\n", "[[New]]\ntwo\n")
+FRESH = write("G.md", None, "[[New]]\n")
+ALL = ChangeSet(title="All", moves=(RENAME, TRASH), writes=(FOLLOWS, CANVAS, EDIT, BOTH, FRESH))
+
+
+def test_lines_and_links_that_follow_a_move_are_counted() -> None:
+    found = {each.change.path: each for each in file_diffs(ALL)}
+    assert (found["L.md"].links, found["L.md"].only_follows) == (3, True)
+    assert (found["C.canvas"].links, found["C.canvas"].only_follows) == (1, True)
+    assert (found["E.md"].links, found["E.md"].added, found["E.md"].removed) == (0, 1, 1)
+    assert not found["F.md"].only_follows
+    assert (found["G.md"].added, found["G.md"].change.action) == (1, "created")
+    assert found["New.md"].write is None
+
+
+def test_without_a_move_a_changed_link_is_an_edit_like_any_other() -> None:
+    (only,) = file_diffs(ChangeSet(title="Edit", writes=(FOLLOWS,)))
+    assert not only.only_follows
+
+
+def test_a_move_and_all_that_follows_it_are_one_unit_and_other_files_stand_alone() -> None:
+    first, *others = units_of(ALL)
+    assert (first.moves, first.writes) == ((RENAME,), (FOLLOWS, CANVAS, BOTH))
+    assert [(unit.moves, unit.writes) for unit in others] == [((TRASH,), ()), ((), (EDIT,)), ((), (FRESH,))]
+    assert joined(ALL, units_of(ALL)) == ALL
+    assert joined(ALL, [first]).writes == (FOLLOWS, CANVAS, BOTH)
+
+
+def test_files_of_a_moved_folder_and_moves_that_go_on_from_each_other_belong_together() -> None:
+    on = ChangeSet(
+        title="Move",
+        moves=(
+            FileMove(source="A", target="B"),
+            FileMove(source="B/x.md", target=".trash/x.md"),
+            FileMove(source="Free.md", target=".trash/Free.md"),
+        ),
+        writes=(write("B/new.md", None, "x\n"), write("B/y.md", "a\n", "b\n"), write("z.md", "a\n", "b\n")),
+    )
+    first, second, third = units_of(on)
+    assert len(first.moves) == 2
+    assert [each.path for each in first.writes] == ["B/new.md", "B/y.md"]
+    assert second.moves == (on.moves[2],)
+    assert third.writes == (on.writes[2],)
