@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from threading import Lock
 
-from tests.support.sessions import NOON
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
 from zkchat.storage.changes.files import VaultTree
 from zkchat.storage.changes.journal import SqliteChangeJournal, is_there, open_journal
 from zkchat.storage.changes.plan import ContentChange
 from zkchat.storage.changes.store import Committer, VaultChanges
 
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HERE = ChangeOrigin(command="test")
 Tree = dict[str, tuple[bytes | None, int]]
 """By path, what a file holds, None for a folder, and its permissions."""

@@ -194,6 +194,11 @@ class LazyStore(ABC, Generic[Store]):
         return store
 
 
+def timestamp(at: datetime) -> str:
+    """A time as it is stored: in UTC and always as long, so that times sort as text."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 def suspect_marker(path: Path) -> Path:
     """The file that exists while a database was seen damaged: then the next start verifies every row."""
     return sibling(path, ".suspect")

@@ -11,9 +11,8 @@ from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.text import counted
 from zkchat.storage.database import damaged, execute_all
-from zkchat.storage.durable_database import DurableDatabase, LazyStore
+from zkchat.storage.durable_database import DurableDatabase, LazyStore, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
-from zkchat.storage.sessions import timestamp
 from zkchat.storage.sqlite_pages import Row, read_rows
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from zkchat.model.choices import Role
 from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow
 from zkchat.storage.cache_database import CacheDatabase
-from zkchat.storage.sessions import timestamp
+from zkchat.storage.durable_database import timestamp
 
 VERSION: Final = 3
 SCHEMA: Final = (

@@ -40,7 +40,14 @@ from zkchat.model.session import (
 from zkchat.model.text import counted
 from zkchat.ports import SessionStore
 from zkchat.storage.database import execute_all, sibling
-from zkchat.storage.durable_database import DurableDatabase, LazyStore, UnreadableRow, keep_reserve, release_reserve
+from zkchat.storage.durable_database import (
+    DurableDatabase,
+    LazyStore,
+    UnreadableRow,
+    keep_reserve,
+    release_reserve,
+    timestamp,
+)
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.session_listing import add_listing_columns, update_listing
 from zkchat.storage.session_locks import SessionLocks
@@ -276,11 +283,6 @@ class SqliteSessions(DurableDatabase):
         for file in sources:
             found.read(file)
         found.insert_into(connection)
-
-
-def timestamp(at: datetime) -> str:
-    """A time as it is stored: in UTC and always as long, so that times sort as text."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _insert_session(connection: sqlite3.Connection, values: Mapping[str, object]) -> None:

@@ -20,9 +20,8 @@ from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove,
 from zkchat.model.text import counted
 from zkchat.storage.changes.plan import ContentChange, Plan, Stage
 from zkchat.storage.database import execute_all
-from zkchat.storage.durable_database import DurableDatabase, UnreadableRow, copies_of, keep_reserve
+from zkchat.storage.durable_database import DurableDatabase, UnreadableRow, copies_of, keep_reserve, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
-from zkchat.storage.sessions import timestamp
 from zkchat.storage.sqlite_pages import Row, read_rows
 
 MAX_CONTENT_BYTES: Final = 64 << 20

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.change_disk import Disk, Killed, move, write
-from tests.support.sessions import NOON
+from tests.support.change_disk import NOON, Disk, Killed, move, write
 from zkchat.errors import StorageDamaged, StorageError, UsageError, VaultError
 from zkchat.storage.changes import journal
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.change_disk import HERE, Disk, Killed, change, move, write
-from tests.support.sessions import NOON
+from tests.support.change_disk import HERE, NOON, Disk, Killed, change, move, write
 from zkchat.errors import (
     FilesChanged,
     NoteNotFound,
