@@ -62,7 +62,7 @@ def test_undo_shows_what_it_would_do_and_asks(garden: World) -> None:
     no = garden.run("undo", typed="n\n", terminal=True)
     assert no.code == ExitCode.USAGE
     assert "Append to Inbox.md" in no.err
-    assert "-- Two" in no.err
+    assert "- Two" in no.err
     piped = garden.run("undo", stdin="y\n")
     assert piped.code == ExitCode.USAGE
     assert "--yes" in piped.err
@@ -86,7 +86,7 @@ def test_a_file_that_changed_since_is_left_and_both_changes_are_shown(garden: Wo
     assert "+- Two" in ours
     assert "+- Mine" in theirs
     assert "+- Two" not in theirs
-    assert "zkchat: Inbox.md" in refused.err
+    assert "(Append to Inbox.md) is not undone: Inbox.md changed since." in refused.err
     assert len(refused.err.partition("zkchat: ")[2].splitlines()) == 2, "a way out"
 
 
@@ -110,7 +110,7 @@ def test_one_change_is_undone_by_its_number(garden: World) -> None:
     third = append(garden, "Even more.", "Compost")
     below = garden.run("undo", "--id", str(second), "--yes")
     assert below.code == ExitCode.VAULT
-    assert f"Undo change {third} first" in below.err
+    assert f"zkchat undo --id {third}" in below.err
 
 
 def test_changes_lists_what_was_changed_by_which_command(garden: World) -> None:
@@ -148,3 +148,25 @@ def test_changes_of_a_time_and_of_a_note(garden: World) -> None:
     assert len(garden.run("changes", "Plants/Compost.md", "--json").json) == 2, "by the path of a note that is gone"
     assert "+- Two" in garden.run("changes", "Inbox", "--diff").out
     assert "+- Two" in garden.run("changes", "Inbox", "--diff", "--json").json[0]["diff"]
+
+
+def test_a_file_that_changed_since_is_told_before_anybody_is_asked(garden: World) -> None:
+    append(garden, "- Two")
+    garden.note("Inbox.md", INBOX + "- Two\n- Mine\n")
+    for arguments in (["undo"], ["undo", "--dry-run"]):
+        refused = garden.run(*arguments, typed="y\n", terminal=True)
+        assert refused.code == ExitCode.VAULT
+        assert "Undo it?" not in refused.err
+        assert "is not undone: Inbox.md changed since." in refused.err
+    (garden.vault / "Inbox.md").unlink()
+    assert "Inbox.md is not there any more." in garden.run("undo", "--yes").err
+
+
+def test_a_change_of_a_chat_names_the_session(garden: World) -> None:
+    model = garden.script([{"text": "Seven hours."}])
+    garden.variables["TERM"] = "dumb"
+    garden.run("chat", "--model", model, typed="How long?\n/save Kept\n", terminal=True)
+    (session,) = garden.run("sessions", "list", "--json").json
+    (row,) = garden.run("changes", "--json").json
+    assert (row["command"], row["session"]) == ("/save", session["id"])
+    assert garden.run("changes").out.endswith(f"Create Kept.md  (/save in “{session['title']}”)\n")

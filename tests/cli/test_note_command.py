@@ -1,10 +1,13 @@
 """`zkchat note`: each change is shown, asked for, made whole, and told."""
 
+import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.world import Result, World
+from tests.support.world import Result, Terminal, World
+from zkchat.cli.main import run
 from zkchat.errors import ExitCode
 
 INBOX = "---\nstatus: open\n---\n# Inbox\n\n## Ideas\n\n- One\n\n## Later\n"
@@ -204,3 +207,22 @@ def test_wrong_use_is_told_with_a_way_out(garden: World, arguments: list[str], t
     assert told in result.err
     assert len(result.err.splitlines()) == 2
     assert tree(garden.vault) == before
+
+
+def test_a_file_that_somebody_edits_while_the_user_decides_is_left_and_the_edit_is_shown(garden: World) -> None:
+    class Slow(Terminal):
+        def readline(self, *_: object) -> str:  # type: ignore[override]
+            garden.note("Inbox.md", INBOX + "- Mine\n")
+            return "y\n"
+
+    environment = replace(garden.environment(terminal=True), stdin=Slow())
+    assert run(("note", "append", "Inbox", "- New"), environment) == ExitCode.VAULT
+    told = environment.stderr.getvalue() if isinstance(environment.stderr, io.StringIO) else ""
+    assert "- Mine" in told.partition("What changed in Inbox.md since:")[2]
+    assert (garden.vault / "Inbox.md").read_text() == INBOX + "- Mine\n"
+
+
+def test_nobody_is_asked_about_folders_that_the_user_accepts_changes_in(garden: World) -> None:
+    garden.variables["ZKCHAT_WRITE__ACCEPT"] = '["Plants"]'
+    assert garden.run("note", "append", "Compost", "More.", stdin="").code == 0
+    assert garden.run("note", "append", "Inbox", "More.", stdin="").code == ExitCode.USAGE

@@ -9,11 +9,12 @@ from zkchat.chat.further_passages import Page
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.model.branches import Branch, branches_of
-from zkchat.model.change import ChangeRecord
+from zkchat.model.change import ChangeRecord, ChangeSet
 from zkchat.model.choices import OpenWith
 from zkchat.model.events import Event, Warned
 from zkchat.model.goal import Goal
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
+from zkchat.model.patch import patch_of
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
 from zkchat.model.session import (
@@ -178,6 +179,9 @@ class RecordingSurface:
     def print_rows(self, rows: Sequence[NumberedRow], matches: Matches | None = None, /) -> None:
         self.lines += plain_rows(rows)
         self.marked += [row.text[start:end] for row in rows for start, end in matches(row.text)] if matches else []
+
+    def print_changes(self, changes: ChangeSet) -> None:
+        self.lines.append(patch_of(changes).removesuffix("\n"))
 
     def print_heading(self, name: str, place: str) -> None:
         self.lines += [name, place]

@@ -1,5 +1,6 @@
 """Changes of notes on the command line: their diffs, and their records for scripts."""
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from zkchat.model.change import ChangeSet
@@ -7,14 +8,50 @@ from zkchat.model.change_summary import file_changes
 from zkchat.model.patch import patch_of
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from zkchat.cli.common import CommandIO
+    from zkchat.compose.paths import Paths
+    from zkchat.errors import FilesChanged
     from zkchat.model.change import ChangeRecord
 
 
+def print_diff(io: "CommandIO", paths: "Paths", changes: ChangeSet) -> None:
+    """Print the whole diff as the result of a command: drawn on a terminal, as a patch in a pipe."""
+    from zkchat.cli.output import stdout_console
+
+    console = stdout_console(io, paths)
+    if console:
+        _draw(console, changes, whole=True)
+    else:
+        print_patch(io, changes)
+
+
 def print_patch(io: "CommandIO", changes: ChangeSet) -> None:
-    """Print the diff as the result of a command; nothing where nothing changes."""
+    """Print the diff as a patch; nothing where nothing changes."""
     if changes:
         io.out(patch_of(changes).removesuffix("\n"))
+
+
+def print_conflicts(io: "CommandIO", error: "FilesChanged", *, is_undo: bool = True) -> None:
+    """Show, beside the result, what changed in each file, and before that what is to be undone."""
+    from zkchat.cli.output import consoles
+    from zkchat.render.change_history import describe_conflict
+
+    _, console = consoles(io.environment, "auto")
+    described = (describe_conflict(conflict, is_undo=is_undo) for conflict in error.conflicts)
+    for sentence, changes in chain.from_iterable(described):
+        io.note(sentence)
+        if console.is_terminal:
+            _draw(console, changes)
+        elif changes:
+            io.note(patch_of(changes).removesuffix("\n"))
+
+
+def _draw(console: "Console", changes: ChangeSet, *, whole: bool = False) -> None:
+    from zkchat.render.diffs import print_changes
+
+    print_changes(console, changes, whole=whole)
 
 
 def change_record(record: "ChangeRecord") -> dict[str, object]:

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from zkchat.cli.change_display import change_record, print_patch
+from zkchat.cli.change_display import change_record, print_conflicts, print_diff
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_changes import DryRunOption, UnaskedOption, reviewer_of
+from zkchat.cli.output import Listing
 from zkchat.cli.times import parse_time
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
 from zkchat.model.change_summary import touches
 from zkchat.model.patch import patch_of, path_before
-from zkchat.render.change_history import conflict_lines, headline, undone_lines
+from zkchat.render.change_history import headline, undone_lines
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.compose.workspace import Workspace
     from zkchat.model.change import ChangeRecord
     from zkchat.ports import ChangeStore
@@ -29,7 +31,7 @@ def undo(
     count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many changes.")] = 1,
     number: Annotated[
         int | None,
-        typer.Option("--id", metavar="ID", help="This one, by its number in zkchat changes.", show_default=False),
+        typer.Option("--id", metavar="N", help="The change with this number in zkchat changes.", show_default=False),
     ] = None,
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
@@ -47,20 +49,25 @@ def undo(
 
     zkchat undo --id 12
     """
-    from zkchat.writing.undo import changes_to_undo, find_change
+    from zkchat.writing.undo import changes_to_undo, find_change, require_undoable
 
     io = current_io()
-    with _open_store(io, vault) as (_, store):
+    with _open_store(io, vault) as (workspace, store):
         chosen = changes_to_undo(store, count) if number is None else [find_change(store, number)]
-        if dry_run:
-            _tell_dry_run(io, chosen, json_output=json_output)
-            return
-        if not yes:
-            _ask(io, chosen)
-        _undo_all(io, store, chosen, json_output=json_output)
+        try:
+            require_undoable(store, chosen[0])
+            if dry_run:
+                _tell_dry_run(io, workspace.paths, chosen, json_output=json_output)
+                return
+            if not yes:
+                _ask(io, chosen)
+            _undo_all(io, store, chosen, json_output=json_output)
+        except FilesChanged as error:
+            print_conflicts(io, error)
+            raise
 
 
-def _tell_dry_run(io: CommandIO, chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
+def _tell_dry_run(io: CommandIO, paths: "Paths", chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
     from zkchat.writing.undo import reversal
 
     if json_output:
@@ -69,30 +76,28 @@ def _tell_dry_run(io: CommandIO, chosen: "Sequence[ChangeRecord]", *, json_outpu
         return
     for record in chosen:
         io.out(headline(record))
-        print_patch(io, reversal(record.changes))
+        print_diff(io, paths, reversal(record.changes))
     io.note(f"{_NOTHING_UNDONE} This is a dry run.")
 
 
 def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]") -> None:
-    from zkchat.writing.undo import reversal
+    from zkchat.writing.undo import removed_paths, reversal
 
     reviewer = reviewer_of(io, _NOTHING_UNDONE)
     for record in chosen:
-        io.note(headline(record))
-        reviewer.review(reversal(record.changes), is_asked=False)
+        removed = [f"{path} goes away." for path in removed_paths(record.changes)]
+        reviewer.review(reversal(record.changes), remarks=[headline(record).strip(), *removed], is_asked=False)
     if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?", default=True):
         raise UsageError(_NOTHING_UNDONE)
 
 
 def _undo_all(io: CommandIO, store: "ChangeStore", chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
+    from zkchat.writing.undo import undo_change
+
     undone: list[ChangeRecord] = []
     try:
         for record in chosen:
-            undone += [store.undo(record.id)]
-    except FilesChanged as error:
-        for line in conflict_lines(error):
-            io.note(line)
-        raise
+            undone += [undo_change(store, record)]
     finally:
         if json_output:
             io.json({"undone": [change_record(record) for record in undone]})
@@ -131,10 +136,11 @@ def changes(
     if json_output:
         io.json([{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found])
         return
+    listing = Listing(io, workspace.paths)
     for record in found:
-        io.out(headline(record, titles))
+        listing.line(headline(record, titles))
         if diff:
-            print_patch(io, record.changes)
+            print_diff(io, workspace.paths, record.changes)
     if not found:
         io.note("zkchat changed nothing here." if not note else f"zkchat changed nothing in {note}.")
 

@@ -66,6 +66,7 @@ def new(
     """
     io = current_io()
     body = _read_text(io, text or [])
+    body += "\n" if body and not body.endswith("\n") else ""
     if template and body:
         raise UsageError(
             "A note is made of a template or of a text.", hint="Append the text afterwards: zkchat note append"

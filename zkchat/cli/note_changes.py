@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.change_display import file_records, print_patch
+from zkchat.cli.change_display import file_records, print_conflicts, print_diff
 from zkchat.cli.common import CommandIO
 from zkchat.cli.note_lookup import open_refreshed_workspace, paths_beside
-from zkchat.errors import EditRefused, NoteNotFound, UsageError
+from zkchat.errors import EditRefused, FilesChanged, NoteNotFound, UsageError
 from zkchat.model.patch import patch_of
 
 if TYPE_CHECKING:
+    from zkchat.compose.paths import Paths
     from zkchat.compose.workspace import Workspace
     from zkchat.compose.writing import Editing
     from zkchat.model.change import ChangeRecord, ChangeSet
@@ -106,20 +107,27 @@ def open_notes(io: CommandIO, vault: Path | None) -> Iterator[OpenNotes]:
 
 def change_notes(io: CommandIO, options: ChangeOptions, stage: "Callable[[OpenNotes], StagedEdit]") -> Path | None:
     """Stage a change, show it, ask, apply it and tell. The note that was changed; None where nothing was."""
-    from zkchat.model.change import ChangeOrigin
-
     with open_notes(io, options.vault) as notes:
         edit = stage(notes)
         changes = notes.editing.staged.change_set()
-        report = ChangeReport(io, options, edit)
+        report = ChangeReport(io, notes.workspace.paths, options, edit)
         if not changes or options.dry_run:
             report.tell_unchanged(changes)
             return None
-        record = notes.editing.store.apply(
-            _reviewed(notes, options, changes, edit), ChangeOrigin(command=options.command)
-        )
+        record = _apply(notes, _reviewed(notes, options, changes, edit), options.command)
         report.tell_applied(record)
         return notes.workspace.paths.vault / edit.path
+
+
+def _apply(notes: OpenNotes, changes: "ChangeSet", command: str) -> "ChangeRecord":
+    """Raises `FilesChanged`, and shows what changed since the diff was."""
+    from zkchat.model.change import ChangeOrigin
+
+    try:
+        return notes.editing.store.apply(changes, ChangeOrigin(command=command))
+    except FilesChanged as error:
+        print_conflicts(notes.io, error, is_undo=False)
+        raise
 
 
 def _reviewed(notes: OpenNotes, options: ChangeOptions, changes: "ChangeSet", edit: "StagedEdit") -> "ChangeSet":
@@ -156,6 +164,7 @@ class ChangeReport:
     """What the user, or a script, is told of one change."""
 
     io: CommandIO
+    paths: "Paths"
     options: ChangeOptions
     edit: "StagedEdit"
 
@@ -164,7 +173,7 @@ class ChangeReport:
         if self.options.json:
             self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
             return
-        print_patch(self.io, changes)
+        print_diff(self.io, self.paths, changes)
         self._tell_remarks()
         why = "this is a dry run" if changes else f"{self.edit.path} is so already"
         self.io.note(f"Nothing was changed: {why}.")

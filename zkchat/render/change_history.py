@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from zkchat.errors import FileConflict, FilesChanged
+from zkchat.errors import FileConflict
 from zkchat.model.change import ChangeRecord, ChangeSet, FileWrite
 from zkchat.model.change_summary import FileChange, file_changes
-from zkchat.model.patch import patch_of, path_before
+from zkchat.model.patch import path_before
 from zkchat.model.text import counted
 
 _MAX_FILES: Final = 10
@@ -50,24 +50,16 @@ def _undone(record: ChangeRecord, each: FileChange) -> str:
             return f"{each.moved_from} is back from the trash."
 
 
-def conflict_lines(error: FilesChanged) -> Iterator[str]:
-    """Of each file that changed since: what zkchat did to it, and what somebody else did."""
-    for conflict in error.conflicts:
-        yield from _conflict_lines(conflict)
-
-
-def _conflict_lines(conflict: FileConflict) -> Iterator[str]:
+def describe_conflict(conflict: FileConflict, *, is_undo: bool = True) -> Iterator[tuple[str, ChangeSet]]:
+    """What zkchat did to a file, where that is to be undone, and what somebody else did: sentences and changes."""
     path = conflict.path
-    if conflict.expected is not None:
-        yield f"What zkchat changed in {path}:"
-        yield _patch(path, conflict.wanted, conflict.expected)
+    if is_undo and conflict.expected is not None:
+        yield f"What zkchat changed in {path}:", _change(path, conflict.wanted, conflict.expected)
     if conflict.found is None:
-        yield f"What changed since: {path} is not there any more."
-        return
-    yield f"What changed in {path} since:"
-    yield _patch(path, conflict.expected, conflict.found)
+        yield f"What changed since: {path} is not there any more.", ChangeSet(title="")
+    else:
+        yield f"What changed in {path} since:", _change(path, conflict.expected, conflict.found)
 
 
-def _patch(path: str, before: bytes | None, after: bytes) -> str:
-    write = FileWrite(path=path, before=before, after=after)
-    return patch_of(ChangeSet(title="", writes=(write,))).removesuffix("\n")
+def _change(path: str, before: bytes | None, after: bytes) -> ChangeSet:
+    return ChangeSet(title="", writes=(FileWrite(path=path, before=before, after=after),))

@@ -48,6 +48,12 @@ def style_for(console: Console, *, whole: bool = False) -> DiffStyle:
     return DiffStyle(width=console.width, colored=colored, most_lines=None if whole else FOLDED_LINES)
 
 
+def print_changes(console: Console, changes: ChangeSet, *, whole: bool = False) -> None:
+    """Draw a change set, long files folded unless it is to be seen whole."""
+    for row in diff_rows(changes, style_for(console, whole=whole)):
+        console.print(row, no_wrap=True, overflow="ignore", crop=False)
+
+
 def diff_rows(changes: ChangeSet, style: DiffStyle) -> Iterator[Text]:
     """All of a change set, one row of the screen after the other."""
     changed = file_diffs(changes)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from zkchat.chat.further_passages import Page
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
-    from zkchat.model.change import ChangeRecord
+    from zkchat.model.change import ChangeRecord, ChangeSet
     from zkchat.model.events import Event
     from zkchat.model.goal import Goal
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
@@ -118,6 +118,10 @@ class Surface(Protocol):
 
     def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
         """Show a numbered list of places; `matches` finds words to be marked in their texts."""
+        ...
+
+    def print_changes(self, changes: "ChangeSet") -> None:
+        """Show the diff of changes of notes."""
         ...
 
     def print_heading(self, name: str, place: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
+from zkchat.model.change import ChangeSet
 from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.render.context_bar import context_line
 from zkchat.render.references import reference_lines
@@ -118,6 +119,12 @@ class PlainSurface(_Surface):
 
         self.print("\n".join(plain_rows(rows)))
 
+    def print_changes(self, changes: ChangeSet) -> None:
+        from zkchat.model.patch import patch_of
+
+        if changes:
+            self.print(patch_of(changes).removesuffix("\n"))
+
     def print_heading(self, name: str, place: str) -> None:
         self.print(f"{sanitize_line(name)}\n{sanitize_line(place)}\n")
 
@@ -176,6 +183,11 @@ class DrawnSurface(_Surface):
         from zkchat.render.numbered_rows import print_rows
 
         print_rows(self._console, rows, matches)
+
+    def print_changes(self, changes: ChangeSet) -> None:
+        from zkchat.render.diffs import print_changes
+
+        print_changes(self._console, changes)
 
     def print_heading(self, name: str, place: str) -> None:
         from rich.text import Text

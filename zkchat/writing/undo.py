@@ -1,10 +1,16 @@
-"""Undoing changes of the journal: which ones, what that does to each file, and in which order."""
+"""Undoing changes of the journal: which ones, what that does to each file, and why it cannot be done."""
 
-from zkchat.errors import UsageError
+from collections.abc import Sequence
+from typing import Final
+
+from zkchat.errors import FileConflict, FilesChanged, UsageError
 from zkchat.model.change import ChangeRecord, ChangeSet, FileWrite
 from zkchat.model.patch import path_before
 from zkchat.model.text import counted
 from zkchat.ports import ChangeStore
+
+_MAX_NAMED: Final = 3
+"""Files that changed since."""
 
 
 def changes_to_undo(store: ChangeStore, count: int = 1) -> list[ChangeRecord]:
@@ -39,4 +45,43 @@ def reversal(changes: ChangeSet) -> ChangeSet:
             FileWrite(path=path_before(changes, write.path), before=write.after, after=write.before or b"")
             for write in changes.writes
         ),
+    )
+
+
+def removed_paths(changes: ChangeSet) -> list[str]:
+    """The files that a change set made, which go away when it is undone."""
+    return [write.path for write in changes.writes if write.before is None]
+
+
+def require_undoable(store: ChangeStore, record: ChangeRecord) -> None:
+    """Raises `UsageError` for a change that is undone already, `FilesChanged` where it is the last one and a file that
+    it wrote changed since. Of others the store knows whether a later change rests on them."""
+    if record.state == "undone":
+        raise UsageError(f"Change {record.id} is undone already.", hint="zkchat changes lists them.")
+    if changes_to_undo(store) != [record]:
+        return
+    conflicts = [
+        FileConflict(path=write.path, expected=write.after, wanted=write.before, found=found)
+        for write in record.changes.writes
+        if (found := store.read_bytes(write.path)) != write.after
+    ]
+    if conflicts:
+        raise _refusal(record, conflicts)
+
+
+def undo_change(store: ChangeStore, record: ChangeRecord) -> ChangeRecord:
+    """Undo a change. Raises `FilesChanged` with the way out."""
+    try:
+        return store.undo(record.id)
+    except FilesChanged as error:
+        raise (_refusal(record, error.conflicts) if error.conflicts else error) from error
+
+
+def _refusal(record: ChangeRecord, conflicts: Sequence[FileConflict]) -> FilesChanged:
+    paths = ", ".join(conflict.path for conflict in conflicts[:_MAX_NAMED])
+    more = f" and {len(conflicts) - _MAX_NAMED} more" if len(conflicts) > _MAX_NAMED else ""
+    return FilesChanged(
+        f"Change {record.id} ({record.changes.title}) is not undone: {paths}{more} changed since.",
+        hint="Nothing was changed. The first diff shows what zkchat did: take that back in your editor.",
+        conflicts=conflicts,
     )

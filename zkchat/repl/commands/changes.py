@@ -4,10 +4,9 @@ from typing import Final
 
 from zkchat.errors import FilesChanged, UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileWrite
-from zkchat.model.patch import patch_of
-from zkchat.render.change_history import conflict_lines, headline, undone_lines
+from zkchat.render.change_history import describe_conflict, headline, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.writing.undo import changes_to_undo, find_change, reversal
+from zkchat.writing.undo import changes_to_undo, find_change, require_undoable, reversal, undo_change
 
 _MAX_LISTED: Final = 10
 
@@ -16,7 +15,7 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
     if argument:
         record = find_change(context.changes, _number(argument, "/changes 12 shows change 12."))
         context.surface.print(headline(record))
-        context.surface.print(patch_of(record.changes).rstrip("\n"))
+        context.surface.print_changes(record.changes)
         return NOTHING
     found = context.changes.records(limit=_MAX_LISTED)
     if not found:
@@ -33,9 +32,14 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
 async def undo(context: CommandContext, argument: str) -> Outcome:
     count = _number(argument, "/undo 2 takes the last two back.") if argument else 1
     chosen = changes_to_undo(context.changes, count)
+    try:
+        require_undoable(context.changes, chosen[0])
+    except FilesChanged as error:
+        _show_conflicts(context, error)
+        raise
     for record in chosen:
         context.surface.print(headline(record))
-        context.surface.print(patch_of(reversal(record.changes)).rstrip("\n"))
+        context.surface.print_changes(reversal(record.changes))
     if not await context.surface.confirm("Undo it?" if count == 1 else f"Undo these {count} changes?"):
         context.surface.print_dimmed("Nothing was undone.")
         return NOTHING
@@ -46,13 +50,18 @@ async def undo(context: CommandContext, argument: str) -> Outcome:
 
 def _undo(context: CommandContext, record: ChangeRecord) -> None:
     try:
-        undone = context.changes.undo(record.id)
+        undone = undo_change(context.changes, record)
     except FilesChanged as error:
-        for text in conflict_lines(error):
-            context.surface.print(text)
+        _show_conflicts(context, error)
         raise
     context.surface.print("\n".join([*undone_lines([undone]), *undone.remarks]))
     context.conversation.tell_undone(undone)
+
+
+def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:
+    for sentence, changed in (each for conflict in error.conflicts for each in describe_conflict(conflict)):
+        context.surface.print(sentence)
+        context.surface.print_changes(changed)
 
 
 def create_file(context: CommandContext, path: str, text: str, *, command: str) -> None:

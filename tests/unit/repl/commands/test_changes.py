@@ -81,6 +81,7 @@ def test_a_file_that_changed_since_stays_and_both_changes_are_shown(harness: Com
     ours, _, theirs = typed(harness, "/undo").partition("What changed in Inbox.md since:")
     assert "+two" in ours
     assert "+mine" in theirs
-    assert theirs.endswith("Inbox.md has changed since. Undo it by hand.")
+    assert "Change 1 (Append to Inbox.md) is not undone: Inbox.md changed since." in theirs
+    assert not harness.surface.questions
     assert harness.files["Inbox.md"] == "one\ntwo\nmine\n"
     assert harness.conversation.undone == []
