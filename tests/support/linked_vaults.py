@@ -36,7 +36,8 @@ class _Maker:
 
     def make(self, notes: int) -> dict[str, bytes]:
         chance = self._chance
-        paths = {self._note_path(number) for number in range(notes)}
+        shared = min(0.3, 45 / notes)
+        paths = {self._note_path(number, shared) for number in range(notes)}
         paths |= {
             self._path(f"{chance.choice(_WORDS)}.{chance.choice(('png', 'pdf', 'svg'))}") for _ in range(notes // 10)
         }
@@ -50,17 +51,18 @@ class _Maker:
     def _path(self, name: str) -> str:
         return f"{self._chance.choice(_FOLDERS)}/{name}".lstrip("/")
 
-    def _note_path(self, number: int) -> str:
+    def _note_path(self, number: int, shared: float) -> str:
+        """The path of a note; a share of them has names that others have too."""
         chance = self._chance
         kind = chance.random()
-        if kind < 0.5:
+        if kind < 0.8 - shared:
             name = f"{chance.choice(_WORDS)} {number}"
         elif kind < 0.8:
             name = chance.choice(_WORDS)
         elif kind < 0.85:
             name = f"2024{chance.randrange(10_000_000, 99_999_999)} {chance.choice(_WORDS)}"
         elif kind < 0.99:
-            name = chance.choice(_ODD_NAMES)
+            name = chance.choice(_ODD_NAMES) + chance.choice(("", "", f" {number}"))
         else:
             name = chance.choice(_UNLINKABLE)
         return self._path(f"{name}.{'MD' if chance.random() < 0.01 else 'md'}")

@@ -68,18 +68,11 @@ def _check(staged: StagedChanges, source: str, target: str) -> None:
 
 
 def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str, str] | None:
-    """Where this move takes an earlier one back: by present path, the texts that it replaced and nobody changed since.
-
-    None where it takes none back.
-    """
+    """Where this move takes an earlier one back: by present path, the texts that it replaced; else None."""
     changes = staged.last_move(target, source)
     if changes is None:
         return None
-    texts = {}
-    for write in changes.writes:
-        if write.before is not None and staged.read_bytes(write.path) == write.after:
-            texts[write.path] = write.before.decode(errors="replace")
-    return texts
+    return {write.path: write.before.decode(errors="replace") for write in changes.writes if write.before is not None}
 
 
 class _Vault:
