@@ -1,6 +1,6 @@
 """A vault on disk with its journal, and disks that fail or stop at a step of a change set."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -83,9 +83,9 @@ class StoppingTree(VaultTree):
         self._raise_if_killed()
         return super().move_back(move, temporary)
 
-    def sweep(self, folder_of: str, prefix: str) -> None:
+    def sweep(self, path: str, *temporary: str) -> None:
         self._raise_if_killed()
-        super().sweep(folder_of, prefix)
+        super().sweep(path, *temporary)
 
     def _raise_if_killed(self) -> None:
         if isinstance(self.error, Killed) and self.steps >= self.stop_at:
@@ -112,6 +112,7 @@ class Disk:
     folder: Path
     commit: Committer | None = None
     notices: list[str] = field(default_factory=list)
+    exclude: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.vault = self.folder / "vault"
@@ -121,7 +122,7 @@ class Disk:
 
     def start(self) -> None:
         """As a new process does."""
-        self.files = StoppingTree(self.vault, exclude=["Private/**"], max_note_bytes=1_000_000)
+        self.files = StoppingTree(self.vault, exclude=["Private/**", *self.exclude], max_note_bytes=1_000_000)
         self.store = VaultChanges(self.files, self, commit=self.commit, notify=self.notices.append)
 
     def restart(self) -> None:

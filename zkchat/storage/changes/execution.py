@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Final, TypeVar
 
-from zkchat.errors import FilesChanged, NoteUnreadable, StorageError, StorageFull, VaultError
+from zkchat.errors import StorageError, StorageFull, VaultError
 from zkchat.model.change import FileMove
 from zkchat.storage.changes.files import VaultTree
 from zkchat.storage.changes.plan import ContentChange, Plan, Stage, folders_above
@@ -83,8 +83,8 @@ class Execution:
             self._files.put(change, self._progress.temporary_name(number))
 
     def _sweep(self, stage: Stage) -> None:
-        for path in _one_of_each_folder(stage):
-            self._files.sweep(path, self._progress.temporary_prefix)
+        for number, change in enumerate(stage.contents):
+            self._files.sweep(change.path, self._progress.temporary_name(), self._progress.temporary_name(number))
 
     def _restore(self, change: ContentChange) -> list[str]:
         """Replace what this run has written by what was there."""
@@ -100,7 +100,9 @@ class Execution:
                     self._files.prepare(back, self._progress.temporary_name())
                 self._files.put(back, self._progress.temporary_name())
                 self._files.sync_folder_of(change.path)
-        except (FilesChanged, NoteUnreadable):
+        except VaultError as error:
+            if isinstance(error.__cause__, OSError):  # what the disk refuses now it may allow later
+                raise StorageError(error.message, hint=error.hint) from error
             return [f"{change.path} was changed by somebody else, and was left as it is."]
         return []
 
@@ -111,6 +113,8 @@ class Execution:
             left = ""  # the folder that it was to be moved to was not made yet
             if self._files.is_taken(move.target):
                 self._move(move.reversed())
+        except VaultError as error:
+            left = f"{move.target} was not moved back to {move.source}: {error.message}"
         except FileExistsError:
             left = f"{move.target} could not be moved back: {move.source} is there."
         except OSError as error:

@@ -204,12 +204,11 @@ class VaultTree(VaultFiles):
         self.move(move.reversed(), temporary)
         return ""
 
-    def sweep(self, folder_of: str, prefix: str) -> None:
-        """Remove the temporary files with names that begin so, from the folder of a file."""
-        with suppress(OSError, VaultError), self._file(folder_of) as place:
-            for name in place.names():
-                if name.startswith(prefix):
-                    place.beside(name).unlink()
+    def sweep(self, path: str, *temporary: str) -> None:
+        """Remove the temporary files of these names that are beside a file."""
+        with suppress(OSError, VaultError), self._file(path) as place:
+            for name in temporary:
+                place.beside(name).unlink()
 
     def _changeable_parts(self, path: str, *, or_trash: bool = False) -> list[str]:
         if or_trash and path == TRASH:

@@ -22,11 +22,7 @@ class Progress:
     """The one that is at work; those before it are done."""
 
     def temporary_name(self, number: int = 0) -> str:
-        return f"{self.temporary_prefix}{number:x}.tmp"
-
-    @property
-    def temporary_prefix(self) -> str:
-        return f".zkchat-{self.run}-"
+        return f".zkchat-{self.run}-{number:x}.tmp"
 
 
 class ProgressFile:

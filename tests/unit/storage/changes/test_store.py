@@ -490,6 +490,54 @@ def test_what_cannot_be_taken_back_now_is_taken_back_by_the_next_start(
     assert (len(disk.notices), disk.states) == (1, [])
 
 
+def test_temporary_files_beside_what_links_lead_to_are_removed_too(disk: Disk) -> None:
+    disk.note("Real/A.md", b"a")
+    disk.note("Other/B.md", b"b")
+    (disk.vault / "A.md").symlink_to("Real/A.md")
+    (disk.vault / "B.md").symlink_to("Other/B.md")
+    before = disk.tree
+    disk.files.stop(3, Killed(), is_done_first=False)
+    with pytest.raises(Killed):
+        disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
+    assert disk.tree != before
+    disk.restart()
+    assert disk.tree == before
+
+
+def test_a_path_that_is_excluded_since_the_crash_is_left_and_named(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    disk.note("B.md", b"b")
+    disk.files.stop(5, Killed(), is_done_first=False)
+    with pytest.raises(Killed):
+        disk.apply(move("B.md", "C.md"), write("A.md", b"a", b"a2"), write("N.md", None, b"n"))
+    disk.store.close()
+    disk.exclude = ["C.md"]
+    disk.start()
+    disk.store.recover()
+    assert len(disk.notices) == 1
+    assert "C.md was not moved back to B.md: 'C.md' is no name for a note." in disk.notices[0]
+    assert disk.contents == {"A.md": b"a", "C.md": b"b"}
+
+
+def test_what_cannot_be_read_now_is_taken_back_later(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.note("A.md", b"a")
+    disk.files.stop(2, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(write("A.md", b"a", b"a2"))
+    disk.store.close()
+    disk.start()
+
+    def refuse(_parts: list[str]) -> int:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(disk.files, "_open_without_links", refuse)
+        with pytest.raises(StorageError, match=r"A\.md cannot be read"):
+            disk.store.recover()
+    disk.store.recover()
+    assert disk.contents == {"A.md": b"a"}
+
+
 def test_a_read_only_note_is_not_written_but_may_be_moved(disk: Disk) -> None:
     disk.note("A.md", b"a", mode=0o444)
     before = disk.tree
