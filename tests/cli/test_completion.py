@@ -55,6 +55,8 @@ def garden(world: World) -> World:
         ("@research '[[Ever", ["[[Evergreen notes]]"]),
         ("ask --agent lib", ["librarian"]),
         ("agent show wri", ["writer"]),
+        ("agent run 'Compare [[Ever", ["Compare [[Evergreen notes]]"]),
+        ("agent run --review ", ["end", "step"]),
         ("search tag:m", ["tag:method"]),
         ("search ta", ["tag:"]),
         ("sessions search ta", []),
@@ -90,6 +92,7 @@ def test_sessions_are_offered_by_title_and_by_id(garden: World) -> None:
         garden.run("ask", "And now?", "--session", session["id"], "--model", garden.script(*answers))
     assert offered(garden, "sessions show how") == ["How much light?"]
     assert len(offered(garden, "context stats ")) == 3, "two of them by their ids, as they have the same title"
+    assert offered(garden, "agent run --resume how") == ["How much light?"]
     assert ids["How much light?"] in offered(garden, f"ask --session {ids['How much light?'][:6]}")
 
 

@@ -19,7 +19,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "search x --limit 0", "links", "refs", "resolve", "resolve [[]]",
         "vault", "sessions", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
-        "models pull nothing", "chat --new --continue",
+        "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
     ],
     ExitCode.CONFIG: [
         "config get nothing", "config set nothing 1", "config set context.max_tokens many", "config unset nothing",
@@ -34,6 +34,7 @@ TABLE: dict[ExitCode, list[str]] = {
     ExitCode.SESSION: [
         "ask x --session nothing", "sessions show nothing", "sessions rename nothing x", "sessions pin nothing 1",
         "sessions delete nothing --yes", "context stats nothing", "context export nothing", "context compact nothing",
+        "agent run --resume", "agent run --resume nothing",
     ],
     ExitCode.MODEL: ["ask x --model ollama:x", "ask x --model openai:x", "doctor --model ollama:x"],
     ExitCode.NO_ANSWER: ["ask zebra? --model quote"],

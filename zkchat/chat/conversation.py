@@ -397,7 +397,9 @@ class Conversation:
             known = self.requests.planner.memory.facts()
         except StorageError:
             return []
-        return learning_points((message.text for message in messages if message.role == "user"), known)
+        # The steps of a goal are the model's words.
+        typed = (message.text for message in messages if message.role == "user" and message.brief is None)
+        return learning_points(typed, known)
 
     def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
         """Whether what is made of these messages is to stay on this machine."""

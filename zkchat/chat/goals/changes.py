@@ -55,7 +55,7 @@ class GoalChanges:
         if not results:
             return None
         refused = [outcome.text for _, outcome in results if outcome.failed]
-        text = f"{counted(len(results) - len(refused), 'change')} proposed before the run was stopped: proposed again."
+        text = f"Proposed again, as before the run was stopped: {counted(len(results) - len(refused), 'change')}."
         if refused:
             text += f" {counted(len(refused), 'change')} could not be. {refused[0].splitlines()[0]}"
         return Warned(text=text)

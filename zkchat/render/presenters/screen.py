@@ -73,6 +73,8 @@ class ScreenPresenter:
         self._section: MarkdownStream | ThinkingSection | ActivitySection | None = None
         self._deferred: list[Text] = []
         self._wait_indicator = WaitIndicator(out, clock=clock)
+        self._is_set_apart = False
+        """Whether a blank line stands above the next line of a checklist."""
 
     def show(self, event: Event) -> None:
         self._wait_indicator.hide()
@@ -170,6 +172,7 @@ class ScreenPresenter:
 
     def _begin_section(self, section: MarkdownStream | ThinkingSection | ActivitySection | None) -> None:
         """End the current section and begin another: an answer below its mark, or set apart by a blank line."""
+        self._is_set_apart = self._is_set_apart and section is None
         ended, self._section = self._section, section
         if ended is not None:
             ended.finish()
@@ -201,13 +204,15 @@ class ScreenPresenter:
     def _show_goal(self, event: GoalEvent) -> None:
         """Lines of the checklist, set apart from the answers; those that go on below another are indented."""
         self._begin_section(None)
-        self._out.print()
+        if not self._is_set_apart:
+            self._out.print()
         for line in checklist.lines_of(event):
             text = line.lstrip(" ")
             style = "dim" if len(line) > len(text) else "bold"
             self._out.print(Padding(Text(text, style=style), (0, 0, 0, len(line) - len(text))))
-        if isinstance(event, GoalPlanned | StepStarted):
+        if not isinstance(event, GoalEnded):
             self._out.print()
+        self._is_set_apart = isinstance(event, StepFinished)
 
     def _finish_turn(self, event: TurnFinished) -> None:
         self._begin_section(None)

@@ -1,6 +1,7 @@
 """A goal run over a conversation: its requests, its interruptions, and the changes that it proposes."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
@@ -9,17 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.support.changes import Answering, ChangesInMemory, no, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
+from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.goals.bounds import GoalBounds
 from zkchat.chat.goals.check import GoalChecker
 from zkchat.chat.goals.run import GoalRun
+from zkchat.context.relevance import Relevance
 from zkchat.errors import UsageError
+from zkchat.memory.facts import Memory
 from zkchat.model.events import ChangesReviewed, Event, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
 from zkchat.model.goal import Goal
 from zkchat.model.message import ToolCallPart
@@ -140,6 +146,11 @@ def until(events: AsyncGenerator[Event, None], is_last: Callable[[Event], bool])
         return seen
 
     return asyncio.run(collect())
+
+
+def stopped_after(events: AsyncGenerator[Event, None], most: int) -> None:
+    left = iter(range(most))
+    until(events, lambda _: next(left, None) is None)
 
 
 def resumed(library: Library, store: SessionsInMemory, model: Playing, **more: Any) -> Conversation:
@@ -362,7 +373,7 @@ def test_what_nobody_decided_on_before_a_stop_is_proposed_again(library: Library
     again = writing(library, store, vault, reviewer, "Three.", "All.")
     events = events_of(goal_run(again, library).resume())
     warnings = [event.text for event in events if isinstance(event, Warned)]
-    assert "2 changes proposed before the run was stopped: proposed again." in warnings
+    assert "Proposed again, as before the run was stopped: 2 changes." in warnings
     assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
 
 
@@ -409,3 +420,44 @@ def test_what_the_run_wrote_itself_does_not_speak_for_it(library: Library, tmp_p
     ended = seen[-1]
     assert isinstance(ended, GoalEnded)
     assert ended.check.steps[0].unsupported == ("Everybody should nap daily.",)
+
+
+class Obedient(Playing):
+    """A model that does what the request tells it, whichever request that is."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        asked = request.messages[-1].text
+        step = re.search(r"Do step (\d) now", asked)
+        text = PLAN if "write a plan only" in asked else f"I did it.\nDONE: result {step[1]}" if step else "All of it."
+        for word in text.split(" "):
+            yield TextChunk(text=f"{word} ")
+        yield Finish()
+
+
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(1, 30), max_size=4))
+def test_wherever_a_run_is_stopped_it_ends_as_if_it_never_was(library: Library, stops: list[int]) -> None:
+    store = SessionsInMemory()
+    talk = conversation_over(library, store, Obedient())
+    events = goal_run(talk, library).start("Do it")
+    for stop in stops:
+        stopped_after(events, stop)
+        if goal_of(talk).is_finished:
+            break
+        talk = resumed(library, store, Obedient())
+        events = goal_run(talk, library).resume()
+    else:
+        events_of(events)
+    goal = goal_of(talk)
+    assert [step.text for step in goal.steps] == ["Read.", "Append.", "Tell."]
+    assert (goal.state, states(talk)) == ("done", ["done"] * 3)
+    run = goal_run(talk, library)
+    assert run.summaries(goal) == ["result 1", "result 2", "result 3"]
+    assert run.text_of(goal.result_id) == "All of it."
+
+
+def test_the_words_of_the_model_are_not_learned_as_those_of_the_user(library: Library) -> None:
+    model = Playing("1. I prefer tea to coffee in the morning.", "Noted.")
+    talk = conversation_over(library, None, model, memory=Memory(MemoriesInMemory(), Relevance(), lambda: NOON))
+    events_of(goal_run(talk, library).start("Plan my day"))
+    assert talk.worth_keeping(talk.messages) == []
