@@ -177,13 +177,6 @@ def test_tokens_are_a_bound_inside_a_step_that_calls_tools_without_end(vault: Wo
     assert "Stopped: The tokens are used up" in result.err
 
 
-def test_time_is_a_bound_also_for_a_model_that_is_silent(vault: World) -> None:
-    answers: tuple[Steps, ...] = (said("1. Wait.\n2. More."), [{"delay": 30}, {"text": "late"}])
-    result = run(vault, "Wait", "--minutes", "0.01", answers=answers)
-    assert result.code == ExitCode.NO_ANSWER
-    assert "Stopped: The time is up: 0.01 minutes." in result.err
-
-
 def test_a_stopped_goal_goes_on_from_its_first_open_step(vault: World) -> None:
     broken = (*WHOLE[:3], [{"error": "The server is gone."}])
     first = run(vault, "Compare", answers=broken)

@@ -236,6 +236,27 @@ def test_the_clock_is_a_bound(library: Library) -> None:
     assert ended.goal.settled < 3
 
 
+def test_a_model_that_is_silent_is_stopped_in_time(library: Library) -> None:
+    class Silent(Playing):
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+            if self._answers:
+                async for chunk in super().stream(request):
+                    yield chunk
+            else:
+                await asyncio.Event().wait()
+
+    talk = conversation_over(library, None, Silent(PLAN))
+    run = goal_run(talk, library, bounds=GoalBounds(minutes=0.002))
+
+    async def play() -> list[Event]:
+        async with asyncio.timeout(20):
+            return [event async for event in run.start("Do it")]
+
+    ended = asyncio.run(play())[-1]
+    assert isinstance(ended, GoalEnded)
+    assert ended.goal.reason == "The time is up: 0.002 minutes."
+
+
 def test_the_bounds_of_a_resumed_run_begin_anew_and_the_whole_is_counted(library: Library) -> None:
     store = SessionsInMemory()
     talk = conversation_over(library, store, Playing(PLAN, "One."))
@@ -414,7 +435,7 @@ def test_what_the_run_wrote_itself_does_not_speak_for_it(library: Library, tmp_p
         async for event in run.start("Write"):
             seen.append(event)
             if isinstance(event, StepStarted) and event.number == 2:
-                (tmp_path / "Sleep.md").write_text("Everybody should nap daily.\n")
+                (tmp_path / "vault" / "Sleep.md").write_text("Everybody should nap daily.\n")
 
     asyncio.run(play())
     ended = seen[-1]
