@@ -55,6 +55,9 @@ def test_a_key_chooses_a_repair(garden: World) -> None:
 def test_the_missing_note_can_be_created(garden: World) -> None:
     done = garden.run("vault", "fix-links", typed="n\nc\nq\n")
     assert done.out == "Compost heaps.md: created\n"
+    assert done.err.endswith(
+        "2 broken links with a proposal, 1 without one (zkchat vault status lists broken links).\n"
+    )
     assert (garden.vault / "Compost heaps.md").read_text() == ""
     assert source(garden) == SOURCE
 

@@ -72,6 +72,8 @@ class _Session:
         self.proposed = [_Proposal.of(self.repairer, each) for each in found]
         self.repaired: list[RepairedLink] = []
         self.created: list[str] = []
+        self._written: set[str] = set()
+        """Targets of links that have a note now."""
         self.remarks: list[str] = []
         self.cancelled = False
 
@@ -79,7 +81,11 @@ class _Session:
     def open(self) -> "list[_Proposal]":
         """What is still broken."""
         done = {(each.source, each.before) for each in self.repaired}
-        return [each for each in self.proposed if (each.broken.source, each.broken.link.text) not in done]
+        return [
+            each
+            for each in self.proposed
+            if (each.broken.source, each.broken.link.text) not in done and each.broken.link.target not in self._written
+        ]
 
     def repair_certain(self) -> None:
         for proposal in self.proposed:
@@ -109,6 +115,7 @@ class _Session:
         if self.cancelled or not changes:
             self.repaired.clear()
             self.created.clear()
+            self._written.clear()
             return None
         return self._notes.editing.store.apply(changes, ChangeOrigin(command=_COMMAND))
 
@@ -123,6 +130,7 @@ class _Session:
         target = proposal.broken.link.target
         try:
             self.created.append(self._notes.editing.editor.create(target, "").path)
+            self._written.add(target)
         except VaultError as error:
             self._notes.io.fail(error)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
 from zkchat.render.terminal import can_edit_text
@@ -11,9 +11,6 @@ from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
-
-_WIDE: Final = 70
-"""Columns from which keys are explained in the question."""
 
 
 class KeyQuestions:
@@ -74,9 +71,7 @@ class KeyQuestions:
 
     def _prompt(self, question: str, keys: Sequence[tuple[str, str]]) -> str:
         explained = f"{question} {' · '.join(f'{key} {meaning}' for key, meaning in keys)} "
-        return (
-            explained if len(explained) <= max(self.width, _WIDE) else f"{question} [{' '.join(k for k, _ in keys)} ?] "
-        )
+        return explained if len(explained) <= self.width else f"{question} [{' '.join(k for k, _ in keys)} ?] "
 
     def _read(self, prompt: str) -> str:
         from zkchat.cli.line_input import read_answer
