@@ -29,6 +29,7 @@ from zkchat.errors import (
 )
 from zkchat.model.events import (
     AnswerReplaced,
+    ChangesReviewed,
     Compacted,
     Compacting,
     Event,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ambiguous",
     "AnswerReplaced",
+    "ChangesReviewed",
     "ChatMessage",
     "Compacted",
     "Compacting",
@@ -156,7 +158,8 @@ class Vault:
         private: bool = False,
         strict: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Ask a question and iterate over the events of the turn; `TurnFinished` or `TurnFailed` is the last one.
+        """Ask a question and iterate over the events of the turn; `TurnFinished` or `TurnFailed` is the last one,
+        unless `ChangesReviewed` follows.
 
         The turn is stored in a new session, or in the one that `session` names. Closing the iterator early stops the
         model; what had arrived is kept.

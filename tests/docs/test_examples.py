@@ -18,9 +18,12 @@ from tests.support.doc_examples import Block, Example, blocks_of, examples_of, p
 from tests.support.doc_shell import Shell, typed_and_printed
 from tests.support.sessions import NOON
 from tests.support.world import GARDEN, World
+from zkchat.cli.change_review import TerminalChangeReviewer
+from zkchat.cli.common import CommandIO
 from zkchat.cli.main import EPILOG, app
 from zkchat.compose import stores
 from zkchat.config.load import load
+from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, DocumentReference
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk
 from zkchat.model.session import MessageEntry
@@ -86,7 +89,21 @@ def proposed_fact(world: World) -> str:
     return world.run("chat", "--model", model, typed="I decided to write the thesis in English.\n/quit\nn\n").err
 
 
+def reviewed_changes(world: World) -> str:
+    before = b"# Sleep\n\nSeven hours are enough.\n"
+    after = b"# Sleep\n\nEight hours are enough.\nNaps count, too.\n"
+    curtain = FileWrite(path="Inbox/Curtain.md", before=None, after=b"A darker curtain helps [[Sleep]].\n")
+    changes = ChangeSet(
+        title="Edit Sleep.md, and 1 more", writes=(FileWrite(path="Sleep.md", before=before, after=after), curtain)
+    )
+    environment = world.environment(typed="n\n", terminal=True)
+    TerminalChangeReviewer(CommandIO(environment), plain=True).review(changes, may_always=True)
+    assert isinstance(environment.stderr, io.StringIO)
+    return environment.stderr.getvalue()
+
+
 ILLUSTRATIONS = {
+    ("docs/writing.md", "▌ Ed"): reviewed_changes,
     ("docs/memory.md", "Reme"): proposed_fact,
     ("docs/context.md", "███▒"): drawn_bar,
     ("docs/context.md", "── C"): drawn_compaction,

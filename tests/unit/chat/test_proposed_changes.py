@@ -13,6 +13,7 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
+from zkchat.context.assembly import request_from
 from zkchat.context.instructions import WRITING
 from zkchat.errors import ProviderError
 from zkchat.model.events import ChangesReviewed, Event, TurnFinished
@@ -121,6 +122,11 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
     assert "The changes that you proposed (Append to Sleep.md) were applied." in told(model)
     (item,) = (item for item in record_of(talk) if item.name == "Append to Sleep.md")
     assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
+    context = talk.messages[-1].request_context
+    assert context
+    rebuilt = request_from(context, talk.history.messages, talk.history.contents)
+    assert rebuilt.messages == model.requests[-1].messages
+    assert rebuilt.tools == model.requests[-1].tools
     events_of(talk.say("And now?"))
     assert not any("you proposed" in text for text in told(model))
 

@@ -1,0 +1,80 @@
+"""Changes that a model proposes, reviewed with single keys at a real terminal."""
+
+import termios
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.ptys import Terminal
+from tests.support.world import World
+
+pytestmark = pytest.mark.outside
+
+SAYS = {"text": "I propose it."}
+
+
+def edit(old: str, new: str) -> dict[str, Any]:
+    return {"tool": "edit_document", "arguments": {"relative_path": "Sleep.md", "old": old, "new": new}}
+
+
+def test_one_key_answers_and_nothing_that_was_typed_before_does(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    note = world.note("Sleep.md", "Seven hours.\n")
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i s/Eight/Nine/ "$1"\n')
+    editor.chmod(0o755)
+    model = world.script(
+        [edit("Seven", "Eight")],
+        [{"delay": 0.5}, SAYS],
+        [
+            edit("Seven", "Eight"),
+            {"tool": "create_document", "arguments": {"relative_path": "Tea.md", "text": "tea\n"}},
+        ],
+        [SAYS],
+        [{"text": "You declined it, then edited it."}],
+    )
+    chat = Terminal(world, "--model", model, "--write", width=70, height=40, variables={"EDITOR": str(editor)})
+    try:
+        chat.wait_for_prompt()
+        assert chat.rows[-1].rstrip().endswith("· write") or "write" in chat.text
+        chat.type("First\r")
+        chat.wait_for("edit_document")
+        chat.type("y")  # while it answers: that is for the next prompt, not for the question
+        chat.wait_for("Sleep.md: changed, +1 -1", "Apply?")
+        chat.type("\x1b[A")
+        chat.paste("yes")
+        chat.type("?")
+        chat.wait_for("n  do not (also Ctrl-C and Esc)")
+        chat.type("\x03")
+        chat.wait_for("Not applied: Edit Sleep.md.")
+        assert note.read_text() == "Seven hours.\n"
+        chat.wait_until(lambda: chat.rows[chat.cursor_row] == "you › y", "what was typed ahead")
+        assert "Stopped" not in chat.text
+        chat.type("\x7fSecond\r")
+        chat.wait_for("(2) Tea.md: new file, 1 line")
+        chat.type("e")
+        chat.wait_for("Edit which of them (1-2)?")
+        chat.type("1\r")
+        chat.wait_for("1 + Nine hours.")
+        chat.type("2")
+        chat.wait_for("(2) is left out: Create Tea.md")
+        chat.type("y")
+        chat.wait_for("Applied, as you edited it: Edit Sleep.md. /undo takes it back.")
+        assert note.read_text() == "Nine hours.\n"
+        assert not (world.vault / "Tea.md").exists()
+        chat.wait_for_prompt()
+        chat.type("And?\r")
+        chat.wait_for("You declined it, then edited it.")
+        chat.wait_for_prompt()
+        chat.type("\x04")
+        assert chat.finish() == 0
+        assert chat.modes_at_end & termios.ECHO
+        assert chat.modes_at_end & termios.ISIG
+    finally:
+        chat.close()
+    shown = world.run("context", "show", "--request", "--json").json
+    told = shown["messages"][-1]["text"]
+    assert "were applied as the user edited them" in told
+    assert "-Eight hours.\n+Nine hours." in told
+    assert "left out: Tea.md" in told
