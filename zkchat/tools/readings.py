@@ -53,8 +53,8 @@ class _Known:
 
     digests: set[str] = field(default_factory=set)
     text: str = ""
-    places: dict[str, str] = field(default_factory=dict)
-    """Digests of sections and blocks that were given by themselves."""
+    places: dict[str, set[str]] = field(default_factory=dict)
+    """The same of sections and blocks that were given by themselves."""
 
 
 class Readings:
@@ -87,7 +87,7 @@ class Readings:
             return
         known = self._known.setdefault(path, _Known())
         if place:
-            known.places[place] = digest(text)
+            known.places[place] = {digest(text)}
         else:
             self._known[path] = _Known({digest(text)}, text[:MAX_KEPT_CHARS])
 
@@ -120,14 +120,26 @@ class Readings:
         lines = unified_diff(known.text.splitlines(), now.splitlines(), lineterm="", n=0)
         return "\n".join([*lines][2:])
 
-    def proposed(self, path: str, source: str = "", *, is_known: bool = True) -> None:
-        """The model proposes the note as it is staged now; `source` is its path before, if another."""
-        known = self._known.get(source or path)  # the move may be declined
-        given = known.digests if known else self._digests(source or path).get("", set())
-        self._known[path] = _Known({*given}, known.text if known else "", dict(known.places) if known else {})
-        text = self._text(path)
-        if is_known and text is not None:
-            self._known[path].digests.add(digest(text))
+    def current_places(self, path: str) -> frozenset[str]:
+        """What the model knows of a note as it is now: sections and blocks; the empty place for the whole."""
+        return frozenset(
+            place
+            for place, digests in self._digests(path).items()
+            if (text := self._text(path, place)) is not None and digest(text) in digests
+        )
+
+    def proposed(self, path: str, known_places: Iterable[str] = ("",), source: str = "") -> None:
+        """The model proposes the note as it is staged now, and had known these places of it.
+
+        `source` is the path that it had before, if another.
+        """
+        given = self._digests(source or path)
+        before = self._known.get(source or path)  # it stays known there: the move may be declined
+        known = _Known({*given.pop("", ())}, before.text if before else "", {each: {*given[each]} for each in given})
+        for place in known_places:
+            if (text := self._text(path, place)) is not None:
+                (known.places.setdefault(place, set()) if place else known.digests).add(digest(text))
+        self._known[path] = known
 
     def first_clippings(self) -> list[str]:
         """Web clippings of which the model was given something in this turn, and nothing before."""
@@ -152,7 +164,7 @@ class Readings:
                 if named == path and known:
                     found[place] = {known}
         if own := self._known.get(path):
-            found.update({place: {known} for place, known in own.places.items()})
+            found.update(own.places)
             if own.digests:
                 found[""] = own.digests
         return found

@@ -1,7 +1,7 @@
 """Tools that propose changes of notes. Nothing is written before the user has agreed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -165,16 +165,16 @@ class _Write:
 
     def append_daily(self, wanted: AppendDaily) -> ToolOutcome:
         edit = self._editor.append_daily(wanted.text, wanted.section)
-        return self._outcome(edit, is_known=self._readings.knowledge(edit.path) == "current")
+        return self._outcome(edit, ("",) if not edit.before else ())
 
     def rename_document(self, wanted: RenameDocument) -> ToolOutcome:
         is_named = is_note(self._editor.find_any(wanted.relative_path))
         if is_named and (unknown := self._unknown(wanted.relative_path)):
             return unknown
-        return self._moved(self._editor.rename(wanted.relative_path, wanted.new_name))
+        return self._moved(wanted.relative_path, lambda path: self._editor.rename(path, wanted.new_name))
 
     def move_document(self, wanted: MoveDocument) -> ToolOutcome:
-        return self._moved(self._editor.move(wanted.relative_path, wanted.folder))
+        return self._moved(wanted.relative_path, lambda path: self._editor.move(path, wanted.folder))
 
     def delete_document(self, wanted: OneNote) -> ToolOutcome:
         if unknown := self._unknown(wanted.relative_path, must_be_read=True):
@@ -203,29 +203,28 @@ class _Write:
 
     def _edited(self, target: str, act: Callable[[str], StagedEdit]) -> ToolOutcome:
         path = self._editor.find(target)
-        knowledge = self._readings.knowledge(path)
+        places = self._readings.current_places(path)
+        is_changed = self._readings.knowledge(path) == "changed"
         edit = act(path)
-        note = (
-            f"{path} has changed since you read it; this is applied to its present text."
-            if knowledge == "changed"
-            else ""
-        )
-        return self._outcome(edit, note, is_known=knowledge == "current")
+        note = f"{path} has changed since you read it; this is applied to its present text." if is_changed else ""
+        return self._outcome(edit, places, note)
 
     def _new(self, edit: StagedEdit) -> ToolOutcome:
         self._readings.proposed(edit.path)
         self._mark(edit)
         return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
-    def _moved(self, edit: StagedEdit) -> ToolOutcome:
-        source = edit.title.removeprefix("Rename ").removesuffix(f" to {edit.path}")
+    def _moved(self, target: str, act: Callable[[str], StagedEdit]) -> ToolOutcome:
+        source = self._editor.find_any(target)
+        places = self._readings.current_places(source) if is_note(source) else frozenset()
+        edit = act(source)
         if is_note(source):
-            self._readings.proposed(edit.path, source, is_known=self._readings.knowledge(source) == "current")
-        self._mark(edit)
+            self._readings.proposed(edit.path, places, source)
+        self._mark(replace(edit, remarks=()))  # the user sees each link
         return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
-    def _outcome(self, edit: StagedEdit, note: str = "", *, is_known: bool) -> ToolOutcome:
-        self._readings.proposed(edit.path, is_known=is_known)
+    def _outcome(self, edit: StagedEdit, known_places: Iterable[str], note: str = "") -> ToolOutcome:
+        self._readings.proposed(edit.path, known_places)
         self._mark(edit)
         library = self._editor.library
         reference = DocumentReference(
