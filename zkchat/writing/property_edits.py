@@ -17,6 +17,7 @@ PropertyValue = PropertyScalar | list[PropertyScalar]
 
 _INDENT: Final = "  "
 _MAX_KEY: Final = 200
+_NOTHING: Final = "tag:yaml.org,2002:null"
 _BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
@@ -65,7 +66,7 @@ def add_tag(text: str, tag: str) -> str:
 
 def _with_tag(lines: PropertyLines, name: str) -> str:
     entry = lines.find("tags") or lines.find("tag")
-    if not entry or entry.value.tag == "tag:yaml.org,2002:null":
+    if not entry or entry.value.tag == _NOTHING:
         return set_property(lines.text, entry.name if entry else "tags", [name])
     if entry.value.id == "scalar":
         return _with_word(lines, entry, name)
@@ -87,9 +88,10 @@ def _with_word(lines: PropertyLines, entry: Entry, name: str) -> str:
 
 
 def _with_item(lines: PropertyLines, entry: Entry, name: str) -> str:
-    known = [str(item.value) for item in entry.value.value]
+    known = [str(item.value) for item in entry.value.value if item.tag != _NOTHING]
     is_marked = bool(known) and all(each.startswith("#") for each in known)
-    items: list[Item] = [*map(Kept, range(len(known))), f"#{name}" if is_marked else name]
+    kept = len(entry.value.value) if known else 0  # a list of one empty item is filled in
+    items: list[Item] = [*map(Kept, range(kept)), f"#{name}" if is_marked else name]
     changed = _spliced(lines, entry, write_list(lines, entry, items))
     _verify_rest(lines, changed, entry.name)
     return changed

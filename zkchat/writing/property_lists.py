@@ -104,7 +104,7 @@ def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
     for start, _ in lines.items(entry):
         line = max(lines.source.rfind("\n", 0, start), lines.source.rfind("\r", 0, start)) + 1
         dash = _DASH.match(lines.source, line)
-        if not dash or dash.end() != start:
+        if not dash or dash.end() < start:
             raise EditRefused(
                 f"The list {entry.name} is written in a form that has no line for each item.",
                 hint="Edit the passage itself.",
