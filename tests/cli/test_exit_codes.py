@@ -10,7 +10,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "--version", "--help", "help", "help exit-codes", "help ask", "completion bash",
         "search sleep", "search zebra", "links Sleep", "backlinks Sleep",
         "resolve [[Sleep]]", "show Sleep", "recent", "tags",
-        "vault status", "vault mentions Sleep", "index",
+        "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
         "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
     ],
@@ -20,6 +20,8 @@ TABLE: dict[ExitCode, list[str]] = {
         "vault", "sessions", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
+        "note", "note append Sleep", "note append Sleep x",
+        "note set Sleep x", "undo", "undo --id 9", "undo 0", "changes --since soon",
     ],
     ExitCode.CONFIG: [
         "config get nothing", "config set nothing 1", "config set context.max_tokens many", "config unset nothing",
@@ -29,7 +31,8 @@ TABLE: dict[ExitCode, list[str]] = {
     ExitCode.VAULT: [
         "search x --vault nowhere", "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily",
         "vault mentions Nothing", "vault neighbours Nothing", "resolve [[Nothing]]", "resolve [[Sleep#Nothing]]",
-        "resolve [[Sleep]] --from Nothing",
+        "resolve [[Sleep]] --from Nothing", "note append Nothing x --yes", "note append Sleep x --section No --yes",
+        "note new Sleep x --yes", "note rename Nothing x --yes", "note move No/ x --yes", "note trash Nothing --yes",
     ],
     ExitCode.SESSION: [
         "ask x --session nothing", "sessions show nothing", "sessions rename nothing x", "sessions pin nothing 1",

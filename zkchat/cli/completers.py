@@ -116,6 +116,13 @@ def complete_topic(_names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
     yield from _starting(named.items(), typed.text)
 
 
+def complete_vault_folder(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+    """Folders of the vault, wherever the user is."""
+    folders = {folder for note in names.notes() for folder in _folders_above(note.path)}
+    for folder in _starting([(folder, "") for folder in sorted(folders)], typed.text):
+        yield Candidate(f"{folder.value}/", is_open=True)
+
+
 def _of(choose: "Callable[[StoredNames], list[tuple[str, str]]]") -> Completer:
     return lambda names, typed: _starting(choose(names), typed.text)
 
@@ -141,12 +148,21 @@ COMPLETERS: Final[Mapping[str, Completer]] = {
     "VALUE": complete_value,
     "ID": _of(lambda names: names.facts()),
     "TOPIC": complete_topic,
+    "PATH": complete_vault_folder,
+    "TAG": _of(lambda names: [(tag, "") for tag in sorted(names.tags())]),
 }
 """By what the help calls a parameter, or else by its name."""
 
 FILES: Final = frozenset({"FILE", "FILE.html", "@PATH"})
 FOLDERS: Final = frozenset({"FOLDER"})
 """Parameters that the shell itself completes."""
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
 
 
 def _starting(named: Iterable[tuple[str, str]], typed: str) -> Iterator[Candidate]:

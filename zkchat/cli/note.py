@@ -181,7 +181,7 @@ def move(
 @app.command(name="set")
 def set_(
     note: NoteArgument,
-    key: Annotated[str, typer.Argument(metavar="PROPERTY", help="The name of the property.", show_default=False)],
+    property_: Annotated[str, typer.Argument(metavar="PROPERTY", help="The name of the property.", show_default=False)],
     values: Annotated[
         list[str] | None,
         typer.Argument(metavar="VALUE", help="A number, a day, true, false, or text.", show_default=False),
@@ -207,12 +207,12 @@ def set_(
     from zkchat.writing.property_values import parse_property_value
 
     if remove == bool(values):
-        wrong = "A property is set to a value, or removed." if remove else f"What shall {key} be?"
-        raise UsageError(wrong, hint=f"zkchat note set {note} {key} VALUE, or --remove")
+        wrong = "A property is set to a value, or removed." if remove else f"What shall {property_} be?"
+        raise UsageError(wrong, hint=f"zkchat note set {note} {property_} VALUE, or --remove")
     value = parse_property_value(values, as_text=text) if values else None
 
     def stage(notes: OpenNotes) -> "StagedEdit":
-        return notes.editing.editor.set_property(notes.find(note).path, key, value)
+        return notes.editing.editor.set_property(notes.find(note).path, property_, value)
 
     change_notes(current_io(), ChangeOptions("note set", vault, yes, dry_run, json_output), stage)
 
