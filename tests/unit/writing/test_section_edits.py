@@ -161,6 +161,8 @@ CASES = (
     Case("list with an id", "append", "^i", "- a\n- b\n\n^i\n", "- c", "- a\n- b\n- c\n\n^i\n"),
     Case("listing with an id", "replace", "^i", "```\na\n```\n\n^i\n", "```\nb\n```", "```\nb\n```\n\n^i\n"),
     Case("CRLF block", "append", "^i", "text ^i\r\nmore\r\n", "x", "text x ^i\r\nmore\r\n"),
+    Case("CRLF, after", "after", "^i", "text ^i\r\n\r\nmore\r\n", "x", "text ^i\r\n\r\nx\r\n\r\nmore\r\n"),
+    Case("CRLF, own line", "append", "^i", "- a\r\n\r\n^i\r\n", "- b", "- a\r\n- b\r\n\r\n^i\r\n"),
     Case("BOM block", "before", "^i", "\ufefftext ^i\n", "x", "\ufeffx\n\ntext ^i\n"),
     Case("under a heading", "append", "A#^i", "# A\ntext ^i\n", "x", "# A\ntext x ^i\n"),
 )
