@@ -85,9 +85,10 @@ def _comments(note: Note, splice: Splice, *, is_before: bool = False) -> Iterato
 def _blocks(note: Note, splice: Splice, text: str) -> Iterator[str]:
     if not note.blocks:
         return
-    ends = [*accumulate(len(line) + 1 for line in flatten(text).split("\n"))]
+    lines = flatten(text).split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for block in note.blocks:
-        end = ends[block.line - 1] - 1
+        end = starts[block.line - 1] + len(lines[block.line - 1].rstrip())
         if splice.is_outside(end - 1, end):
             yield block.id
 
