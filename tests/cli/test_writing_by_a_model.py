@@ -109,3 +109,18 @@ def test_the_settings_may_let_a_model_write_or_only_propose(world: World, model:
     assert "+" in result.err
     assert 'write.mode is "propose"' in result.err
     assert text(world) == SLEEP
+
+
+def test_a_model_that_calls_no_tools_cannot_propose_anything_and_that_is_said(world: World) -> None:
+    result = world.run("ask", "Make it eight hours", "--model", "quote", "--write")
+    assert "quote calls no tools, so that it proposes no changes of notes." in result.err
+    assert text(world) == SLEEP
+
+
+def test_what_became_of_changes_is_exported_and_imported_with_the_session(world: World, model: str) -> None:
+    ask(world, model, "--yes", stdin="")
+    exported = world.run("context", "export").out
+    assert '"changes"' in exported
+    (world.root / "session.json").write_text(exported)
+    assert world.run("context", "import", str(world.root / "session.json")).code == 0
+    assert world.run("context", "export", "--format", "markdown").code == 0

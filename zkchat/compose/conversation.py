@@ -179,7 +179,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         background = build_background_summaries(turn, settings)
         conversation = Conversation(turn, () if asked else choices, background, model.entry)
         about_files = (*workspace.loaded.warnings, *recovered, *_first_problems(profiles.problems), *trouble)
-        notices = (*model.warnings, *cache_notices, *about_files)
+        notices = (*model.warnings, *cache_notices, *about_files, *_cannot_write(conversation, options))
         yield OpenConversation(
             conversation=conversation,
             store=journal.store,
@@ -192,6 +192,13 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             warnings=(*(Warned(text=text) for text in notices), *unmet, *left_open),
             asked=asked,
         )
+
+
+def _cannot_write(conversation: "Conversation", options: ConversationOptions) -> tuple[str, ...]:
+    """A sentence where the user wants changes proposed, and the model can propose none."""
+    if not options.writing.enabled or conversation.proposals is not None:
+        return ()
+    return (f"{conversation.model.name} calls no tools, so that it proposes no changes of notes.",)
 
 
 def _first_problems(problems: "Sequence[ProfileProblem]") -> list[str]:
