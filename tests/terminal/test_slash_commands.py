@@ -106,6 +106,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/more", "There are no further passages on this.")
     chat.say("/context", "Messages (", "tokens")
     chat.say("/stats", "2 in the context, 0 archived")
+    chat.say("/goal", "There is no goal in this session.")
     chat.say("/hlep", "There is no command /hlep. Did you mean /help?")
     chat.say("/save [[Kept]] ", "Kept.md is in your vault now.")
     note = (chat.world.vault / "Kept.md").read_text()
