@@ -39,6 +39,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "doctor": (),
     "vault status": (),
     "vault mentions": ("[[Orders]]",),
+    "vault fix-links": ("--dry-run",),
+    "note link": ("[[Orders]]", "--dry-run"),
     "vault neighbours": ("[[Orders]]",),
     "sessions list": (),
     "sessions show": ("1",),
