@@ -1,4 +1,7 @@
-"""The pictures of docs/pictures, made from real runs on a real terminal: `make screenshots`."""
+"""The pictures of docs/pictures, made from real runs on a real terminal: `make screenshots`.
+
+Arguments name those that are wanted.
+"""
 
 import json
 import os
@@ -6,8 +9,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,9 @@ from tests.support.world import GARDEN, World
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
-ANSWERS: list[list[dict[str, Any]]] = [
+Answers = Sequence[Sequence[Mapping[str, Any]]]
+
+ANSWERS: Answers = [
     [{"tool": "read_document", "arguments": {"relative_path": "Ideas/Atomic notes.md"}}],
     [
         {
@@ -43,6 +48,46 @@ ANSWERS: list[list[dict[str, Any]]] = [
         }
     ],
 ]
+CHANGES: Answers = [
+    [
+        {
+            "tool": "edit_section",
+            "arguments": {
+                "relative_path": "Projects/Balcony greenhouse.md",
+                "place": "State",
+                "position": "append",
+                "text": "- [ ] order larch oil from [[Tomás Rivas]]",
+            },
+        },
+        {
+            "tool": "edit_document",
+            "arguments": {
+                "relative_path": "Reference/Sowing calendar.md",
+                "old": "| courgettes | 20 April |",
+                "new": "| courgettes | 27 April |",
+            },
+        },
+    ],
+    [{"text": "I propose a task in [[Balcony greenhouse]] and the new date in the [[Sowing calendar]]."}],
+]
+GOAL: Answers = [
+    [{"text": "1. Find what the notes say about compost\n2. Write a summary\n3. Link it from today's note"}],
+    [{"tool": "read_document", "arguments": {"relative_path": "Reference/Compost.md"}}],
+    [{"text": "DONE: read [[Reference/Compost]]"}],
+    [
+        {
+            "tool": "create_document",
+            "arguments": {
+                "relative_path": "Ideas/Compost in short.md",
+                "text": "# Compost in short\n\nThree parts of brown to one of green.\n",
+            },
+        }
+    ],
+    [{"text": "DONE: wrote [[Compost in short]]"}],
+    [{"tool": "append_daily", "arguments": {"text": "See [[Compost in short]]."}}],
+    [{"text": "DONE: linked it"}],
+    [{"text": "The summary is [[Compost in short]], linked from today's note."}],
+]
 QUESTION = "Why should a title be a statement? See [[Evergreen notes]]."
 
 
@@ -54,6 +99,10 @@ class Scene:
     width: int
     height: int
     play: Callable[[Terminal], None]
+    answers: Answers = field(default_factory=lambda: ANSWERS)
+    """What the model says."""
+    command: tuple[str, ...] = ("chat",)
+    uses_model: bool = True
 
 
 def an_answer(terminal: Terminal) -> None:
@@ -95,11 +144,30 @@ def a_compaction(terminal: Terminal) -> None:
     terminal.wait_for_prompt()
 
 
+def a_review(terminal: Terminal) -> None:
+    terminal.wait_for_prompt()
+    terminal.type("Note that larch oil is missing, and that we sow a week later.\r")
+    terminal.wait_for("Apply?")
+
+
+def a_rename(terminal: Terminal) -> None:
+    terminal.wait_for("Apply?")
+
+
+def a_goal(terminal: Terminal) -> None:
+    terminal.wait_for("1.")
+    terminal.type("\r")
+    terminal.wait_for("Apply?")
+
+
 SCENES = (
     Scene("answer", 96, 36, an_answer),
     Scene("completion", 96, 16, a_completion),
     Scene("context", 96, 36, context_details),
     Scene("compaction", 96, 28, a_compaction),
+    Scene("review", 96, 40, a_review, answers=CHANGES, command=("chat", "--write")),
+    Scene("rename", 96, 24, a_rename, command=("note", "rename", "Zettelkasten", "Slip box"), uses_model=False),
+    Scene("goal", 96, 40, a_goal, answers=GOAL, command=("agent", "run", "Sum up what I know of compost", "--write")),
 )
 
 
@@ -147,20 +215,20 @@ def style_of(cell: Any) -> Style:
         return Style(bold=cell.bold)
 
 
-def main() -> None:
+def main(*names: str) -> None:
     PICTURES.mkdir(exist_ok=True)
-    for scene in SCENES:
+    for scene in (scene for scene in SCENES if scene.name in names or not names):
         with tempfile.TemporaryDirectory() as folder:
             world = World(Path(folder))
             shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
             for number, note in enumerate(sorted(world.vault.rglob("*.md"))):
                 os.utime(note, (1_700_000_000 + number,) * 2)  # the order in which notes are offered
             play = world.root / "play.json"
-            play.write_text(json.dumps({"model": "demo", "context_limit": 8192, "answers": ANSWERS}))
+            play.write_text(json.dumps({"model": "demo", "context_limit": 8192, "answers": scene.answers}))
             garden = world.vault.rename(world.root / "garden")
-            terminal = Terminal(
-                world, "--model", f"scripted:{play}", vault=garden, width=scene.width, height=scene.height
-            )
+            model = ("--model", f"scripted:{play}") if scene.uses_model else ()
+            command = [*scene.command, "--vault", str(garden), *model]
+            terminal = Terminal(world, command=command, width=scene.width, height=scene.height)
             try:
                 scene.play(terminal)
                 (PICTURES / f"{scene.name}.svg").write_text(picture(terminal, scene.name), encoding="utf-8")
@@ -170,4 +238,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
