@@ -29,7 +29,7 @@ from zkchat.vault.links.resolver import Anchors, Catalog, resolve
 from zkchat.vault.notes.link_targets import LinkTarget, link_targets
 from zkchat.vault.notes.parse import find_links
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.renames import entry_of, stage_move
+from zkchat.writing.links.renames import entry_of, stage_move
 from zkchat.writing.staging import StagedChanges
 
 _MAX_BYTES = 10_000_000

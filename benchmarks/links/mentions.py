@@ -26,7 +26,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.mentions import NoteNames
 from zkchat.vault.notes.parse import parse_note
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.mention_links import MentionLinks
+from zkchat.writing.links.mentions import MentionLinks
 
 SHARES = (0.002, 0.003, 0.004, 0.005, 0.007, 0.01, 0.02, 0.2)
 GARDEN = Path(__file__).parents[2] / "vault-fixtures" / "garden"

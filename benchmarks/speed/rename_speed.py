@@ -24,7 +24,7 @@ from zkchat.environment import Environment
 from zkchat.model.change import ChangeOrigin
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.renames import MoveSummary, stage_move
+from zkchat.writing.links.renames import MoveSummary, stage_move
 
 AIM = 2.0
 OLD, NEW = "Hub of all.md", "area 00/Centre of all.md"

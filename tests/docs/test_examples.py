@@ -207,15 +207,45 @@ def test_the_examples_of_the_help_work(world: World) -> None:
     ask_twice(world)
     world.run("sessions", "rename", "How much sleep do adults need?", "Sleep and light")
     shell = Shell(world, {"~/notes": str(world.vault)})
-    helps = [command.help or "" for command in every_command()]
-    examples = [line for text in helps for line in re.findall(r"^(?:[\w -]+ \| )?zkchat .*", text, re.MULTILINE)]
-    examples += re.findall(r"zkchat .*", EPILOG)
+    examples = [line for line in examples_of_help() if not CHANGING.search(line)]
     examples.sort(key=lambda line: "zkchat ask" in line or "context import" in line)  # these begin other sessions
     assert len(examples) > 20
     planner = world.script(*[[{"text": f"{number}. Step"}] for number in range(1, 9)])  # quote cannot reach a goal
     runnable = [f"{line} --model {planner}" if "agent run" in line else line for line in examples]
     problems = [(line, result) for line in runnable if (result := shell.run(line)).code]
     assert problems == []
+
+
+def test_the_examples_of_the_help_that_change_notes_work(world: World) -> None:
+    """Each in the same vault: what it changed is undone before the next."""
+    world.note(".obsidian/daily-notes.json", '{"template": "Day"}')
+    for note in ("Inbox", "Old plan", "Compost heap", "Ideas/Soil"):
+        world.note(f"{note}.md", "Text.\n")
+    world.note("Compost.md", "---\ndue: 2026-01-01\n---\nText.\n")
+    world.note("Garden.md", "## Visits\n\nNone.\n")
+    world.note("Day.md", "## Log\n")
+    for number in range(12):
+        assert world.run("note", "append", "Inbox", f"Line {number}", "--yes").code == 0
+    shell = Shell(world, {})
+    examples = [line for line in examples_of_help() if CHANGING.search(line)]
+    assert len(examples) > 12
+    for line in reversed(examples):  # of changes, the one that is named before the last ones
+        is_free = "rename" in line and (world.vault / "Compost.md").rename(world.root / "Compost.md")
+        result = shell.run(line if "--yes" in line or "--dry-run" in line else f"{line} --yes")
+        assert result.code == 0, (line, result)
+        if "undo" not in line and "--dry-run" not in line:
+            assert world.run("undo", "--yes").code == 0, line
+        if is_free:
+            is_free.rename(world.vault / "Compost.md")
+
+
+CHANGING = re.compile(r"zkchat (?:note (?!link)|undo)")
+
+
+def examples_of_help() -> list[str]:
+    helps = [command.help or "" for command in every_command()]
+    examples = [line for text in helps for line in re.findall(r"^(?:[\w -]+ \| )?zkchat .*", text, re.MULTILINE)]
+    return [*examples, *re.findall(r"zkchat .*", EPILOG)]
 
 
 def every_command() -> Iterator[Any]:

@@ -9,9 +9,9 @@ from tests.fuzz.case import require
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
 from zkchat.vault.notes.parse import frontmatter_of, parse_note
-from zkchat.writing.passage_edits import replace_passage
-from zkchat.writing.property_edits import add_tag, set_property
-from zkchat.writing.section_edits import edit_section
+from zkchat.writing.edits.passages import replace_passage
+from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.properties.edits import add_tag, set_property
 
 
 def passage(text: str, rng: Random) -> None:

@@ -37,6 +37,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "index": ("--rebuild",),
     "refs": ("--top",),
     "doctor": (),
+    "note new": ("Lamp", "White.", "--dry-run"),
+    "note append": ("[[Orders]]", "White.", "--dry-run"),
+    "note rename": ("[[Note 1]]", "Lamp", "--dry-run"),
+    "note move": ("[[Note 1]]", "Lamps", "--dry-run"),
+    "note set": ("[[Note 1]]", "colour", "white", "--dry-run"),
+    "note tag": ("[[Note 1]]", "lamp", "--dry-run"),
+    "note trash": ("[[Note 1]]", "--dry-run"),
+    "changes": (),
+    "undo": (),
     "vault status": (),
     "vault mentions": ("[[Orders]]",),
     "vault fix-links": ("--dry-run",),
@@ -61,6 +70,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "agent show": ("default",),
     "agent new": ("fresh",),
     "agent edit": ("mine",),
+    "agent run": ("How many steps has the lighthouse?", "--model", "quote"),
     "agent config": ("mine", "description", "Still my own."),
     "rules list": (),
     "rules show": ("Always",),
@@ -89,6 +99,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 MOST_MEMORY = 4_000_000_000
 MAY_FAIL = frozenset(
     {
+        "undo",
+        "agent run",
         "daily",
         "setup",
         "completion",

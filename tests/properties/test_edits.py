@@ -8,13 +8,13 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.writing.odd_frontmatters import odd_notes
+from tests.unit.writing.properties.odd_frontmatters import odd_notes
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
 from zkchat.vault.notes.parse import frontmatter_of, parse_note
-from zkchat.writing.passage_edits import replace_passage
-from zkchat.writing.property_edits import add_tag, set_property
-from zkchat.writing.section_edits import edit_section
+from zkchat.writing.edits.passages import replace_passage
+from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.properties.edits import add_tag, set_property
 
 SETTINGS = settings(max_examples=50, deadline=None)
 

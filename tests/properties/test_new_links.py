@@ -14,8 +14,8 @@ from zkchat.vault.broken_links import BrokenLink, RepairFinder
 from zkchat.vault.library import Library
 from zkchat.vault.notes.parse import find_links
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.link_repairs import LinkRepairer
-from zkchat.writing.mention_links import MentionLinks, stage_links
+from zkchat.writing.links.mentions import MentionLinks, stage_links
+from zkchat.writing.links.repairs import LinkRepairer
 from zkchat.writing.staging import StagedChanges
 
 SOURCE = "deep/Source.md"

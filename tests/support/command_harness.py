@@ -37,7 +37,7 @@ from zkchat.repl.vault_browser import VaultBrowser
 from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.mention_links import ChosenLinks, MentionGroup
+from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 
 
 class SessionsWithCounts(SessionsInMemory):

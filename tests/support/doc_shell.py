@@ -132,10 +132,12 @@ def _at_path(path: str, values: list[Any]) -> list[Any]:
 
 
 PROGRAMS: Mapping[str, Callable[[Sequence[str], str], str]] = {
+    "date": lambda _arguments, _stdin: "Mon 16 Nov 09:12:00 UTC 2026\n",
     "echo": lambda arguments, _: f"{' '.join(arguments)}\n",
     "other-program": lambda _arguments, _stdin: '[{"role": "user", "content": "Hello"}]',
     "git": lambda _arguments, _stdin: "commit 3f1c\n\n    Fold the dough once more for the country loaf\n",
     "jq": _jq,
     "pbcopy": lambda _arguments, _stdin: "",
+    "pbpaste": lambda _arguments, _stdin: "Larch keeps without paint.\n",
     "less": lambda _arguments, stdin: stdin,
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zkchat.cli.key_questions import KeyQuestions
     from zkchat.model.change import ChangeRecord
     from zkchat.vault.broken_links import BrokenLink, Repair
-    from zkchat.writing.link_repairs import LinkRepairer, RepairedLink
+    from zkchat.writing.links.repairs import LinkRepairer, RepairedLink
 
 _COMMAND: Final = "vault fix-links"
 _MAX_LINES_NAMED: Final = 3
@@ -63,7 +63,7 @@ class _Session:
     def __init__(self, notes: OpenNotes) -> None:
         from zkchat.compose.link_style import link_style
         from zkchat.vault.broken_links import broken_links
-        from zkchat.writing.link_repairs import LinkRepairer, past_renames
+        from zkchat.writing.links.repairs import LinkRepairer, past_renames
 
         self._notes = notes
         self.repairer = LinkRepairer(notes.library, notes.editing.staged, link_style(notes.workspace.paths.vault))

@@ -14,7 +14,7 @@ from zkchat.model.patch import patch_of
 
 if TYPE_CHECKING:
     from zkchat.model.change import ChangeSet
-    from zkchat.writing.mention_links import ChosenLinks, MentionLink, StagedLinks
+    from zkchat.writing.links.mentions import ChosenLinks, MentionLink, StagedLinks
 
 _DEFAULT_LIMIT: Final = 100
 _HERE_IS_NO_TERMINAL: Final = (
@@ -51,7 +51,7 @@ def link(
     from zkchat.cli.key_questions import KeyQuestions
     from zkchat.cli.mention_dialog import MentionDialog
     from zkchat.compose.link_style import link_style
-    from zkchat.writing.mention_links import NO_MENTIONS, MentionLinks
+    from zkchat.writing.links.mentions import NO_MENTIONS, MentionLinks
 
     with open_notes(io, vault) as notes:
         style = link_style(notes.workspace.paths.vault)
@@ -72,7 +72,7 @@ def link(
 def _apply(notes: OpenNotes, options: ChangeOptions, chosen: "ChosenLinks", *, cancelled: bool) -> None:
     """Stage what was chosen, apply it, and tell."""
     from zkchat.model.change import ChangeOrigin
-    from zkchat.writing.mention_links import stage_links
+    from zkchat.writing.links.mentions import stage_links
 
     staged = stage_links(notes.editing.staged, chosen)
     changes = notes.editing.staged.change_set()

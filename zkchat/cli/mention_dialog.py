@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_questions import KeyQuestions
 from zkchat.errors import UsageError
-from zkchat.writing.mention_links import ChosenLinks, MentionGroup, MentionLink
+from zkchat.writing.links.mentions import ChosenLinks, MentionGroup, MentionLink
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -204,7 +204,7 @@ def set_(
 
     zkchat note set Compost due --remove
     """
-    from zkchat.writing.property_values import parse_property_value
+    from zkchat.writing.properties.values import parse_property_value
 
     if remove == bool(values):
         wrong = "A property is set to a value, or removed." if remove else f"What shall {property_} be?"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from zkchat.repl.pick_list import PickRow
     from zkchat.repl.vault_browser import VaultBrowser
     from zkchat.writing.conventions import LinkStyle
-    from zkchat.writing.mention_links import ChosenLinks, MentionGroup
+    from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 
 
 class CommandConversation(Protocol):

@@ -10,12 +10,12 @@ from zkchat.model.note import NOTE_SUFFIX, file_title, is_note
 from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.library import Library, shown_text
 from zkchat.writing import note_names
-from zkchat.writing.appending import append_text
 from zkchat.writing.conflict_copies import conflict_copies
 from zkchat.writing.conventions import VaultConventions
-from zkchat.writing.passage_edits import replace_passage
-from zkchat.writing.property_edits import PropertyValue, add_tag, set_property
-from zkchat.writing.section_edits import edit_section
+from zkchat.writing.edits.appending import append_text
+from zkchat.writing.edits.passages import replace_passage
+from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.properties.edits import PropertyValue, add_tag, set_property
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import Targets
 from zkchat.writing.templates import fill_template, unknown_placeholders
@@ -144,7 +144,7 @@ class NoteEditor:
         return StagedEdit(path=path, title=title, before=before, remarks=remarks)
 
     def _move(self, source: str, target: str) -> StagedEdit:
-        from zkchat.writing.renames import stage_move
+        from zkchat.writing.links.renames import stage_move
 
         note_names.check_inside(target)
         if target == source:

@@ -19,7 +19,7 @@ from zkchat.tools.registry import Arguments, FunctionTool, failure
 from zkchat.vault.library import shown_text
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit
-from zkchat.writing.property_values import PropertyScalar, parse_property_value
+from zkchat.writing.properties.values import PropertyScalar, parse_property_value
 
 PROPOSED: Final = "Proposed, not done: the user decides when you have answered."
 MAX_DIFF_CHARS: Final = 1500

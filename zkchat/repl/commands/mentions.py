@@ -6,7 +6,7 @@ from typing import Final
 from zkchat.model.change import ChangeOrigin
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.places import find_file
-from zkchat.writing.mention_links import NO_MENTIONS, MentionLinks, stage_links
+from zkchat.writing.links.mentions import NO_MENTIONS, MentionLinks, stage_links
 from zkchat.writing.staging import StagedChanges
 
 _NOTHING_CHANGED: Final = "Nothing was changed."

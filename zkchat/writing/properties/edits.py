@@ -8,10 +8,10 @@ from typing import Final
 
 from zkchat.errors import EditRefused
 from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.line_ends import checked, line_end_at, with_line_end
-from zkchat.writing.property_lines import Entry, PropertyLines
-from zkchat.writing.property_lists import Item, Kept, kept_and_new, write_list
-from zkchat.writing.yaml_scalars import PropertyScalar, Quotes, write_literal, write_scalar
+from zkchat.writing.edits.line_ends import checked, line_end_at, with_line_end
+from zkchat.writing.properties.lines import Entry, PropertyLines
+from zkchat.writing.properties.lists import Item, Kept, kept_and_new, write_list
+from zkchat.writing.properties.scalars import PropertyScalar, Quotes, write_literal, write_scalar
 
 PropertyValue = PropertyScalar | list[PropertyScalar]
 

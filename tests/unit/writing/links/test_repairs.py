@@ -7,7 +7,7 @@ from tests.support.libraries import library_of
 from zkchat.errors import EditRefused
 from zkchat.vault.broken_links import Repair, broken_links
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.link_repairs import LinkRepairer
+from zkchat.writing.links.repairs import LinkRepairer
 from zkchat.writing.staging import StagedChanges
 
 NOTES = {

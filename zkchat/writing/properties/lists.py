@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
-from zkchat.writing.line_ends import with_line_end
-from zkchat.writing.property_lines import Entry, PropertyLines
-from zkchat.writing.yaml_scalars import PropertyScalar, Quotes, write_scalar
+from zkchat.writing.edits.line_ends import with_line_end
+from zkchat.writing.properties.lines import Entry, PropertyLines
+from zkchat.writing.properties.scalars import PropertyScalar, Quotes, write_scalar
 
 _DASH: Final = re.compile(r"([ \t]*)-([ \t]*)")
 _COMMENT_LINE: Final = re.compile(r"[ \t]*#")

@@ -8,12 +8,12 @@ from zkchat.model.choices import SectionPosition
 from zkchat.model.note import Heading
 from zkchat.vault.links.resolver import heading_key
 from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.block_edits import edit_block
-from zkchat.writing.joining import joins, without_blank_edges
-from zkchat.writing.line_ends import checked, line_end_at, with_line_end
-from zkchat.writing.placeholders import refuse_placeholders
-from zkchat.writing.sections import ParsedNote, Section
-from zkchat.writing.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
+from zkchat.writing.edits.blocks import edit_block
+from zkchat.writing.edits.joining import joins, without_blank_edges
+from zkchat.writing.edits.line_ends import checked, line_end_at, with_line_end
+from zkchat.writing.edits.outline_places import ParsedNote, Section
+from zkchat.writing.edits.placeholders import refuse_placeholders
+from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
 
 _INSIDE: Final = frozenset({"append", "prepend", "replace"})
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from zkchat.vault.notes.link_targets import TextEdit
 from zkchat.vault.notes.wikilink import name_key
-from zkchat.writing.moved_links import MovedFiles, update_text
+from zkchat.writing.links.moved import MovedFiles, update_text
 
 CANVAS_SUFFIX: Final = ".canvas"
 

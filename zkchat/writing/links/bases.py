@@ -6,7 +6,7 @@ from typing import Final
 
 from zkchat.vault.notes.link_targets import TextEdit
 from zkchat.vault.notes.wikilink import wikilink, wikilink_spans
-from zkchat.writing.moved_links import MovedFiles
+from zkchat.writing.links.moved import MovedFiles
 
 BASE_SUFFIX: Final = ".base"
 

@@ -9,7 +9,7 @@ from zkchat.vault.links.resolver import Catalog, find_target
 from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.link_spelling import is_relative, spellings
+from zkchat.writing.links.spelling import is_relative, spellings
 
 _PLAIN = re.compile(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
 from zkchat.model.note import Block
-from zkchat.writing.joining import joins
-from zkchat.writing.line_ends import line_end_at, with_line_end
-from zkchat.writing.sections import ParsedNote
-from zkchat.writing.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
+from zkchat.writing.edits.joining import joins
+from zkchat.writing.edits.line_ends import line_end_at, with_line_end
+from zkchat.writing.edits.outline_places import ParsedNote
+from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
 
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _ID: Final = re.compile(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")

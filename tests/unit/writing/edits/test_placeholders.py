@@ -3,7 +3,7 @@
 import pytest
 
 from zkchat.errors import EditRefused
-from zkchat.writing.placeholders import refuse_placeholders
+from zkchat.writing.edits.placeholders import refuse_placeholders
 
 
 @pytest.mark.parametrize(

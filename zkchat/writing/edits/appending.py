@@ -4,11 +4,11 @@ import re
 from typing import Final
 
 from zkchat.errors import EditRefused
-from zkchat.writing.joining import joins, without_blank_edges
-from zkchat.writing.line_ends import line_end_at, with_line_end
-from zkchat.writing.section_edits import sets_headings_apart
-from zkchat.writing.sections import ParsedNote
-from zkchat.writing.unchanged_rest import Splice, change_of_the_rest
+from zkchat.writing.edits.joining import joins, without_blank_edges
+from zkchat.writing.edits.line_ends import line_end_at, with_line_end
+from zkchat.writing.edits.outline_places import ParsedNote
+from zkchat.writing.edits.sections import sets_headings_apart
+from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest
 
 _ENDS_WITH_BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)\Z")
 

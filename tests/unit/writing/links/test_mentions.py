@@ -10,7 +10,7 @@ from zkchat.model.note import Resolved
 from zkchat.vault.library import Library
 from zkchat.vault.notes.parse import parse_note
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.mention_links import MentionGroup, MentionLinks, stage_links
+from zkchat.writing.links.mentions import MentionGroup, MentionLinks, stage_links
 from zkchat.writing.staging import StagedChanges
 
 

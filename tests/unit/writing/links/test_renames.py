@@ -10,7 +10,7 @@ from zkchat.model.change import ChangeSet, FileMove
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import LinkFormat, LinkStyle
-from zkchat.writing.renames import MoveSummary, stage_move
+from zkchat.writing.links.renames import MoveSummary, stage_move
 from zkchat.writing.staging import StagedChanges
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from zkchat.errors import EditRefused
-from zkchat.writing.line_ends import UnifiedText, checked, line_end_at, with_line_end
-from zkchat.writing.nearest_passage import explain_missing, shown
-from zkchat.writing.placeholders import refuse_placeholders
+from zkchat.writing.edits.line_ends import UnifiedText, checked, line_end_at, with_line_end
+from zkchat.writing.edits.nearest_passage import explain_missing, shown
+from zkchat.writing.edits.placeholders import refuse_placeholders
 
 _MAX_LINES_LISTED: Final = 20
 _MAX_COUNTED: Final = 1_000

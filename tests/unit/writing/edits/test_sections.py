@@ -6,7 +6,7 @@ import pytest
 
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
-from zkchat.writing.section_edits import edit_section
+from zkchat.writing.edits.sections import edit_section
 
 
 class Case(NamedTuple):

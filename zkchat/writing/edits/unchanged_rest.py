@@ -8,8 +8,8 @@ from zkchat.errors import EditRefused
 from zkchat.model.note import Note
 from zkchat.vault.notes.markdown import flatten
 from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.line_ends import with_line_end
-from zkchat.writing.sections import ParsedNote, trails
+from zkchat.writing.edits.line_ends import with_line_end
+from zkchat.writing.edits.outline_places import ParsedNote, trails
 
 
 class Splice(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.unit.writing.odd_frontmatters import odd_notes
+from tests.unit.writing.properties.odd_frontmatters import odd_notes
 from zkchat.errors import EditRefused
-from zkchat.writing.property_edits import add_tag, set_property
-from zkchat.writing.yaml_scalars import PropertyScalar
+from zkchat.writing.properties.edits import add_tag, set_property
+from zkchat.writing.properties.scalars import PropertyScalar
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"[ \t]*#")

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
-from zkchat.writing.line_ends import UnifiedText
+from zkchat.writing.edits.line_ends import UnifiedText
 
 MAX_SHOWN: Final = 600
 """Characters of a passage in a message."""

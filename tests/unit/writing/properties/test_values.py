@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from zkchat.errors import UsageError
-from zkchat.writing.property_values import PropertyValue, parse_property_value
+from zkchat.writing.properties.values import PropertyValue, parse_property_value
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, keys_of_
 from zkchat.vault.notes.link_targets import TextEdit, edited
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
-from zkchat.writing.base_links import BASE_SUFFIX, update_base
-from zkchat.writing.canvas_links import CANVAS_SUFFIX, update_canvas
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.moved_links import MovedFiles, update_text
+from zkchat.writing.links.bases import BASE_SUFFIX, update_base
+from zkchat.writing.links.canvas import CANVAS_SUFFIX, update_canvas
+from zkchat.writing.links.moved import MovedFiles, update_text
 from zkchat.writing.staging import StagedChanges
 
 _MAX_PASSES = 4

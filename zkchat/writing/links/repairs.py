@@ -12,7 +12,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.notes.link_targets import TextEdit, edited, link_targets, written_target
 from zkchat.vault.notes.parse import find_links, frontmatter_of
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.new_links import leads_to, spellings
+from zkchat.writing.links.new import leads_to, spellings
 from zkchat.writing.staging import StagedChanges
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from zkchat.errors import EditRefused
-from zkchat.writing.passage_edits import replace_passage
+from zkchat.writing.edits.passages import replace_passage
 
 
 @pytest.mark.parametrize(

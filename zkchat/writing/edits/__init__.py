@@ -1,0 +1,1 @@
+"""Edits of a note's text: passages, sections and blocks."""

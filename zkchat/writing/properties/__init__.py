@@ -1,0 +1,1 @@
+"""Edits of frontmatter by the lines of one property."""
