@@ -117,13 +117,13 @@ def test_without_a_terminal_only_the_answers_are_on_standard_output(world: World
     assert (chat.code, chat.out) == (0, "Second.\n")
 
 
-def test_a_plain_terminal_shows_details_and_asks_before_it_writes(world: World, model: str) -> None:
+def test_a_plain_terminal_asks_before_it_writes_a_note_that_the_user_did_not_name(world: World, model: str) -> None:
     world.variables["TERM"] = "dumb"
-    chat = on_plain_terminal(world, "What is [[Sleep]]?\n/save [[Answer]]\nno\n/save [[Answer]]\ny\n", "--model", model)
+    chat = on_plain_terminal(world, "What is [[Sleep]]?\n/save\nno\n/save [[Answer]]\n", "--model", model)
     assert chat.code == 0
     assert chat.err.count("you ›") == 4
-    assert chat.err.count("[y/N]") == 2
-    assert (world.vault / "Answer.md").exists()
+    assert chat.err.count("[y/N]") == 1
+    assert sorted(file.name for file in world.vault.glob("*.md")) == ["Answer.md", "Sleep.md"]
 
 
 def test_a_plain_chat_has_no_marks_and_shows_the_context_once(world: World) -> None:

@@ -114,7 +114,8 @@ class DescribedGroup(TyperGroup):
 def _unshielded(value: object) -> object:
     if isinstance(value, list | tuple):
         return type(value)(map(_unshielded, value))
-    return value.removeprefix(_SHIELD) if isinstance(value, str) else value
+    is_shielded = isinstance(value, str) and value.startswith(_SHIELD)  # a choice stays the member that it is
+    return str(value).removeprefix(_SHIELD) if is_shielded else value
 
 
 def use_layout(app: typer.Typer) -> None:
