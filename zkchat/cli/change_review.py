@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
-from zkchat.errors import ZkchatError
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.file_diffs import joined, units_of
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
@@ -170,10 +167,12 @@ class _Question:
 
     def _edit(self) -> None:
         """Have the new text of one file edited, and show what comes of it."""
+        from zkchat.cli.editors import edit_text
+
         number, write = self._to_edit()
         if write is None:
             return
-        after = self._edited_text(write)
+        after = edit_text(self._io, write.after, write.path.rpartition("/")[2] or "note.md")
         if after is None:
             return
         if after == write.after:
@@ -200,28 +199,6 @@ class _Question:
         if not picked.isdecimal() or not 1 <= int(picked) <= len(found):
             return 0, None
         return found[int(picked) - 1]
-
-    def _edited_text(self, write: FileWrite) -> bytes | None:
-        from zkchat.cli.editors import edit_file
-        from zkchat.repl.terminal_modes import echo_on
-
-        with TemporaryDirectory(prefix="zkchat-") as folder:
-            file = Path(folder) / (write.path.rpartition("/")[2] or "note.md")
-            try:
-                file.write_bytes(write.after)
-                with echo_on(self._io.environment.stdin):
-                    edit_file(self._io, str(file))
-                after = file.read_bytes()
-                after.decode()
-            except ZkchatError as error:
-                self._io.fail(error)
-            except UnicodeDecodeError:
-                self._io.note("What the editor left is not UTF-8, and is not used.")
-            except OSError as error:
-                self._io.note(f"The text could not be edited: {error}.")
-            else:
-                return after
-        return None
 
     def _help(self) -> None:
         lines = [

@@ -2,8 +2,6 @@
 
 import signal
 from contextlib import AbstractContextManager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
@@ -64,18 +62,11 @@ class TerminalReviewer:
         return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
 
     async def edits(self, summary: str) -> str:
-        """The summary as the user leaves it in the editor; as it was where no editor can be opened."""
-        from zkchat.cli.editors import edit_file
+        """The summary as the user leaves it in the editor; as it was where that cannot be used."""
+        from zkchat.cli.editors import edit_text
 
-        with TemporaryDirectory(prefix="zkchat-") as folder:
-            file = Path(folder) / "summary.md"
-            file.write_text(summary, encoding="utf-8")
-            try:
-                edit_file(self._io, str(file))
-            except ZkchatError as error:
-                self._io.fail(error)
-                return summary
-            return file.read_text(encoding="utf-8", errors="replace")
+        edited = edit_text(self._io, summary.encode(errors="replace"), "summary.md")
+        return summary if edited is None else edited.decode()
 
 
 def confirm_memory(io: CommandIO, text: str) -> bool:

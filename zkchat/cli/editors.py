@@ -2,15 +2,14 @@
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from pathlib import Path, PurePath
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Final
 
 from zkchat.cli.common import CommandIO
-from zkchat.errors import ConfigError, UsageError
+from zkchat.errors import ConfigError, UsageError, ZkchatError
 from zkchat.subprocesses import find_program, run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _plus(path: str, line: int) -> list[str]:
@@ -68,6 +67,53 @@ def edit_file(io: CommandIO, path: str, line: int | None = None) -> None:
         raise ConfigError(f"The editor '{editor}' ended with {code}.", hint=f"The file is {path}.")
 
 
+def edit_text(io: CommandIO, text: bytes, name: str) -> bytes | None:
+    """What the user leaves of a text in the editor, in a file of that name.
+
+    None, once it is said why, where that cannot be used; what was edited is then kept in the file, which is named.
+    """
+    from zkchat.repl.terminal_modes import echo_on
+
+    if not editor_of(io.environment.variables):
+        io.fail(UsageError("No editor is set.", hint="Set EDITOR to the name of a program."))
+        return None
+    folder = Path(mkdtemp(prefix="zkchat-"))
+    file = folder / name
+    try:
+        file.write_bytes(text)
+        with echo_on(io.environment.stdin):
+            edit_file(io, str(file))
+        left = file.read_bytes()
+        left.decode()
+    except (ZkchatError, OSError, UnicodeDecodeError) as error:
+        io.fail(_unusable(error, file, text))
+        return None
+    rmtree(folder, ignore_errors=True)
+    return left
+
+
+def _unusable(error: Exception, file: Path, before: bytes) -> ZkchatError:
+    """Why a text is not used; its folder is removed where nothing was edited in it."""
+    match error:
+        case UsageError():
+            message, hint = error.message, error.hint
+        case ZkchatError(message=message):
+            hint = "Nothing was edited."
+        case UnicodeDecodeError():
+            message, hint = "What the editor left is not UTF-8, and is not used.", ""
+        case _:
+            message, hint = f"The text could not be edited: {error}.", ""
+    try:
+        is_edited = file.read_bytes() != before
+    except OSError:
+        is_edited = file.exists()
+    if is_edited:
+        hint = f"It is not used. What you left in the editor is kept: {file}"
+    else:
+        rmtree(file.parent, ignore_errors=True)
+    return ConfigError(message, hint=hint)
+
+
 def _command(words: Sequence[str], path: str, line: int | None, variables: Mapping[str, str]) -> list[str]:
     name, *options = words
     found = find_program(name, variables)
@@ -79,7 +125,7 @@ def _command(words: Sequence[str], path: str, line: int | None, variables: Mappi
 class VaultDocumentEditor:
     """Implements `repl.vault_browser.DocumentEditor`."""
 
-    def __init__(self, io: CommandIO, vault: "Path") -> None:
+    def __init__(self, io: CommandIO, vault: Path) -> None:
         self._io = io
         self._vault = vault
 

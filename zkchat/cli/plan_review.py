@@ -1,13 +1,10 @@
 """The plan of a goal at the terminal: Enter accepts it, e opens it in the editor, q stops."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.line_input import read_answer
-from zkchat.errors import ZkchatError
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
 
 QUESTION: Final = "Enter works on this plan, e edits it, q stops: "
@@ -48,22 +45,12 @@ class TerminalPlanReviewer:
     def _edited(self, steps: Sequence[str], most: int) -> Sequence[str]:
         """The plan as the user leaves it in the editor; nothing where it holds no step."""
         from zkchat.chat.goals.plan import parse_plan, plan_text
-        from zkchat.cli.editors import edit_file
-        from zkchat.repl.terminal_modes import echo_on
+        from zkchat.cli.editors import edit_text
 
-        with TemporaryDirectory(prefix="zkchat-") as folder:
-            file = Path(folder) / "plan.md"
-            file.write_text(plan_text(steps), encoding="utf-8")
-            try:
-                with echo_on(self._io.environment.stdin):
-                    edit_file(self._io, str(file))
-                plan = parse_plan(file.read_text(encoding="utf-8", errors="replace"), most)
-            except ZkchatError as error:
-                self._io.fail(error)
-                return ()
-            except OSError as error:
-                self._io.note(f"The plan could not be edited: {error}.")
-                return ()
+        edited = edit_text(self._io, plan_text(steps).encode(), "plan.md")
+        if edited is None:
+            return ()
+        plan = parse_plan(edited.decode(), most)
         if not plan.steps:
             self._io.note("There is no step in it; the plan stays as it was.")
         elif plan.left_out:

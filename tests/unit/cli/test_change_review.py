@@ -2,6 +2,7 @@
 
 from io import StringIO
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -120,6 +121,25 @@ def test_an_editor_that_changes_nothing_or_fails_leaves_the_question_open(
     desk = Desk(tmp_path, "e\n9\ne\n1\ny\n", editor=editor(tmp_path, command))
     assert desk.review() == Verdict(answer="yes", changes=TWO)
     assert said in desk.screen
+
+
+@pytest.mark.parametrize(
+    ("ending", "left"), [("exit 1", "Nine hours.\n"), ('printf "\\377" >> "$1"', "Nine hours.\n\udcff")]
+)
+def test_what_was_edited_is_kept_where_the_editor_fails(tmp_path: Path, ending: str, left: str) -> None:
+    desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, f'sed -i s/Eight/Nine/ "$1"; {ending}'))
+    assert desk.review() == Verdict(answer="yes", changes=TWO)
+    kept = Path(desk.screen.partition("What you left in the editor is kept: ")[2].splitlines()[0])
+    assert kept.read_text(errors="surrogateescape") == left
+    rmtree(kept.parent)
+
+
+def test_a_file_that_nobody_edited_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    desk = Desk(tmp_path, "e\n1\ny\n", editor=editor(tmp_path, "false"))
+    desk.review()
+    assert "Nothing was edited." in desk.screen
+    assert not [*tmp_path.glob("zkchat-*")]
 
 
 def test_what_moves_only_cannot_be_edited(tmp_path: Path) -> None:
