@@ -1,6 +1,9 @@
 """`zkchat note`: each change is shown, asked for, made whole, and told."""
 
 import io
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -226,3 +229,25 @@ def test_nobody_is_asked_about_folders_that_the_user_accepts_changes_in(garden: 
     garden.variables["ZKCHAT_WRITE__ACCEPT"] = '["Plants"]'
     assert garden.run("note", "append", "Compost", "More.", stdin="").code == 0
     assert garden.run("note", "append", "Inbox", "More.", stdin="").code == ExitCode.USAGE
+
+
+def in_a_process(world: World, *arguments: str) -> bytes:
+    """What zkchat prints into a pipe."""
+    variables = {"PATH": os.environ["PATH"], "HOME": str(world.home)}
+    command = [sys.executable, "-m", "zkchat", *arguments]
+    return subprocess.run(command, cwd=world.vault, env=variables, capture_output=True, check=True, timeout=60).stdout
+
+
+def test_a_patch_in_a_pipe_keeps_line_ends_and_bytes_that_are_no_text(garden: World) -> None:
+    before = b"# Windows\r\n\r\nfirst\r\nunix\nold mac\rend\r\n\x1b[31m \xe2\x80\xa8 red\r\n"
+    file = garden.note("Windows.md", before)
+    patch = in_a_process(garden, "note", "append", "Windows", "more", "--dry-run")
+    assert note(garden, "append", "Windows", "more", "--yes").code == 0
+    after = file.read_bytes()
+    assert after == before + b"\r\nmore\r\n"
+    file.write_bytes(before)
+    subprocess.run(["git", "apply", "-"], input=patch, cwd=garden.vault, check=True)
+    assert file.read_bytes() == after
+    history = in_a_process(garden, "changes", "--diff")
+    subprocess.run(["git", "apply", "--reverse", "-"], input=history, cwd=garden.vault, check=True)
+    assert file.read_bytes() == before

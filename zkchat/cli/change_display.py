@@ -28,9 +28,14 @@ def print_diff(io: "CommandIO", paths: "Paths", changes: ChangeSet) -> None:
 
 
 def print_patch(io: "CommandIO", changes: ChangeSet) -> None:
-    """Print the diff as a patch; nothing where nothing changes."""
-    if changes:
-        io.out(patch_of(changes).removesuffix("\n"))
+    """Print the diff as a patch, in a pipe to the last byte; nothing where nothing changes."""
+    if not changes:
+        return
+    patch = patch_of(changes)
+    if io.environment.stdout_is_tty:
+        io.out(patch.removesuffix("\n"))
+    else:
+        io.out_exactly(patch)
 
 
 def print_conflicts(io: "CommandIO", error: "FilesChanged", *, is_undo: bool = True) -> None:
