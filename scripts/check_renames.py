@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.change import ChangeSet, FileMove
@@ -28,6 +29,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import Anchors, Catalog, resolve
 from zkchat.vault.notes.link_targets import LinkTarget, link_targets
 from zkchat.vault.notes.parse import find_links
+from zkchat.writing import moved_links
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.renames import entry_of, stage_move
 from zkchat.writing.staging import StagedChanges
@@ -114,18 +116,27 @@ def _links(text: str, has_frontmatter: bool) -> tuple[Link, ...]:
 
 
 @lru_cache(maxsize=20_000)
-def _targets(text: str) -> tuple[LinkTarget, ...]:
-    return tuple(link_targets(text))
+def _targets(text: str, has_frontmatter: bool = True) -> tuple[LinkTarget, ...]:
+    return tuple(link_targets(text, has_frontmatter=has_frontmatter))
+
+
+def _targets_as_list(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]:
+    return [*_targets(text, has_frontmatter)]
 
 
 _entry = lru_cache(maxsize=20_000)(entry_of)
 
 
+@lru_cache(maxsize=20_000)
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
 class State:
-    """What every link of a vault means, found out anew from its files."""
+    """What every link of a vault means: all are resolved anew, but each text is parsed once."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.texts = {path: content.decode(errors="replace") for path, content in files.items() if _has_links(path)}
+        self.texts = {path: _text(content) for path, content in files.items() if _has_links(path)}
         entries = [_entry(path, self.texts[path].removeprefix("\ufeff") if is_note(path) else "") for path in files]
         self._paths = set(files)
         self._meanings: dict[str, list[Meaning]] = {}
@@ -320,8 +331,8 @@ class RenameCheck:
 
 
 def check(files: Mapping[str, bytes], count: int, seed: int, style: LinkStyle) -> Result:
-    """Rename files of a vault, so many times."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Rename files of a vault, so many times. Renames see each text often, so what they find in one is remembered."""
+    with tempfile.TemporaryDirectory() as folder, patch.object(moved_links, "link_targets", _targets_as_list):
         checked = RenameCheck(files, Path(folder), style, random.Random(seed))  # noqa: S311 - no secret
         try:
             return checked.run(count)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote
@@ -30,6 +31,8 @@ _COMMENTS = re.compile(r"(?:%%.*?%%)+", re.DOTALL)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SPACES = {0xA0: " ", 0x202F: " "}
 _SIZE = re.compile(r"\d+(?:x\d+)?")
+_KEPT_NAMES, _MAX_KEPT_NAME = 8192, 250
+"""How many keys of names are remembered, and how long those names may be."""
 
 
 class Prose(NamedTuple):
@@ -206,5 +209,10 @@ def name_key(name: str) -> str:
     """A key that ignores case, Unicode normal form and the kind of space."""
     if name.isascii():
         return name.lower()
+    return _composed_key(name) if len(name) <= _MAX_KEPT_NAME else _composed_key.__wrapped__(name)
+
+
+@lru_cache(_KEPT_NAMES)
+def _composed_key(name: str) -> str:
     composed = unicodedata.normalize("NFC", name.translate(_SPACES))
     return unicodedata.normalize("NFC", composed.casefold())

@@ -198,9 +198,8 @@ class _Move:
         text, is_intact = self._vault.read(path)
         if text is None:
             return None
-        earlier = self._earlier_text(path, text)
-        if earlier is not None:
-            edits = self._edits(earlier, self.moved.path(path), self._back)
+        if (back := self._earlier_text(path, text)) is not None:
+            earlier, edits = back
             return _NewText(earlier, len(edits), _may_change_title(path, earlier, edits)) if edits else None
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
@@ -210,8 +209,8 @@ class _Move:
             )
         return _NewText(edited(text, edits), len(edits), _may_change_title(path, text, edits)) if edits else None
 
-    def _earlier_text(self, path: str, text: str) -> str | None:
-        """Where a move is taken back, the text that the file had before it: that which the move makes this one of."""
+    def _earlier_text(self, path: str, text: str) -> tuple[str, list[TextEdit]] | None:
+        """Where a move is taken back, the text that the file had before it, and the edits that made this one of it."""
         if self._earlier_texts is None or not (path in self._earlier_texts or is_note(path)):
             return None
         earlier = self._earlier_texts.get(path, text)
@@ -221,7 +220,7 @@ class _Move:
         except EditRefused:
             return None
         may_be_new = path not in self._earlier_texts and self._back.revived
-        return None if may_be_new or edited(earlier, edits) != text else earlier
+        return None if may_be_new or edited(earlier, edits) != text else (earlier, edits)
 
     def _edits(self, text: str, path: str, moved: MovedFiles) -> list[TextEdit]:
         if is_note(path):
