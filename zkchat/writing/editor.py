@@ -124,7 +124,8 @@ class NoteEditor:
     def rename(self, target: str, new: str) -> StagedEdit:
         """Stage another name, or another path, of a file or folder; every link follows."""
         source = self._targets.file_or_folder(target)
-        return self._move(source, note_names.path_of_renamed(source, new))
+        is_folder = all(row.path != source for row in self.library.files())
+        return self._move(source, note_names.path_of_renamed(source, new, is_folder=is_folder))
 
     def move(self, target: str, folder: str) -> StagedEdit:
         """Stage the move of a file or folder to another folder, the root being `/`; every link follows."""

@@ -35,15 +35,15 @@ def path_of_new_note(named: str, folder: str) -> str:
     return path if is_note(path) else path + NOTE_SUFFIX
 
 
-def path_of_renamed(source: str, new: str) -> str:
-    """The path that a new name, or path, means for a file or folder, which keeps its suffix."""
+def path_of_renamed(source: str, new: str, *, is_folder: bool) -> str:
+    """The path that a new name, or path, means for a file, which keeps its suffix, or a folder, which has none."""
     links = wikilink.scan(new.strip())
     written = links[0].target if len(links) == 1 and links[0].text == new.strip() else new.strip().rstrip("/")
     check_inside(written)
     if not written:
         raise EditRefused("A name is needed.")
     folder, _, name = source.rpartition("/")
-    suffix = name[name.rindex(".") :] if "." in name[1:] else ""
+    suffix = name[name.rindex(".") :] if "." in name[1:] and not is_folder else ""
     ending = "" if written.lower().endswith(suffix.lower()) else suffix
     path = written if "/" in written or not folder else f"{folder}/{written}"
     return path + ending

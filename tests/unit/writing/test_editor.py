@@ -219,6 +219,14 @@ def test_a_local_note_is_edited_by_a_model_on_this_machine(tmp_path: Path) -> No
         assert desk.editor.append("Secret", "x").path == "Secret.md"
 
 
+@pytest.mark.parametrize(("new", "path"), [("v1.3", "Docs/v1.3"), ("Old", "Docs/Old"), ("Docs/v2.2", "Docs/v2.2")])
+def test_a_dot_in_the_name_of_a_folder_begins_no_suffix(tmp_path: Path, new: str, path: str) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Docs/v1.2/A.md": "a", "B.md": "[[Docs/v1.2/A]]"}) as desk:
+        assert desk.editor.rename("Docs/v1.2", new).path == path
+        assert desk.staged.read(f"{path}/A.md") == "a"
+        assert desk.staged.read("B.md") == f"[[{path}/A]]"
+
+
 def moves(desk: Desk) -> list[tuple[str, str]]:
     return [(move.source, move.target) for move in desk.staged.change_set().moves]
 
