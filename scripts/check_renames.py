@@ -14,11 +14,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.change import ChangeSet, FileMove
@@ -29,8 +29,8 @@ from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import Anchors, Catalog, resolve
 from zkchat.vault.notes.link_targets import LinkTarget, link_targets
 from zkchat.vault.notes.parse import find_links
-from zkchat.writing import moved_links
 from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.links import moved
 from zkchat.writing.links.renames import entry_of, stage_move
 from zkchat.writing.staging import StagedChanges
 
@@ -120,8 +120,20 @@ def _targets(text: str, has_frontmatter: bool = True) -> tuple[LinkTarget, ...]:
     return tuple(link_targets(text, has_frontmatter=has_frontmatter))
 
 
-def _targets_as_list(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]:
-    return [*_targets(text, has_frontmatter)]
+@contextmanager
+def _each_text_parsed_once() -> Iterator[None]:
+    """While this is open, renames remember the targets that they have found in a text."""
+    names = vars(moved)
+    original = names["link_targets"]
+
+    def known(text: str, *, has_frontmatter: bool = True) -> list[LinkTarget]:
+        return [*_targets(text, has_frontmatter)]
+
+    names["link_targets"] = known
+    try:
+        yield
+    finally:
+        names["link_targets"] = original
 
 
 _entry = lru_cache(maxsize=20_000)(entry_of)
@@ -331,8 +343,8 @@ class RenameCheck:
 
 
 def check(files: Mapping[str, bytes], count: int, seed: int, style: LinkStyle) -> Result:
-    """Rename files of a vault, so many times. Renames see each text often, so what they find in one is remembered."""
-    with tempfile.TemporaryDirectory() as folder, patch.object(moved_links, "link_targets", _targets_as_list):
+    """Rename files of a vault, so many times."""
+    with tempfile.TemporaryDirectory() as folder, _each_text_parsed_once():
         checked = RenameCheck(files, Path(folder), style, random.Random(seed))  # noqa: S311 - no secret
         try:
             return checked.run(count)

@@ -2,8 +2,9 @@
 
     python -m benchmarks.speed.rename_speed [--notes N] [--backlinks N]
 
-Finding and writing anew the links (`stage`), and writing the files with their journal and the index (`apply`), are
-measured apart, and so is taking the rename back. Seconds on the wall and of the processor; the index is there already.
+Finding and writing anew the links (`stage`), and writing the files with their journal (`apply`), are measured apart,
+and so are the refresh of the index, which goes on in the background then, and taking the rename back. Seconds on the
+wall and of the processor; the index is there already.
 """
 
 import argparse
@@ -27,6 +28,8 @@ from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.renames import MoveSummary, stage_move
 
 AIM = 2.0
+_SETTLING = 3.0
+"""Seconds after which what was just written counts as such: files as young as these are read again at every look."""
 OLD, NEW = "Hub of all.md", "area 00/Centre of all.md"
 
 
@@ -83,17 +86,19 @@ def main() -> None:
         vault, home = Path(folder) / "vault", Path(folder) / "home"
         home.mkdir()
         prepare(vault, wanted.notes, wanted.backlinks)
+        time.sleep(_SETTLING)
         with opened(vault, home) as (library, editing):
             reading = min(seconds_of(lambda: read_all(vault)) for _ in range(3))
             rows = [(f"read all of {wanted.notes:,} notes", reading)]
             for name, source, target in (("rename", OLD, NEW), ("rename back", NEW, OLD)):
                 summary, staging, applying = renamed(library, editing, source, target)
                 what = f"{name}: {summary.links:,} links in {len(summary.rewritten):,} notes"
-                rows += [(f"{what}, staged", staging), (f"{what}, applied", applying)]
+                indexing = seconds_of(library.refresh)
+                rows += [(f"{what}, staged", staging), (f"{what}, applied", applying), (f"{what}, indexed", indexing)]
     print(f"{'':55} {'wall':>7} {'processor':>10}")
     for name, (wall, processor) in rows:
         print(f"{name:55} {wall:6.2f}s {processor:9.2f}s {wall / reading.wall:6.1f} × reading")
-    print(f"aim: {AIM:.0f} s for both steps of a rename")
+    print(f"aim: {AIM:.0f} s for a rename, staged and applied")
 
 
 if __name__ == "__main__":

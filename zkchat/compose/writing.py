@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from zkchat.writing.staging import StagedChanges
 
 JOURNAL = "changes.db"
+_MAX_AWAITED_FILES = 200
+"""Written files up to which the index is brought up to date before a change is reported as made."""
 
 
 @contextmanager
@@ -109,7 +111,8 @@ def stage_over(store: "ChangeStore") -> "StagedChanges":
 
 
 class RefreshingChanges:
-    """Implements `ports.ChangeStore`: the index knows of a change when it is made."""
+    """Implements `ports.ChangeStore`: the index knows of a change when it is made, and of one of many files soon after:
+    who asks for a refresh waits for it."""
 
     def __init__(self, store: "ChangeStore", library: "Library") -> None:
         self._store = store
@@ -134,6 +137,9 @@ class RefreshingChanges:
         return self._refreshed(self._store.undo(record_id))
 
     def _refreshed(self, record: "ChangeRecord") -> "ChangeRecord":
+        if len(record.changes.writes) > _MAX_AWAITED_FILES:
+            self._library.refresh_in_background()
+            return record
         with suppress(ZkchatError):  # the files are written, whatever becomes of the index
             self._library.refresh()
         return record

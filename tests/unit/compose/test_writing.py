@@ -42,6 +42,18 @@ def test_the_index_knows_of_a_change_at_once(world: World) -> None:
         assert [each.state for each in store.records()] == ["undone"]
 
 
+def test_a_change_of_many_files_does_not_wait_for_the_index(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zkchat.compose.writing._MAX_AWAITED_FILES", 1)
+    workspace = workspace_of(world)
+    with open_note_library(workspace) as (library, _), open_change_store(workspace, library) as store:
+        library.refresh()
+        monkeypatch.setattr(library, "refresh", lambda: pytest.fail("It was waited for."))
+        store.apply(change(write("A.md", None, b"a\n"), write("B.md", None, b"b\n")), HERE)
+        found = library.refresh_within(60)
+        assert found
+        assert (found.changed, library.note_count()) == (2, 2)
+
+
 def test_an_editor_stages_and_the_store_applies(world: World) -> None:
     world.note("A.md", "a\n")
     workspace = workspace_of(world)

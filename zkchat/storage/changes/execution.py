@@ -133,8 +133,14 @@ def _run_at_once(act: Callable[[Item], None], items: Iterable[Item]) -> None:
         for item in rest:
             act(item)
         return
-    with ThreadPoolExecutor(min(_FILES_AT_ONCE, len(rest))) as threads:
-        for done in [threads.submit(act, item) for item in rest]:
+
+    def act_on(share: Iterable[Item]) -> None:
+        for item in share:
+            act(item)
+
+    number = min(_FILES_AT_ONCE, len(rest))
+    with ThreadPoolExecutor(number) as threads:
+        for done in [threads.submit(act_on, rest[at::number]) for at in range(number)]:
             done.result()
 
 

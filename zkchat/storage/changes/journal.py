@@ -27,6 +27,9 @@ from zkchat.storage.sqlite_pages import Row, read_rows
 MAX_CONTENT_BYTES: Final = 64 << 20
 """Of stored contents, as they are stored; those of the oldest changes are dropped first."""
 
+_COMPRESSION: Final = 1
+"""Of zlib: the default takes 1.4 times as long, and saves 3 % more of notes of 2 kB."""
+
 State = Literal["applying", "applied", "undoing", "undone", "failed"]
 _LISTED: Final = ("applied", "undone")
 
@@ -218,7 +221,7 @@ def _keep(connection: sqlite3.Connection, content: bytes, number: int) -> None:
     digest = _digest(content)
     found = connection.execute("UPDATE contents SET last_used = ? WHERE digest = ?", (number, digest))
     if not found.rowcount:
-        packed = b64encode(zlib.compress(content)).decode("ascii")
+        packed = b64encode(zlib.compress(content, level=_COMPRESSION)).decode("ascii")
         connection.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", (digest, number, len(packed), packed))
 
 

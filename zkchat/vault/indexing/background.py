@@ -64,11 +64,23 @@ class BackgroundRefresh:
                 return
             if self._last_prefetch and not self._last_prefetch.may_repeat_at(self._clock()):
                 return
-            # What went wrong before goes wrong again, or is mended by now.
-            found = [run.result() for run in self._under_way if not run.exception()]
-            self._unreported = reduce(_merged, found, self._unreported)
+            self._collect_finished()
             self._last_prefetch = _Prefetch()
             self._under_way = [self._thread.submit(self._run_prefetch, self._last_prefetch, self._clock)]
+
+    def start(self) -> None:
+        """Start a refresh that sees all that is there by now, and wait for nothing. The next `within` waits for it."""
+        with self._asking:
+            self._last_prefetch = None  # it may have begun before the change
+            if not self._is_covered():
+                self._collect_finished()
+                self._under_way.append(self._thread.submit(self._run))
+
+    def _collect_finished(self) -> None:
+        """Keep what finished refreshes found. What went wrong with them goes wrong again, or is mended by now."""
+        found = [run.result() for run in self._under_way if run.done() and not run.exception()]
+        self._unreported = reduce(_merged, found, self._unreported)
+        self._under_way = [run for run in self._under_way if not run.done()]
 
     def within(self, seconds: float) -> Refreshed | None:
         """Everything found since the last answer; None if that takes longer, and it goes on in the background then.
@@ -168,6 +180,10 @@ class IndexMaintenance:
         The next call waits for that one rather than starting a second beside it, and raises what went wrong with it.
         """
         return self._background.within(seconds)
+
+    def refresh_in_background(self) -> None:
+        """Start a refresh that sees all that is there by now. `refresh` and `refresh_within` wait for it."""
+        self._background.start()
 
     def prefetch(self) -> None:
         """Refresh in the background, because somebody is about to ask: `refresh_within` then need not look again.

@@ -112,6 +112,21 @@ def test_a_note_saved_while_an_older_look_goes_on_is_found_too(library: Library,
     assert found(library, "birch") == ["new.md"]
 
 
+def test_what_is_started_in_the_background_is_waited_for_by_the_next_call(library: Library, files: SlowFiles) -> None:
+    files.answers.clear()
+    files.write("new.md", "A beech.")
+    library.refresh_in_background()
+    assert files.asked.wait(PLENTY)
+    files.write("newer.md", "A birch.")
+    library.refresh_in_background()
+    library.refresh_in_background()
+    assert library.refresh_within(NO_TIME) is None
+    files.answers.set()
+    assert library.refresh_within(PLENTY)
+    assert [found(library, word) for word in ("beech", "birch")] == [["new.md"], ["newer.md"]]
+    assert files.looks <= 3
+
+
 def test_impatient_calls_do_not_pile_up(library: Library, files: SlowFiles) -> None:
     files.answers.clear()
     files.asked.clear()

@@ -85,6 +85,15 @@ def test_a_turn_does_not_look_again_within_a_second_of_the_last_refresh(typist: 
     assert len(typist.refreshes) == 1
 
 
+def test_a_change_of_our_own_is_seen_within_a_second_of_the_last_refresh(typist: Typist) -> None:
+    typist.type()
+    typist.saved["new"] = typist.now
+    typist.bounded.start()
+    refreshed = typist.send()
+    assert refreshed is not None
+    assert [warning.path for warning in refreshed.warnings] == ["new"]
+
+
 def test_a_turn_looks_itself_when_the_last_look_is_older(typist: Typist) -> None:
     typist.type()
     typist.now += 1.0
