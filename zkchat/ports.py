@@ -198,8 +198,14 @@ class ChangeStore(ChangeableFiles, Protocol):
         """Restore what a change replaced, to the last byte. Raises `FilesChanged` where a file changed since."""
         ...
 
-    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
-        """The journal, the latest change first."""
+    def records(
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
+        """The journal, the latest change first. Without contents, what files held is empty in it."""
+        ...
+
+    def record(self, record_id: int) -> ChangeRecord:
+        """One change of the journal. Raises `UsageError` where there is none of this number."""
         ...
 
     def last_move(self, move: FileMove) -> ChangeSet | None:

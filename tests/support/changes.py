@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tests.support.sessions import NOON
-from zkchat.errors import FileConflict, FilesChanged, OutsideVault
+from zkchat.errors import FileConflict, FilesChanged, OutsideVault, UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.writing.review import Verdict
 
@@ -65,8 +65,16 @@ class ChangesInMemory:
         self.journal[record_id - 1] = replace(record, state="undone")
         return self.journal[record_id - 1]
 
-    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
+    def records(
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
         return self.journal[::-1][:limit]
+
+    def record(self, record_id: int) -> ChangeRecord:
+        found = next((each for each in self.journal if each.id == record_id), None)
+        if found is None:
+            raise UsageError(f"There is no change {record_id}.")
+        return found
 
     def last_move(self, move: FileMove) -> ChangeSet | None:
         return next((each.changes for each in reversed(self.journal) if move in each.changes.moves), None)

@@ -49,11 +49,11 @@ def undo(
 
     zkchat undo --id 12
     """
-    from zkchat.writing.undo import changes_to_undo, find_change, require_undoable
+    from zkchat.writing.undo import changes_to_undo, require_undoable
 
     io = current_io()
     with _open_store(io, vault) as (workspace, store):
-        chosen = changes_to_undo(store, count) if number is None else [find_change(store, number)]
+        chosen = changes_to_undo(store, count) if number is None else [store.record(number)]
         try:
             require_undoable(store, chosen[0])
             if dry_run:
@@ -129,7 +129,7 @@ def changes(
     io = current_io()
     start = parse_time("--since", since, time.min)
     with _open_store(io, vault) as (workspace, store):
-        found = store.records(since=start, limit=None if note else limit)
+        found = store.records(since=start, limit=None if note else limit, with_contents=diff)
         if note:
             found = [*_of_note(found, _path_of(io, vault, note))][:limit]
         titles = _session_titles(workspace, found)

@@ -67,7 +67,7 @@ class _Session:
 
         self._notes = notes
         self.repairer = LinkRepairer(notes.library, notes.editing.staged, link_style(notes.workspace.paths.vault))
-        records = notes.editing.store.records(limit=_MAX_RECORDS)
+        records = notes.editing.store.records(limit=_MAX_RECORDS, with_contents=False)
         found = broken_links(notes.library, past_renames(reversed(records)))
         self.proposed = [_Proposal.of(self.repairer, each) for each in found]
         self.repaired: list[RepairedLink] = []

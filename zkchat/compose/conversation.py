@@ -164,6 +164,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         refresher = NoteIndexRefresher(library, provider, local_folders_of(workspace), options)
         private = options.private or journal.history.is_private
         settings = TurnSettings.from_settings(workspace.settings, options, private=private)
+        changes = stack.enter_context(open_change_store(workspace, library))
         parts = OpenedParts(
             workspace=workspace,
             journal=journal,
@@ -173,6 +174,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             profiles=profiles,
             user_interface=options.user_interface,
             settings=settings,
+            changes=changes,
             writing=options.writing,
         )
         turn, trouble = open_turn(stack, parts)
@@ -184,7 +186,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             conversation=conversation,
             store=journal.store,
             library=library,
-            changes=stack.enter_context(open_change_store(workspace, library)),
+            changes=changes,
             refresher=refresher,
             workspace=workspace,
             chosen=model.chosen,

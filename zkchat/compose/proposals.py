@@ -1,13 +1,12 @@
 """What lets the model of a conversation propose changes of notes."""
 
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zkchat.compose.library import local_globs
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace
-from zkchat.compose.writing import open_change_store, stage_over
+from zkchat.compose.writing import stage_over
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.model.change import ChangeSet
 from zkchat.model.patch import path_before, text_of
@@ -77,16 +76,14 @@ class ProposalParts:
         return "never" in classes or ("local" in classes and not self.model.info.on_this_machine)
 
 
-def open_proposals(
-    stack: ExitStack,
+def proposals_over(
+    store: "ChangeStore",
     workspace: Workspace,
-    library: "Library",
     model: "LocatedModel",
     user_interface: UserInterface,
     options: WritingOptions,
 ) -> ProposalParts:
-    """Open what proposals need: the files of the vault, whose journal is made with the first change."""
-    store = stack.enter_context(open_change_store(workspace, library))
+    """What proposals are made of, with nothing staged yet over the files of a store."""
     return ProposalParts(
         workspace=workspace,
         model=model,

@@ -17,7 +17,7 @@ from zkchat.chat.request_plan import PageApprovals, RequestPlanner
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits, ToolLoop
 from zkchat.chat.turn import IndexRefresher, Turn
-from zkchat.compose.proposals import ProposalParts, open_proposals
+from zkchat.compose.proposals import ProposalParts, proposals_over
 from zkchat.compose.providers import may_answer_anytime, tokenizer_of
 from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
 from zkchat.compose.trust import VaultTrust
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from zkchat.config.schema import Settings
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
-    from zkchat.ports import ModelProvider, Tokenizer, Tool
+    from zkchat.ports import ChangeStore, ModelProvider, Tokenizer, Tool
     from zkchat.vault.library import GuardedLibrary, Library
     from zkchat.writing.proposals import Proposals
     from zkchat.writing.staging import StagedChanges
@@ -277,6 +277,7 @@ class OpenedParts:
     profiles: "Profiles"
     user_interface: UserInterface
     settings: TurnSettings
+    changes: "ChangeStore"
     writing: WritingOptions = field(default_factory=WritingOptions)
 
 
@@ -288,7 +289,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
     tokenizer, prior = tokenizer_of(provider)
     memory, notices = _open_memory(stack, opened)
     relevance = Relevance(installed())
-    writing = _open_proposals(stack, opened)
+    writing = _proposal_parts(opened)
     if _selects_by_relevance(opened):  # the first question will need it
         stack.callback(relevance.preload())
     parts = TurnParts(
@@ -313,12 +314,12 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
     return build_turn(parts), notices
 
 
-def _open_proposals(stack: ExitStack, opened: OpenedParts) -> "ProposalParts | None":
+def _proposal_parts(opened: OpenedParts) -> "ProposalParts | None":
     """What a model needs that may propose changes; one that only quotes does not."""
     provider = opened.provider
     if provider.info.needs_notes:
         return None
-    return open_proposals(stack, opened.workspace, opened.library, provider, opened.user_interface, opened.writing)
+    return proposals_over(opened.changes, opened.workspace, provider, opened.user_interface, opened.writing)
 
 
 def _open_memory(stack: ExitStack, opened: OpenedParts) -> tuple["Memory | None", tuple[str, ...]]:

@@ -124,8 +124,13 @@ class RefreshingChanges:
     def is_taken(self, path: str) -> bool:
         return self._store.is_taken(path)
 
-    def records(self, *, since: "datetime | None" = None, limit: int | None = None) -> "list[ChangeRecord]":
-        return self._store.records(since=since, limit=limit)
+    def records(
+        self, *, since: "datetime | None" = None, limit: int | None = None, with_contents: bool = True
+    ) -> "list[ChangeRecord]":
+        return self._store.records(since=since, limit=limit, with_contents=with_contents)
+
+    def record(self, record_id: int) -> "ChangeRecord":
+        return self._store.record(record_id)
 
     def last_move(self, move: "FileMove") -> "ChangeSet | None":
         return self._store.last_move(move)

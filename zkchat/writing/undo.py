@@ -17,7 +17,7 @@ def changes_to_undo(store: ChangeStore, count: int = 1) -> list[ChangeRecord]:
     """The last changes that are in force, the latest first. Raises `UsageError` where there are not so many."""
     found: list[ChangeRecord] = []
     for limit in (4 * count, None):  # the journal holds all that the files ever were
-        records = store.records(limit=limit)
+        records = store.records(limit=limit, with_contents=False)
         found = [record for record in records if record.state == "applied"][:count]
         if len(found) == count or len(records) < 4 * count:
             break
@@ -25,15 +25,7 @@ def changes_to_undo(store: ChangeStore, count: int = 1) -> list[ChangeRecord]:
         raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
     if len(found) < count:
         raise UsageError(f"Only {counted(len(found), 'change')} can be undone.", hint="zkchat changes lists them.")
-    return found
-
-
-def find_change(store: ChangeStore, number: int) -> ChangeRecord:
-    """A change by its number in the journal. Raises `UsageError` for one that is not there."""
-    found = next((record for record in store.records() if record.id == number), None)
-    if found is None:
-        raise UsageError(f"There is no change {number}.", hint="zkchat changes lists them.")
-    return found
+    return [store.record(record.id) for record in found]
 
 
 def reversal(changes: ChangeSet) -> ChangeSet:

@@ -8,9 +8,10 @@ import pytest
 from tests.support.libraries import Located
 from tests.support.world import World
 from zkchat.compose.library import open_note_library
-from zkchat.compose.proposals import open_proposals
+from zkchat.compose.proposals import proposals_over
 from zkchat.compose.user_interface import UNATTENDED
 from zkchat.compose.workspace import load_workspace
+from zkchat.compose.writing import open_change_store
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.model.change import ChangeSet, FileMove, FileWrite
 from zkchat.tools.readings import Readings
@@ -39,7 +40,8 @@ def test_a_note_that_is_was_or_will_be_private_is_kept_from_a_model_elsewhere(tm
         library, _ = stack.enter_context(open_note_library(workspace))
         library.refresh()
         model = Located(is_here)
-        parts = open_proposals(stack, workspace, library, model, UNATTENDED, WritingOptions())
+        store = stack.enter_context(open_change_store(workspace, library))
+        parts = proposals_over(store, workspace, model, UNATTENDED, WritingOptions())
         guarded = library.overlaid(parts.staged).guarded_for(model)
         proposals = parts.proposals(guarded, Readings(guarded))
 

@@ -6,18 +6,18 @@ from zkchat.errors import FilesChanged, UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileWrite
 from zkchat.render.change_history import describe_conflict, headline, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.writing.undo import changes_to_undo, find_change, require_undoable, reversal, undo_change
+from zkchat.writing.undo import changes_to_undo, require_undoable, reversal, undo_change
 
 _MAX_LISTED: Final = 10
 
 
 async def changes(context: CommandContext, argument: str) -> Outcome:
     if argument:
-        record = find_change(context.changes, _number(argument, "/changes 12 shows change 12."))
+        record = context.changes.record(_number(argument, "/changes 12 shows change 12."))
         context.surface.print(headline(record))
         context.surface.print_changes(record.changes)
         return NOTHING
-    found = context.changes.records(limit=_MAX_LISTED)
+    found = context.changes.records(limit=_MAX_LISTED, with_contents=False)
     if not found:
         context.surface.print("zkchat changed nothing in this vault.")
         return NOTHING

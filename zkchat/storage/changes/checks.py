@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, VaultError
-from zkchat.model.change import FileMove
+from zkchat.model.change import TRASH, FileMove
 from zkchat.storage.changes.files import VaultTree, conflict_of, files_changed, is_only_case
 from zkchat.storage.changes.plan import ContentChange, Outlook, Plan, folders_above
 
@@ -78,8 +78,10 @@ def _check_move(move: FileMove, files: VaultTree, outlook: Outlook, *, is_undo: 
         raise VaultError(f"{move.source} cannot be moved into itself.")
     if not outlook.is_taken(move.source):
         if is_undo:
+            in_trash = move.source.startswith(f"{TRASH}/")
+            without = ", and the journal holds no copy of it" if in_trash else ""
             raise FilesChanged(
-                f"{move.source} is no longer there, so it cannot be moved back to {move.target}.",
+                f"{move.source} is no longer there{without}, so it cannot be moved back to {move.target}.",
                 hint="Nothing was changed.",
             )
         raise NoteNotFound(f"There is no file {move.source} in the vault.")

@@ -4,6 +4,7 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from zkchat.errors import StorageError, StorageFull, VaultError
@@ -32,7 +33,7 @@ class Execution:
     def run(self) -> None:
         for number, stage in enumerate(self._plan):
             if number:
-                self._progress = Progress(self._progress.run, number)
+                self._progress = replace(self._progress, stage=number)
                 self._file.write(self._progress)
             self._carry_out(stage)
 

@@ -89,6 +89,16 @@ class VaultTree(VaultFiles):
             self._changeable_parts(path)
             return None
 
+    def content_to_move(self, path: str) -> bytes | None:
+        """What a file holds, also in the trash; None where it is no regular file, or too large for a note."""
+        if not self.is_file(path):
+            return None
+        try:
+            with self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+                return self._content_of(place, path)
+        except (OSError, NoteUnreadable):
+            return None
+
     def is_taken(self, path: str) -> bool:
         parts = self._changeable_parts(path, or_trash=True)
         try:

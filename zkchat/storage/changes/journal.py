@@ -8,7 +8,7 @@ import json
 import sqlite3
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
@@ -116,7 +116,7 @@ class SqliteChangeJournal(DurableDatabase):
         with self._reading() as connection:
             row = connection.execute(f"{_CHANGES} WHERE number = ? AND state <> 'failed'", (number,)).fetchone()
             if row is None:
-                raise UsageError(f"There is no change {number}.", hint="zkchat changes lists those that there are.")
+                raise no_such_change(number)
             return self._journaled(connection, _ChangeRow(*row))
 
     def unfinished(self) -> list[Journaled]:
@@ -127,13 +127,16 @@ class SqliteChangeJournal(DurableDatabase):
             ).fetchall()
             return [self._journaled(connection, _ChangeRow(*row)) for row in rows]
 
-    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
+    def records(
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
         """The latest first."""
         statement = f"{_CHANGES} WHERE state IN (?, ?) AND at >= ? ORDER BY number DESC LIMIT ?"
         first = timestamp(since) if since else ""
         with self._reading() as connection:
             rows = connection.execute(statement, (*_LISTED, first, -1 if limit is None else limit)).fetchall()
-            return [self._journaled(connection, _ChangeRow(*row)).record for row in rows]
+            read = self._journaled if with_contents else self._outlined
+            return [read(connection, _ChangeRow(*row)).record for row in rows]
 
     def last_move(self, move: FileMove) -> ChangeSet | None:
         """The last change set in force that made this move, if its contents are still there."""
@@ -180,24 +183,38 @@ class SqliteChangeJournal(DurableDatabase):
         )
         connection.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", contents.values())
 
-    def _journaled(self, connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
-        try:
-            digests = _digests_in(row.steps)
-            contents = _stored(connection, digests)
-            plan = _plan_from(row.steps, contents)
-            origin = ChangeOrigin(command=row.command, session_id=row.session_id, message_id=row.message_id)
-            state = _state(row.state)
-            record = ChangeRecord(
-                id=row.number,
-                at=datetime.fromisoformat(row.at),
-                state="undone" if state == "undone" else "applied",
-                origin=origin,
-                changes=_change_set(row.title, plan),
-                has_contents=digests <= contents.keys(),
-            )
-        except (ValueError, TypeError, KeyError, zlib.error) as error:
-            raise UnreadableRow from error
-        return Journaled(record, state, plan)
+    @staticmethod
+    def _journaled(connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
+        return _read_row(row, lambda digests: _stored(connection, digests))
+
+    @staticmethod
+    def _outlined(connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
+        """Every content that is stored counts as empty."""
+        return _read_row(row, lambda digests: dict.fromkeys(_stored_digests(connection, digests), b""))
+
+
+def no_such_change(number: int) -> UsageError:
+    return UsageError(f"There is no change {number}.", hint="zkchat changes lists those that there are.")
+
+
+def _read_row(row: _ChangeRow, contents_of: Callable[[set[str]], dict[str, bytes]]) -> Journaled:
+    try:
+        needed, kept = _digests_in(row.steps)
+        contents = contents_of(needed | kept)
+        plan = _plan_from(row.steps, contents)
+        origin = ChangeOrigin(command=row.command, session_id=row.session_id, message_id=row.message_id)
+        state = _state(row.state)
+        record = ChangeRecord(
+            id=row.number,
+            at=datetime.fromisoformat(row.at),
+            state="undone" if state == "undone" else "applied",
+            origin=origin,
+            changes=_change_set(row.title, plan),
+            has_contents=needed <= contents.keys(),
+        )
+    except (ValueError, TypeError, KeyError, zlib.error) as error:
+        raise UnreadableRow from error
+    return Journaled(record, state, plan)
 
 
 def _state(text: object) -> State:
@@ -215,6 +232,8 @@ def _contents_of(plan: Plan) -> Iterable[bytes]:
     for stage in plan:
         for change in stage.contents:
             yield from (content for content in (change.before, change.after) if content is not None)
+        if stage.kept is not None:
+            yield stage.kept
 
 
 def _keep(connection: sqlite3.Connection, content: bytes, number: int) -> None:
@@ -247,6 +266,12 @@ def _stored(connection: sqlite3.Connection, digests: Iterable[str]) -> dict[str,
     return found
 
 
+def _stored_digests(connection: sqlite3.Connection, digests: Iterable[str]) -> Iterator[str]:
+    for digest in digests:
+        if connection.execute("SELECT 1 FROM contents WHERE digest = ?", (digest,)).fetchone():
+            yield digest
+
+
 def _unpacked(digest: str, packed: str) -> bytes:
     content = zlib.decompress(b64decode(packed, validate=True))
     if _digest(content) != digest:
@@ -267,6 +292,7 @@ def _steps_as_text(plan: Plan) -> str:
                     [each.path, _digest_or_none(each.before), _digest_or_none(each.after)] for each in stage.contents
                 ],
                 "folders": stage.make,
+                **({} if stage.kept is None else {"kept": _digest(stage.kept)}),
             }
             for stage in plan
         ],
@@ -278,8 +304,11 @@ def _digest_or_none(content: bytes | None) -> str | None:
     return None if content is None else _digest(content)
 
 
-def _digests_in(steps: str) -> set[str]:
-    return {digest for stage in json.loads(steps) for _, *both in stage["contents"] for digest in both if digest}
+def _digests_in(steps: str) -> tuple[set[str], set[str]]:
+    """Of contents without which the change cannot be undone, and of copies of what is in the trash."""
+    stages = json.loads(steps)
+    needed = {digest for stage in stages for _, *both in stage["contents"] for digest in both if digest}
+    return needed, {stage["kept"] for stage in stages if "kept" in stage}
 
 
 def _plan_from(steps: str, contents: dict[str, bytes]) -> Plan:
@@ -296,6 +325,7 @@ def _plan_from(steps: str, contents: dict[str, bytes]) -> Plan:
                 for path, before, after in stage["contents"]
             ),
             make=tuple(stage["folders"]),
+            kept=contents.get(stage.get("kept")),
         )
         for stage in json.loads(steps)
     )

@@ -1,6 +1,6 @@
 """The steps of a change set, which can be taken forwards and backwards."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from zkchat.model.change import ChangeSet, FileMove
@@ -28,6 +28,8 @@ class Stage:
     """Folders to be made first, the outer before the inner."""
     remove: tuple[str, ...] = ()
     """Folders to be removed at the end, where they are empty."""
+    kept: bytes | None = None
+    """What a file held that is moved to the trash, which the user may empty."""
 
     def reversed(self) -> "Stage":
         return Stage(
@@ -35,14 +37,27 @@ class Stage:
             contents=tuple(each.reversed() for each in reversed(self.contents)),
             make=self.remove[::-1],
             remove=self.make[::-1],
+            kept=self.kept,
+        )
+
+    def restoring(self) -> "Stage":
+        """Undoes a move to the trash without the file there."""
+        assert self.move is not None
+        path = self.move.source
+        return Stage(
+            contents=(ContentChange(path=path, before=None, after=self.kept),),
+            make=tuple(folders_above(path)),
+            remove=self.make[::-1],
         )
 
 
 Plan = tuple[Stage, ...]
 
 
-def reverse(plan: Plan) -> Plan:
-    return tuple(stage.reversed() for stage in reversed(plan))
+def reverse(plan: Plan, restored: Container[int] = ()) -> Plan:
+    """The way back; of the stages with these numbers, the file comes from the journal instead of the trash."""
+    stages = [stage.restoring() if number in restored else stage.reversed() for number, stage in enumerate(plan)]
+    return tuple(reversed(stages))
 
 
 def plan_changes(changes: ChangeSet, is_taken: Callable[[str], bool]) -> Plan:

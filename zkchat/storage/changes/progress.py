@@ -3,7 +3,7 @@
 import json
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,7 @@ from zkchat.errors import StorageError
 from zkchat.files import read_bounded, write_atomically
 from zkchat.storage.database import sibling
 
-_MAX_BYTES: Final = 1000
+_MAX_BYTES: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class Progress:
     """In the names of its temporary files."""
     stage: int
     """The one that is at work; those before it are done."""
+    restored: tuple[int, ...] = ()
+    """Of an undo: the stages of the change whose file comes from the journal instead of the trash."""
 
     def temporary_name(self, number: int = 0) -> str:
         return f".zkchat-{self.run}-{number:x}.tmp"
@@ -35,22 +37,23 @@ class ProgressFile:
     def exists(self) -> bool:
         return self._file.exists()
 
-    def begin(self) -> Progress:
-        progress = Progress(secrets.token_hex(6), 0)
+    def begin(self, restored: tuple[int, ...] = ()) -> Progress:
+        progress = Progress(secrets.token_hex(6), 0, restored)
         self.write(progress)
         return progress
 
     def write(self, progress: Progress) -> None:
-        write_atomically(self._file, json.dumps({"run": progress.run, "stage": progress.stage}), mode=0o600)
+        write_atomically(self._file, json.dumps(asdict(progress)), mode=0o600)
 
     def read(self) -> Progress | None:
         """None where nothing is at work."""
         try:
             found = json.loads(read_bounded(self._file, max_bytes=_MAX_BYTES))
-            return Progress(str(found["run"]), int(found["stage"]))
+            restored = tuple(int(number) for number in found.get("restored", ()))
+            return Progress(str(found["run"]), int(found["stage"]), restored)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise StorageError(
                 f"{self._file} cannot be read: {error}.",
                 hint="It tells how far a change came that was interrupted. Remove it to leave that change as it is.",

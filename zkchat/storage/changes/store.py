@@ -8,12 +8,12 @@ from typing import Final, Protocol, TypeVar
 
 from zkchat.errors import FilesChanged, StorageDamaged, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.files import LockBusy, locked
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+from zkchat.model.change import TRASH, ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.storage.changes.checks import check, rests_on
 from zkchat.storage.changes.execution import Execution
 from zkchat.storage.changes.files import VaultTree
-from zkchat.storage.changes.journal import Journaled, SqliteChangeJournal, State
-from zkchat.storage.changes.plan import Plan, plan_changes, reverse
+from zkchat.storage.changes.journal import Journaled, SqliteChangeJournal, State, no_such_change
+from zkchat.storage.changes.plan import Outlook, Plan, plan_changes, reverse
 from zkchat.storage.changes.progress import Progress, ProgressFile
 from zkchat.storage.database import sibling
 
@@ -63,10 +63,17 @@ class VaultChanges:
     def is_taken(self, path: str) -> bool:
         return self._files.is_taken(path)
 
-    def records(self, *, since: datetime | None = None, limit: int | None = None) -> list[ChangeRecord]:
+    def records(
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
         if self._opened is None and not self._file.exists:
             return []
-        return self._read(lambda journal: journal.records(since=since, limit=limit))
+        return self._read(lambda journal: journal.records(since=since, limit=limit, with_contents=with_contents))
+
+    def record(self, record_id: int) -> ChangeRecord:
+        if self._opened is None and not self._file.exists:
+            raise no_such_change(record_id)
+        return self._read(lambda journal: journal.get(record_id)).record
 
     def last_move(self, move: FileMove) -> ChangeSet | None:
         if self._opened is None and not self._file.exists:
@@ -75,10 +82,12 @@ class VaultChanges:
 
     def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
         with self._writing() as journal:
+            self._require_paths(changes)
             plan = plan_changes(changes, self._files.is_taken)
             if not plan:
                 raise VaultError("There is nothing to change.")
             check(plan, self._files, is_undo=False)
+            plan = self._with_copies(plan)
             record: list[ChangeRecord] = []
 
             def begin() -> int:
@@ -93,14 +102,15 @@ class VaultChanges:
         with self._writing() as journal:
             done = journal.get(record_id)
             self._require_undoable(done)
-            plan = reverse(done.plan)
+            restored = self._missing_in_trash(done.plan)
+            plan = reverse(done.plan, restored)
             check(plan, self._files, is_undo=True)
 
             def begin() -> int:
                 journal.mark(record_id, "undoing")
                 return record_id
 
-            self._carry_out(plan, begin, ending="undone", on_failure="applied")
+            self._carry_out(plan, begin, ending="undone", on_failure="applied", restored=restored)
             return self._committed(replace(done.record, state="undone"), f"Undo: {done.record.changes.title}")
 
     def recover(self) -> None:
@@ -134,8 +144,44 @@ class VaultChanges:
             self._finish_interrupted(journal)
             yield journal
 
-    def _carry_out(self, plan: Plan, begin: Callable[[], int], *, ending: State, on_failure: State) -> None:
-        progress = self._progress.begin()
+    def _require_paths(self, changes: ChangeSet) -> None:
+        """Refuse a whole path before the folders above it, whose names say less, are looked for."""
+        moved = [end for move in changes.moves for end in (move.source, move.target)]
+        for path in (*moved, *(write.path for write in changes.writes)):
+            self._files.require_changeable(path, or_trash=True)
+
+    def _with_copies(self, plan: Plan) -> Plan:
+        """The plan with what the files hold that it moves to the trash."""
+        outlook = Outlook(self._files.is_taken)
+        stages = []
+        for stage in plan:
+            kept = None
+            if stage.move and stage.move.target.startswith(f"{TRASH}/"):
+                source = outlook.path_on_disk(stage.move.source)
+                kept = None if source is None else self._files.content_to_move(source)
+            if stage.move:
+                outlook.move(stage.move)
+            stages.append(replace(stage, kept=kept))
+        return tuple(stages)
+
+    def _missing_in_trash(self, plan: Plan) -> tuple[int, ...]:
+        """The stages that moved a file to the trash which is no longer there, or not as it was."""
+        return tuple(
+            number
+            for number, stage in enumerate(plan)
+            if stage.move and stage.kept is not None and self._files.content_to_move(stage.move.target) != stage.kept
+        )
+
+    def _carry_out(
+        self,
+        plan: Plan,
+        begin: Callable[[], int],
+        *,
+        ending: State,
+        on_failure: State,
+        restored: tuple[int, ...] = (),
+    ) -> None:
+        progress = self._progress.begin(restored)
         try:
             number = begin()
         except BaseException:
@@ -177,7 +223,7 @@ class VaultChanges:
 
     def _take_back(self, each: Journaled, progress: Progress, journal: SqliteChangeJournal) -> None:
         is_undo = each.state == "undoing"
-        plan = reverse(each.plan) if is_undo else each.plan
+        plan = reverse(each.plan, progress.restored) if is_undo else each.plan
         left = Execution(plan, self._files, self._progress, progress).take_back()
         journal.mark(each.record.id, "applied" if is_undo else "failed")
         what = "The undoing of a change" if is_undo else "A change"

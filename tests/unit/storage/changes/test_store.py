@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -77,6 +78,22 @@ def test_the_journal_is_listed_from_the_latest_on(disk: Disk) -> None:
     assert [each.id for each in disk.store.records(limit=1)] == numbers[-1:]
     assert len(disk.store.records(since=NOON)) == 3
     assert disk.store.records(since=NOON + timedelta(seconds=1)) == []
+
+
+def test_one_record_is_found_and_a_list_can_do_without_contents(disk: Disk) -> None:
+    with pytest.raises(UsageError, match="no change 1"):
+        disk.store.record(1)
+    assert not disk.journal.exists()
+    disk.note("A.md", b"a")
+    number = disk.apply(write("A.md", b"a", b"b"), write("B.md", None, b"b"))
+    (whole,) = disk.store.records()
+    assert disk.store.record(number) == whole
+    (listed,) = disk.store.records(with_contents=False)
+    assert listed == replace(
+        whole, changes=replace(whole.changes, writes=(write("A.md", b"", b""), write("B.md", None, b"")))
+    )
+    with pytest.raises(UsageError, match=f"no change {number + 1}"):
+        disk.store.record(number + 1)
 
 
 def test_the_last_change_in_force_that_made_a_move_is_found(disk: Disk) -> None:
@@ -315,6 +332,70 @@ def test_a_move_that_cannot_be_made_is_refused(
     with pytest.raises(kind, match=said):
         disk.apply(move(source, target))
     assert (disk.tree, disk.states) == (before, [])
+
+
+def test_a_whole_path_is_named_where_it_is_refused(disk: Disk) -> None:
+    for step in (write("/etc/new.md", None, b"x"), move("A.md", "/etc/new.md")):
+        with pytest.raises(OutsideVault, match=r"'/etc/new\.md' leads out"):
+            disk.apply(step)
+
+
+@pytest.mark.parametrize("there", [None, b"of somebody else"])
+def test_a_trashed_file_comes_from_the_journal_where_the_trash_has_lost_it(disk: Disk, there: bytes | None) -> None:
+    content = b"\xef\xbb\xbfone\r\ntwo\xff"
+    disk.note("In/A.md", content)
+    disk.note("In/B.md", b"b")
+    number = disk.apply(move("In/B.md", ".trash/B.md"), move("In/A.md", "Out/A2.md"), move("Out/A2.md", ".trash/A2.md"))
+    (disk.vault / ".trash/A2.md").unlink()
+    (disk.vault / "In").rmdir()
+    if there is not None:
+        disk.note(".trash/A2.md", there)
+    disk.restart()
+    disk.store.undo(number)
+    others = {} if there is None else {".trash/A2.md": there}
+    assert disk.contents == {"In/A.md": content, "In/B.md": b"b", **others}
+    assert (disk.vault / "Out").exists() is False
+    assert disk.states == ["undone"]
+
+
+def test_a_file_that_took_the_place_of_a_lost_one_stays(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    number = disk.apply(move("A.md", ".trash/A.md"))
+    (disk.vault / ".trash/A.md").unlink()
+    disk.note("A.md", b"newer")
+    with pytest.raises(FilesChanged, match=r"A\.md is there already"):
+        disk.store.undo(number)
+    assert (disk.contents, disk.states) == ({"A.md": b"newer"}, ["applied"])
+
+
+def test_what_is_too_large_for_the_journal_or_a_folder_is_lost_with_the_trash(disk: Disk) -> None:
+    disk.note("Folder/A.md", b"a")
+    disk.note("Large.pdf", b"x" * 1_000_001)
+    numbers = [disk.apply(move(name, f".trash/{name}")) for name in ("Folder", "Large.pdf")]
+    (disk.vault / ".trash/Folder").rename(disk.vault / "Elsewhere")
+    with pytest.raises(FilesChanged, match=r"\.trash/Folder is no longer there, and the journal holds no copy of it"):
+        disk.store.undo(numbers[0])
+    disk.store.undo(numbers[1])
+    assert {*disk.contents} == {"Elsewhere/A.md", "Large.pdf"}
+
+
+def test_whichever_step_a_restoring_undo_dies_at_the_next_start_leaves_all_as_before(disk: Disk) -> None:
+    changes = wide_change(disk)
+    disk.note("Last.md", b"last")
+    number = disk.store.apply(replace(changes, moves=(*changes.moves, move("Last.md", ".trash/Last.md"))), HERE).id
+    (disk.vault / ".trash/Gone.md").unlink()
+    before = disk.tree
+    kills = 0
+    for _ in stopped_runs(disk, Killed(), is_done_first=True):
+        try:
+            disk.store.undo(number)
+        except Killed:
+            kills += 1
+            disk.restart()
+            assert (disk.tree, disk.states) == (before, ["applied"])
+    assert kills > 6
+    assert disk.states == ["undone"]
+    assert (disk.contents["Gone.md"], disk.contents["Last.md"]) == (b"gone", b"last")
 
 
 def test_what_was_undone_cannot_be_undone_again(disk: Disk) -> None:
