@@ -90,14 +90,45 @@ def test_a_file_that_changed_since_is_left_and_both_changes_are_shown(garden: Wo
     assert len(refused.err.partition("zkchat: ")[2].splitlines()) == 2, "a way out"
 
 
-def test_what_was_undone_before_a_clash_is_told(garden: World) -> None:
-    append(garden, "- Two")
-    append(garden, "More.", "Compost")
+@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
+def test_several_changes_are_checked_before_the_first_is_undone(garden: World, option: str) -> None:
+    first = append(garden, "- Two")
+    second = append(garden, "More.", "Compost")
+    garden.run("note", "new", "Fresh", "text", "--yes")
     garden.note("Inbox.md", INBOX + "- Two\n- Mine\n")
-    refused = garden.run("undo", "2", "--yes")
+    before = tree(garden.vault)
+    refused = garden.run("undo", "3", option)
+    assert (refused.code, refused.out, tree(garden.vault)) == (ExitCode.VAULT, "", before)
+    assert f"None of the 3 changes was undone. Change {first} (Append to Inbox.md) is not undone" in refused.err
+    assert "The 2 after it: zkchat undo 2." in refused.err
+    assert garden.run("undo", "2", "--yes").code == 0
+    append(garden, "More.", "Compost")
+    garden.note("Plants/Compost.md", "Mine.")
+    stuck = garden.run("undo", "--yes")
+    assert f"zkchat undo --id {first}" in stuck.err, "the way on"
+    assert second
+
+
+def test_a_moved_file_that_is_gone_is_seen_before_the_first_is_undone(garden: World) -> None:
+    garden.run("note", "rename", "Compost", "Heap", "--yes")
+    append(garden, "- Two")
+    (garden.vault / "Plants/Heap.md").unlink()
+    refused = garden.run("undo", "2", "--dry-run")
     assert refused.code == ExitCode.VAULT
-    assert refused.out == "Plants/Compost.md is as it was.\n"
-    assert [each["state"] for each in garden.run("changes", "--json").json] == ["undone", "applied"]
+    assert "Plants/Heap.md is no longer there" in refused.err
+
+
+def test_a_change_that_was_taken_back_by_other_means_counts_as_undone(garden: World) -> None:
+    first = append(garden, "More.", "Compost")
+    taken_back = append(garden, "- Two")
+    garden.note("Inbox.md", INBOX)
+    dry = garden.run("undo", "--dry-run")
+    assert "-More." in dry.out
+    undone = garden.run("undo", "--yes")
+    assert undone.out == "Plants/Compost.md is as it was.\n"
+    assert f"Change {taken_back} (Append to Inbox.md) was taken back already" in undone.err
+    rows = garden.run("changes", "--json").json
+    assert [(row["id"], row["state"]) for row in rows] == [(taken_back, "undone"), (first, "undone")]
 
 
 def test_one_change_is_undone_by_its_number(garden: World) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
     from zkchat.model.change import ChangeRecord
     from zkchat.ports import ChangeStore
+    from zkchat.writing.undo import UndoPlan
 
 _NOTHING_UNDONE: Final = "Nothing was undone."
 
@@ -49,32 +50,33 @@ def undo(
 
     zkchat undo --id 12
     """
-    from zkchat.writing.undo import changes_to_undo, require_undoable
+    from zkchat.writing.undo import plan_undo, plan_undo_of
 
     io = current_io()
     with _open_store(io, vault) as (workspace, store):
-        chosen = changes_to_undo(store, count) if number is None else [store.record(number)]
         try:
-            require_undoable(store, chosen[0])
+            plan = plan_undo(store, count) if number is None else plan_undo_of(store, store.record(number))
             if dry_run:
-                _tell_dry_run(io, workspace.paths, chosen, json_output=json_output)
+                _tell_dry_run(io, workspace.paths, plan, json_output=json_output)
                 return
-            if not yes:
-                _ask(io, chosen)
-            _undo_all(io, store, chosen, json_output=json_output)
+            if plan.chosen and not yes:
+                _ask(io, plan.chosen)
+            _undo_all(io, store, plan, json_output=json_output)
         except FilesChanged as error:
             print_conflicts(io, error)
             raise
 
 
-def _tell_dry_run(io: CommandIO, paths: "Paths", chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
+def _tell_dry_run(io: CommandIO, paths: "Paths", plan: "UndoPlan", *, json_output: bool) -> None:
     from zkchat.writing.undo import reversal
 
     if json_output:
-        rows = [{**change_record(record), "diff": patch_of(reversal(record.changes))} for record in chosen]
+        rows = [{**change_record(record), "diff": patch_of(reversal(record.changes))} for record in plan.chosen]
         io.json({"undone": [], "would_undo": rows})
         return
-    for record in chosen:
+    for record in plan.taken_back:
+        io.note(f"Change {record.id} ({record.changes.title}) was taken back already.")
+    for record in plan.chosen:
         io.out(headline(record))
         print_diff(io, paths, reversal(record.changes))
     io.note(f"{_NOTHING_UNDONE} This is a dry run.")
@@ -91,18 +93,19 @@ def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]") -> None:
         raise UsageError(_NOTHING_UNDONE)
 
 
-def _undo_all(io: CommandIO, store: "ChangeStore", chosen: "Sequence[ChangeRecord]", *, json_output: bool) -> None:
-    from zkchat.writing.undo import undo_change
+def _undo_all(io: CommandIO, store: "ChangeStore", plan: "UndoPlan", *, json_output: bool) -> None:
+    from zkchat.writing.undo import undo_all
 
     undone: list[ChangeRecord] = []
+    taken_back = {record.id for record in plan.taken_back}
     try:
-        for record in chosen:
-            undone += [undo_change(store, record)]
+        for record in undo_all(store, plan):
+            undone += [record]
     finally:
         if json_output:
             io.json({"undone": [change_record(record) for record in undone]})
         else:
-            for line in undone_lines(undone):
+            for line in undone_lines([record for record in undone if record.id not in taken_back]):
                 io.out(line)
         for remark in (remark for record in undone for remark in record.remarks):
             io.note(remark)

@@ -1,31 +1,192 @@
 """Undoing changes of the journal: which ones, what that does to each file, and why it cannot be done."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from zkchat.errors import FileConflict, FilesChanged, UsageError
-from zkchat.model.change import ChangeRecord, ChangeSet, FileWrite
-from zkchat.model.patch import path_before
+from zkchat.errors import FileConflict, FilesChanged, UsageError, ZkchatError
+from zkchat.model.change import TRASH, ChangeRecord, ChangeSet, FileMove, FileWrite
+from zkchat.model.change_summary import touches
+from zkchat.model.patch import direct_moves, path_before
 from zkchat.model.text import counted
 from zkchat.ports import ChangeStore
 
 _MAX_NAMED: Final = 3
 """Files that changed since."""
 
+_TRASHED: Final = f"{TRASH}/"
 
-def changes_to_undo(store: ChangeStore, count: int = 1) -> list[ChangeRecord]:
-    """The last changes that are in force, the latest first. Raises `UsageError` where there are not so many."""
-    found: list[ChangeRecord] = []
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """Changes to be undone, all of which can be as things are."""
+
+    chosen: tuple[ChangeRecord, ...]
+    """The latest first."""
+    taken_back: tuple[ChangeRecord, ...] = ()
+    """Changes among them, or after them, whose files are already as they were: these only count as undone from now."""
+
+    @property
+    def in_order(self) -> list[ChangeRecord]:
+        return sorted((*self.chosen, *self.taken_back), key=lambda record: -record.id)
+
+
+def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
+    """The last changes that are in force, checked before the first is undone.
+
+    Raises `UsageError` where there are not so many, `FilesChanged` where one of them cannot be undone.
+    """
+    found = UndoPlan(())
     for limit in (4 * count, None):  # the journal holds all that the files ever were
         records = store.records(limit=limit, with_contents=False)
-        found = [record for record in records if record.state == "applied"][:count]
-        if len(found) == count or len(records) < 4 * count:
+        found = _plan([record for record in records if record.state == "applied"], store, count)
+        if len(found.chosen) == count or len(records) < 4 * count:
             break
-    if not found:
+    if not found.chosen and not found.taken_back:
         raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
-    if len(found) < count:
-        raise UsageError(f"Only {counted(len(found), 'change')} can be undone.", hint="zkchat changes lists them.")
-    return [store.record(record.id) for record in found]
+    if found.chosen and len(found.chosen) < count:
+        number = counted(len(found.chosen), "change")
+        raise UsageError(f"Only {number} can be undone.", hint="zkchat changes lists them.")
+    return found
+
+
+def plan_undo_of(store: ChangeStore, record: ChangeRecord) -> UndoPlan:
+    """One change. Raises `UsageError` if it is undone already, `FilesChanged` if a later change, or somebody else,
+    changed its files since."""
+    if record.state == "undone":
+        raise UsageError(f"Change {record.id} is undone already.", hint="zkchat changes lists them.")
+    later = [each for each in store.records(with_contents=False) if each.state == "applied" and each.id > record.id]
+    on_it = next((each for each in reversed(later) if _overlap(each, record)), None)
+    if on_it is not None:
+        raise FilesChanged(
+            f"Change {record.id} ({record.changes.title}) cannot be undone by itself: change {on_it.id} "
+            f"({on_it.changes.title}) was made to the same files after it.",
+            hint=f"Undo that one first: zkchat undo --id {on_it.id}",
+        )
+    return _plan([record], store, 1)
+
+
+def _plan(applied: Sequence[ChangeRecord], store: ChangeStore, count: int) -> UndoPlan:
+    files = FilesAfterUndo(store)
+    chosen: list[ChangeRecord] = []
+    taken_back: list[ChangeRecord] = []
+    for listed in applied:
+        if len(chosen) == count:
+            break
+        record = store.record(listed.id)
+        if record.has_contents and files.is_taken_back(record.changes):
+            taken_back.append(record)
+            continue
+        try:
+            files.undo(record)
+        except FilesChanged as error:
+            raise _with_way_on(error, record, chosen, applied, count) from None
+        chosen.append(record)
+    return UndoPlan(tuple(chosen), tuple(taken_back))
+
+
+def _with_way_on(
+    error: FilesChanged,
+    stuck: ChangeRecord,
+    before: Sequence[ChangeRecord],
+    applied: Sequence[ChangeRecord],
+    count: int,
+) -> FilesChanged:
+    """The error, with what can be undone nevertheless."""
+    if count > 1:
+        error.message = f"None of the {count} changes was undone. {error.message}"
+    ways = [f"The {len(before)} after it: zkchat undo {len(before)}."] if before else []
+    blocked = [stuck]
+    for record in (each for each in applied if each.id < stuck.id):
+        if not any(_overlap(each, record) for each in blocked):
+            ways.append(f"Another change: zkchat undo --id {record.id}")
+            break
+        blocked.append(record)
+    error.hint = " ".join([error.hint, *ways])
+    return error
+
+
+class FilesAfterUndo:
+    """The files as they will be when changes are undone, without any being undone yet."""
+
+    def __init__(self, store: ChangeStore) -> None:
+        self._store = store
+        self._steps: list[FileMove | tuple[str, bytes | None]] = []
+
+    def undo(self, record: ChangeRecord) -> None:
+        """Raises `FilesChanged` where a file is not what the change made of it."""
+        changes = record.changes
+        conflicts = [
+            FileConflict(path=write.path, expected=write.after, wanted=write.before, found=found)
+            for write in changes.writes
+            if record.has_contents
+            and self._is_known(write.path)
+            and (found := self.read_bytes(write.path)) != write.after
+        ]
+        if conflicts:
+            raise _refusal(record, conflicts)
+        self._steps += [(write.path, write.before) for write in changes.writes]
+        for move in reversed(changes.moves):
+            if not self.is_taken(move.target) and not move.target.startswith(_TRASHED):
+                reason = f"{move.target} is no longer there"
+            elif self.is_taken(move.source) and move.source.casefold() != move.target.casefold():
+                reason = f"{move.source} is there again"
+            else:
+                self._steps.append(move.reversed())
+                continue
+            raise FilesChanged(
+                f"Change {record.id} ({changes.title}) is not undone: {reason}.", hint="Nothing was changed."
+            )
+
+    def is_taken_back(self, changes: ChangeSet) -> bool:
+        """Whether all files are as they were before the changes already."""
+        return all(
+            self.read_bytes(path_before(changes, write.path)) == write.before for write in changes.writes
+        ) and all(self.is_taken(move.source) and not self.is_taken(move.target) for move in direct_moves(changes))
+
+    def read_bytes(self, path: str) -> bytes | None:
+        on_disk, written = self._trace(path)
+        if on_disk is None or not self._store.is_taken(on_disk):
+            return written
+        return self._store.read_bytes(on_disk)
+
+    def is_taken(self, path: str) -> bool:
+        below = f"{path}/"
+        if any(not isinstance(step, FileMove) and step[1] and step[0].startswith(below) for step in self._steps):
+            return True
+        on_disk, written = self._trace(path)
+        return written is not None if on_disk is None else self._store.is_taken(on_disk)
+
+    def _is_known(self, path: str) -> bool:
+        """Not so of a file that comes back from the trash: the store has it also where the trash was emptied."""
+        on_disk, _ = self._trace(path)
+        return on_disk is None or not on_disk.startswith(_TRASHED)
+
+    def _trace(self, path: str) -> tuple[str | None, bytes | None]:
+        """Where a file is now; None for one that will be written, with its content, or that will be gone."""
+        for step in reversed(self._steps):
+            if not isinstance(step, FileMove):
+                if step[0] == path:
+                    return None, step[1]
+            elif (earlier := step.reversed().follow(path)) is not None:
+                path = earlier
+            elif step.follow(path) is not None:
+                return None, None
+        return path, None
+
+
+def _overlap(later: ChangeRecord, earlier: ChangeRecord) -> bool:
+    """Whether a change touches a file that the earlier one touched."""
+    return any(touches(later.changes, path) for path in _paths(earlier)) or any(
+        touches(earlier.changes, path) for path in _paths(later)
+    )
+
+
+def _paths(record: ChangeRecord) -> set[str]:
+    moves = record.changes.moves
+    return {write.path for write in record.changes.writes} | {
+        end for move in moves for end in (move.source, move.target)
+    }
 
 
 def reversal(changes: ChangeSet) -> ChangeSet:
@@ -45,24 +206,20 @@ def removed_paths(changes: ChangeSet) -> list[str]:
     return [write.path for write in changes.writes if write.before is None]
 
 
-def require_undoable(store: ChangeStore, record: ChangeRecord) -> None:
-    """Raises `UsageError` for a change that is undone already, `FilesChanged` where it is the last one and a file that
-    it wrote changed since. Of others the store knows whether a later change rests on them."""
-    if record.state == "undone":
-        raise UsageError(f"Change {record.id} is undone already.", hint="zkchat changes lists them.")
-    if changes_to_undo(store) != [record]:
-        return
-    conflicts = [
-        FileConflict(path=write.path, expected=write.after, wanted=write.before, found=found)
-        for write in record.changes.writes
-        if (found := store.read_bytes(write.path)) != write.after
-    ]
-    if conflicts:
-        raise _refusal(record, conflicts)
+def undo_all(store: ChangeStore, plan: UndoPlan) -> Iterator[ChangeRecord]:
+    """Undo the changes, and give each when it is done. An error tells how many were undone before it."""
+    records = plan.in_order
+    for done, record in enumerate(records):
+        try:
+            yield _undo_change(store, record)
+        except ZkchatError as error:
+            if done:
+                error.message = f"{done} undone, {len(records) - done} not: {error.message}"
+                error.hint = error.hint.replace("Nothing was changed.", "").strip()
+            raise
 
 
-def undo_change(store: ChangeStore, record: ChangeRecord) -> ChangeRecord:
-    """Undo a change. Raises `FilesChanged` with the way out."""
+def _undo_change(store: ChangeStore, record: ChangeRecord) -> ChangeRecord:
     try:
         return store.undo(record.id)
     except FilesChanged as error:

@@ -3,10 +3,10 @@
 from typing import Final
 
 from zkchat.errors import FilesChanged, UsageError
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileWrite
+from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
 from zkchat.render.change_history import describe_conflict, headline, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.writing.undo import changes_to_undo, require_undoable, reversal, undo_change
+from zkchat.writing.undo import UndoPlan, plan_undo, reversal, undo_all
 
 _MAX_LISTED: Final = 10
 
@@ -31,31 +31,31 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
 
 async def undo(context: CommandContext, argument: str) -> Outcome:
     count = _number(argument, "/undo 2 takes the last two back.") if argument else 1
-    chosen = changes_to_undo(context.changes, count)
     try:
-        require_undoable(context.changes, chosen[0])
+        plan = plan_undo(context.changes, count)
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise
-    for record in chosen:
+    for record in plan.chosen:
         context.surface.print(headline(record))
         context.surface.print_changes(reversal(record.changes))
-    if not await context.surface.confirm("Undo it?" if count == 1 else f"Undo these {count} changes?"):
+    question = "Undo it?" if count == 1 else f"Undo these {count} changes?"
+    if plan.chosen and not await context.surface.confirm(question):
         context.surface.print_dimmed("Nothing was undone.")
         return NOTHING
-    for record in chosen:
-        _undo(context, record)
+    _undo(context, plan)
     return NOTHING
 
 
-def _undo(context: CommandContext, record: ChangeRecord) -> None:
+def _undo(context: CommandContext, plan: UndoPlan) -> None:
     try:
-        undone = undo_change(context.changes, record)
+        for undone in undo_all(context.changes, plan):
+            lines = [] if undone.id in {record.id for record in plan.taken_back} else undone_lines([undone])
+            context.surface.print("\n".join([*lines, *undone.remarks]))
+            context.conversation.tell_undone(undone)
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise
-    context.surface.print("\n".join([*undone_lines([undone]), *undone.remarks]))
-    context.conversation.tell_undone(undone)
 
 
 def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:

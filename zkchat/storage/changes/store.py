@@ -102,6 +102,11 @@ class VaultChanges:
         with self._writing() as journal:
             done = journal.get(record_id)
             self._require_undoable(done)
+            if self._is_taken_back(done.plan):
+                journal.mark(record_id, "undone")
+                title = done.record.changes.title
+                told = f"Change {record_id} ({title}) was taken back already, and counts as undone now."
+                return replace(done.record, state="undone", remarks=(told,))
             restored = self._missing_in_trash(done.plan)
             plan = reverse(done.plan, restored)
             check(plan, self._files, is_undo=True)
@@ -112,6 +117,15 @@ class VaultChanges:
 
             self._carry_out(plan, begin, ending="undone", on_failure="applied", restored=restored)
             return self._committed(replace(done.record, state="undone"), f"Undo: {done.record.changes.title}")
+
+    def _is_taken_back(self, plan: Plan) -> bool:
+        """Whether all files are as they were before it: somebody else has undone it, with git for one."""
+        try:
+            check(plan, self._files, is_undo=False)
+        except VaultError:
+            return False
+        trashed = [stage for stage in plan if stage.move and stage.kept is not None]
+        return all(each.move and self._files.content_to_move(each.move.source) == each.kept for each in trashed)
 
     def recover(self) -> None:
         """Take back what a process that was killed left unfinished; while another one is at work, do nothing."""
