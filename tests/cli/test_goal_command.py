@@ -344,10 +344,13 @@ def test_at_a_terminal_what_is_proposed_is_reviewed_after_the_last_step_or_after
     whole = vault.run(*arguments, typed="\nn\n", terminal=True)
     assert whole.code == ExitCode.OK
     assert whole.err.count("Apply?") == 1
+    assert "Finished; its changes were declined (2 of 2 steps" in whole.out
     each = vault.run(*arguments, "--review", "step", typed="\ny\nq\n", terminal=True)
     assert each.err.count("Apply?") == 2
     assert each.code == ExitCode.NO_ANSWER
-    assert "It was stopped when its changes were reviewed." in each.out
+    assert "It was stopped when its changes were reviewed. Some of its changes were declined." in each.out
+    assert "☒ 2. Link it. — you declined its changes" in each.out
+    assert "☑ 2." not in each.out
     assert (vault.vault / "Rest.md").is_file()
     assert (vault.vault / "Coffee.md").read_text() == COFFEE
 
@@ -357,3 +360,47 @@ def test_without_leave_to_write_there_are_no_tools_to_write_with(vault: World) -
     assert not (vault.vault / "Rest.md").exists()
     assert "Rest.md" not in vault.run("changes", "--json").out
     assert result.code == ExitCode.OK
+
+
+def test_a_goal_that_writes_goes_on_writing_without_being_told_again(vault: World) -> None:
+    broken = (*WRITING[:3], [{"error": "The server is gone."}])
+    assert run(vault, "Collect", "--write", "--review", "step", answers=broken).code == ExitCode.MODEL
+    vault.script(*WRITING)
+    again = vault.run("agent", "run", "--resume", "--yes", stdin="")
+    assert again.code == ExitCode.OK
+    assert "The model may propose changes of notes, as when the goal was begun." in again.err
+    assert "Proposed again, as before the run was stopped: 1 change." in again.err
+    assert "cup ([[Rest]]) is" in (vault.vault / "Coffee.md").read_text()
+    assert again.err.count("Applied: ") == 1
+    assert again.err.index("Applied: ") < again.err.index("done: 2. Link it."), "reviewed after the step, as before"
+    vault.run("undo", "--yes")
+    assert (vault.vault / "Coffee.md").read_text() == COFFEE
+
+
+def test_a_finished_goal_whose_changes_nobody_could_review_goes_on_with_the_review_alone(vault: World) -> None:
+    first = run(vault, "Collect", "--write", "--json", answers=WRITING)
+    assert first.code == ExitCode.USAGE
+    assert (first.json["state"], first.json["reason"]) == ("done", "Its changes were not applied.")
+    again = vault.run("agent", "run", "--resume", stdin="")
+    assert again.code == ExitCode.USAGE
+    assert "Finished; its changes were not applied (2 of 2 steps" in again.err
+    assert "Its changes can still be reviewed. Go on with it: zkchat agent run --resume" in again.err
+    reviewed = vault.run("agent", "run", "--resume", "--yes", "--json", stdin="")
+    assert (reviewed.code, reviewed.json["reason"]) == (ExitCode.OK, "")
+    assert reviewed.json["tokens"] == first.json["tokens"]
+    assert (vault.vault / "Rest.md").is_file()
+    assert vault.run("agent", "run", "--resume", stdin="").code == ExitCode.SESSION
+
+
+def test_a_step_whose_changes_were_declined_with_q_is_done_again(vault: World) -> None:
+    answers = (*WRITING[:6], *WRITING[3:6], WRITING[6])
+    model = vault.script(*answers)
+    arguments = ("agent", "run", "Collect", "--write", "--review", "step", "--model", model)
+    vault.run(*arguments, typed="\ny\nq\n", terminal=True)
+    again = vault.run("agent", "run", "--resume", typed="y\n", terminal=True)
+    assert again.code == ExitCode.OK
+    assert again.err.count("Apply?") == 1
+    assert "☑ 2. Link it." in again.out
+    assert "Finished (2 of 2 steps" in again.out
+    assert "cup ([[Rest]]) is" in (vault.vault / "Coffee.md").read_text()
+    assert len(vault.run("changes", "--json").json) == 2

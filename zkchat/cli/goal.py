@@ -44,8 +44,12 @@ MinutesOption = Annotated[
     typer.Option("--minutes", metavar="N", help="Minutes it may take; else goal.minutes.", show_default=False),
 ]
 ReviewOption = Annotated[
-    ReviewTime,
-    typer.Option("--review", help="With --write: when you review what is proposed, at the end or after each step."),
+    ReviewTime | None,
+    typer.Option(
+        "--review",
+        help="With --write: when you review what is proposed, at the end (as usual) or after each step.",
+        show_default=False,
+    ),
 ]
 ResumeOption = Annotated[
     bool,
@@ -74,7 +78,7 @@ def run(
     resume: ResumeOption = False,
     private: PrivateOption = False,
     write: WriteOption = False,
-    review: ReviewOption = "end",
+    review: ReviewOption = None,
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
     plain: PlainOption = False,
@@ -114,7 +118,7 @@ class _Named(NamedTuple):
     steps: int | None
     tokens: int | None
     minutes: float | None
-    review: ReviewTime
+    review: ReviewTime | None
 
 
 def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions, text: str, named: _Named) -> int:
@@ -126,7 +130,8 @@ def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions,
     environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
     is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
     with open_conversation(environment, options) as opened:
-        if view.dry_run and not opened.conversation.may_write:
+        writes = opened.conversation.may_write or (not text and _goal_writes(opened))
+        if view.dry_run and not writes:
             raise UsageError(
                 "--dry-run is about changes of notes, and this model may propose none.", hint="Allow it: --write"
             )
@@ -137,6 +142,12 @@ def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions,
         work.way_back = lambda session: f"Go on with it: zkchat agent run --resume {session}"
         announce_model(io, opened)
         return _ShownRun(io, opened, view, work).play(work.start(text) if text else work.resume())
+
+
+def _goal_writes(opened: "OpenConversation") -> bool:
+    """Whether the goal of the session proposes changes."""
+    goal = opened.conversation.history.goal
+    return goal is not None and goal.writes
 
 
 def _text(words: list[str] | None, *, is_needed: bool) -> str:

@@ -52,6 +52,6 @@ def session_with_open_goal(store: "SessionStore", most: int = 50) -> str | None:
 
     for session in store.sessions()[:most]:
         goals = [entry.body.goal for entry in store.entries(session.id) if isinstance(entry.body, GoalEntry)]
-        if goals and not goals[-1].is_finished:
+        if goals and goals[-1].can_go_on:
             return session.id
     return None

@@ -191,7 +191,7 @@ class StepStarted(Value):
 
 
 class StepFinished(Value):
-    """A step of a goal run is `done`, or `blocked` for a `reason`, and that is on disk."""
+    """A step of a goal run is `done`, or `blocked` or `declined` for a `reason`, and that is on disk."""
 
     kind: Literal["step_finished"] = "step_finished"
     number: int

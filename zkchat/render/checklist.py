@@ -11,7 +11,7 @@ from zkchat.render.sanitize import sanitize_line
 MAX_QUOTES: Final = 3
 """Sentences of one result that are listed; the JSON has all."""
 _MAX_SENTENCE: Final = 160
-_BOXES: Final[dict[StepState, str]] = {"open": "☐", "done": "☑", "blocked": "☒"}
+_BOXES: Final[dict[StepState, str]] = {"open": "☐", "done": "☑", "blocked": "☒", "declined": "☒"}
 
 
 def lines_of(event: GoalEvent, *, is_plain: bool = False) -> list[str]:
@@ -50,9 +50,12 @@ def _step_line(number: int, text: str, state: StepState, reason: str, *, is_plai
 
 def _end_lines(event: GoalEnded, *, is_plain: bool) -> Iterator[str]:
     goal = event.goal
-    if goal.steps:
+    is_begun = any(step.state != "open" for step in goal.steps)
+    if is_begun:
         yield "Check against your notes"
     for number, (step, support) in enumerate(zip(goal.steps, _padded(event), strict=True), start=1):
+        if not is_begun:
+            break
         yield _step_line(number, step.text, step.state, step.reason, is_plain=is_plain)
         if step.state == "done":
             yield from _support_lines(support)
@@ -88,6 +91,18 @@ def end_sentence(goal: Goal) -> str:
     """How the run ended, what it took, and how to go on."""
     blocked = sum(step.state == "blocked" for step in goal.steps)
     took = f"{goal.settled} of {counted(len(goal.steps), 'step')}, {goal.tokens:,} tokens, {goal.seconds:,.0f} s"
+    changes = changes_sentence(goal)
     if goal.is_finished:
-        return "Finished" + (f", {blocked} of its steps blocked" if blocked else "") + f" ({took})."
-    return f"Stopped: {goal.reason} ({took})"
+        outcome = f"; {changes[0].lower()}{changes[1:-1]}" if changes else ""
+        return "Finished" + (f", {blocked} of its steps blocked" if blocked else "") + f"{outcome} ({took})."
+    return f"Stopped: {' '.join(filter(None, [goal.reason, changes]))} ({took})"
+
+
+def changes_sentence(goal: Goal) -> str:
+    """What of the proposed changes was not applied, as a sentence; empty where all of it was, or there was none."""
+    found = goal.decisions
+    if "kept" in found:
+        return "Its changes were not applied."
+    if "declined" not in found:
+        return ""
+    return "Some of its changes were declined." if "applied" in found else "Its changes were declined."

@@ -80,10 +80,10 @@ def _checklist(goal: Goal, current: int | None, summaries: Sequence[str], room: 
         mark = " (now)" if number == current else ""
         lines.append(f"{_box(step)} {number}. {shorten(step.text, MAX_LISTED_LENGTH)}{mark}")
         if step.state != "open" and (said := summaries[number - 1]):
-            label = "blocked" if step.state == "blocked" else "result"
+            label = "result" if step.state == "done" else step.state
             lines.append(f"    {label}: {shorten(' '.join(said.split()), length)}")
     return "\n".join(lines)
 
 
 def _box(step: GoalStep) -> str:
-    return {"open": "[ ]", "done": "[x]", "blocked": "[-]"}[step.state]
+    return {"open": "[ ]", "done": "[x]", "blocked": "[-]", "declined": "[ ]"}[step.state]

@@ -1,19 +1,19 @@
 """The changes that a goal run proposes: staged over several turns, staged again after a stop, reviewed together."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from zkchat.chat.conversation import Conversation
 from zkchat.errors import VaultError
 from zkchat.model.events import ChangesReviewed, Warned
-from zkchat.model.goal import Goal
+from zkchat.model.goal import DECIDED, Goal
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.text import counted
 from zkchat.tools.readings import is_clipping
 from zkchat.vault.notes.parse import parse_note
 
 INTERRUPTED: Final = "The run was interrupted; they are proposed again when it goes on."
-_DECIDED: Final = frozenset({"applied", "declined"})
 
 
 class GoalChanges:
@@ -22,11 +22,25 @@ class GoalChanges:
     def __init__(self, conversation: Conversation) -> None:
         self._talk = conversation
         self._proposals = conversation.proposals
+        self._undecided: set[str] = set()
+        """Answers whose changes were to be reviewed in this run, and nobody could: they are staged no longer."""
 
     @property
     def are_proposed(self) -> bool:
         """Whether the model may propose changes."""
         return self._proposals is not None and self._proposals.is_on
+
+    @contextmanager
+    def allowed(self, wanted: bool) -> Iterator[None]:
+        """Let the model propose changes during a run that is to, and afterwards only if it might before."""
+        before = self.are_proposed
+        if wanted and not before and self._proposals is not None:
+            self._talk.allow_writing(True)
+        try:
+            yield
+        finally:
+            if self.are_proposed and not before:
+                self._talk.allow_writing(False)
 
     def defer(self, deferred: bool) -> None:
         """Let what is staged grow over the turns of the run, or no longer."""
@@ -39,8 +53,13 @@ class GoalChanges:
             assert self._proposals is not None
             self._proposals.ask_because(reason)
         reviewed = self._talk.settle_changes()
-        is_open = reviewed is not None and reviewed.decision not in _DECIDED
-        return (goal if is_open else goal.all_reviewed()), reviewed
+        if reviewed is None:
+            return (goal.all_reviewed(self._undecided) if self.are_proposed else goal), None
+        if reviewed.decision in DECIDED:
+            goal = goal.all_reviewed(self._undecided)
+        else:
+            self._undecided |= {step.message_id for step in goal.steps if step.is_settled and not step.reviewed}
+        return goal.with_decision(reviewed.decision), reviewed
 
     def drop(self) -> ChangesReviewed | None:
         """Forget what is staged, because the run is interrupted; the calls that staged it are in the session."""
@@ -50,12 +69,14 @@ class GoalChanges:
         """Make the calls again that staged what nobody decided on before the run was stopped."""
         if not self.are_proposed:
             return None
-        calls = [call for step in goal.steps if not step.reviewed for call in self._calls(step.message_id)]
+        open_steps = [step for step in goal.steps if step.is_settled and not step.reviewed]
+        calls = [call for step in open_steps for call in self._calls(step.message_id)]
         results = [(call, await self._talk.requests.planner.tools.call(call)) for call in calls]
         if not results:
             return None
         refused = [outcome.text for _, outcome in results if outcome.failed]
-        text = f"Proposed again, as before the run was stopped: {counted(len(results) - len(refused), 'change')}."
+        when = "when the run ended" if goal.result_id else "before the run was stopped"
+        text = f"Proposed again, as {when}: {counted(len(results) - len(refused), 'change')}."
         if refused:
             text += f" {counted(len(refused), 'change')} could not be. {refused[0].splitlines()[0]}"
         return Warned(text=text)

@@ -49,6 +49,9 @@ CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
 STOPPED_AT_REVIEW: Final = "It was stopped when its changes were reviewed."
 DECLINED: Final = "It was stopped before its first step."
+DECLINED_STEP: Final = "you declined its changes"
+WRITES_AGAIN: Final = "The model may propose changes of notes, as when the goal was begun."
+TO_BE_REVIEWED: Final = "Its changes can still be reviewed."
 NOTHING_DONE: Final = "No step could be done."
 NO_ANSWER: Final = "no answer came"
 _NOT_SHOWN_OF_PLAN: Final = (TextDelta, TurnFinished, LinksResolved, EvidenceFound, ReferenceFound)
@@ -80,8 +83,8 @@ class GoalRun:
     plan_reviewer: PlanReviewer | None = None
     check: Callable[[Goal], GoalCheck] = lambda _: GoalCheck()
     """Compares the results of a goal with the notes."""
-    review: ReviewTime = "end"
-    """When the user reviews what the model proposes to change."""
+    review: ReviewTime | None = None
+    """When the user reviews what the model proposes to change; None for when the goal says."""
     way_back: Callable[[str], str] = lambda _: ""
     """How to go on with a goal that was stopped, given the session."""
 
@@ -104,7 +107,7 @@ class GoalRun:
         goal = self.goal
         if goal is None:
             raise UsageError("There is no goal in this session.", hint='Begin one: zkchat agent run "…", or /goal …')
-        if goal.is_finished:
+        if not goal.can_go_on:
             raise UsageError("The goal of this session is finished.", hint="/goal … begins another one.")
         return event_stream(partial(self._run, goal))
 
@@ -117,7 +120,12 @@ class GoalRun:
             )
 
     async def _run(self, goal: Goal, emit: Emit) -> None:
-        work = _Work(self, goal.model_copy(update={"state": "running", "reason": ""}))
+        work = _Work(self, goal.running(self.review))
+        with work.changes.allowed(goal.writes):
+            await self._work(work, emit)
+        await emit(self._ended(work.goal, work.exit_code))
+
+    async def _work(self, work: "_Work", emit: Emit) -> None:
         try:
             await work.run(emit)
         except _Stopped as stopped:
@@ -128,7 +136,6 @@ class GoalRun:
             raise
         finally:
             work.changes.defer(False)
-        await emit(self._ended(work.goal, work.exit_code))
 
     def ending(self, exit_code: int) -> GoalEnded | None:
         """The end of a run that was interrupted, and could emit nothing more."""
@@ -142,9 +149,14 @@ class GoalRun:
             summaries=tuple(self.summaries(goal)),
             check=self.check(goal),
             session_id=session_id,
-            hint="" if goal.is_finished else self.way_back(session_id),
+            hint=self._hint(goal, session_id),
             exit_code=exit_code,
         )
+
+    def _hint(self, goal: Goal, session_id: str) -> str:
+        if not goal.can_go_on:
+            return ""
+        return f"{TO_BE_REVIEWED if goal.awaits_review else ''} {self.way_back(session_id)}".strip()
 
     def text_of(self, message_id: str) -> str:
         message = self._visible(message_id)
@@ -181,9 +193,13 @@ class _Work:
         self._paused = timedelta()
         """While the user was asked: nobody is hurried by the bound."""
         self.changes = GoalChanges(self._talk)
+        self._may_write_already = self._talk.may_write
 
     async def run(self, emit: Emit) -> None:
         self.changes.defer(True)
+        if self.goal.writes and not self._may_write_already:
+            await emit(self._about_writing())
+        self.goal = self.goal.model_copy(update={"writes": self.goal.writes or self.changes.are_proposed})
         await self._keep(emit)
         if not self.goal.steps:
             await self._plan(emit)
@@ -193,6 +209,13 @@ class _Work:
             await self._step(number, emit)
         await self._result(emit)
         await self.end(emit)
+
+    def _about_writing(self) -> Warned:
+        """What the user is told where a goal goes on that proposes changes, and nobody said so again."""
+        if self.changes.are_proposed:
+            return Warned(text=WRITES_AGAIN)
+        model = self._talk.model.name
+        return Warned(text=f"{model} calls no tools, so that it proposes no changes of notes, as the goal did before.")
 
     async def _go_on(self, emit: Emit) -> None:
         """With the plan that there is, and with what was proposed and nobody decided on."""
@@ -213,17 +236,19 @@ class _Work:
         self.changes.drop()
         self.keep(state="stopped", reason=INTERRUPTED)
 
-    async def _settle(self, emit: Emit) -> None:
+    async def _settle(self, emit: Emit) -> bool:
+        """Have what is proposed reviewed; whether the user wants nothing more of the run."""
         self._run.check(self.goal)  # before anything is written
         with self._pause():
             self.goal, reviewed = self.changes.settle(self.goal)
         if reviewed is None:
-            return
+            if self.goal.writes:
+                await self._keep(emit)
+            return False
         await self._keep(emit)
         await emit(reviewed)
         self.exit_code = self.exit_code or reviewed.exit_code
-        if reviewed.stops and self.goal.state == "running":
-            raise _Stopped(STOPPED_AT_REVIEW)
+        return reviewed.stops
 
     def keep(self, **changes: object) -> Warned | None:
         """Store the goal as it stands."""
@@ -307,9 +332,14 @@ class _Work:
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
         await self._keep(emit)
-        await emit(StepFinished(number=number, total=total, text=step.text, state=said.state, reason=reason))
-        if self._run.review == "step":
-            await self._settle(emit)
+        is_stopped = self.goal.review == "step" and await self._settle(emit)
+        if is_stopped:
+            self.goal = self.goal.with_declined(number, DECLINED_STEP)
+            await self._keep(emit)
+        settled = self.goal.steps[number - 1]
+        await emit(StepFinished(number=number, total=total, text=step.text, state=settled.state, reason=settled.reason))
+        if is_stopped:
+            raise _Stopped(STOPPED_AT_REVIEW)
 
     def _step_brief(self, number: int) -> Brief:
         if self._talk.model.needs_evidence:
@@ -328,6 +358,8 @@ class _Work:
         done = [step for step in self.goal.steps if step.state == "done"]
         if not done:
             raise _Stopped(NOTHING_DONE)
+        if self.goal.result_id:
+            return  # only its changes were left to be reviewed
         if len(self.goal.steps) == 1:
             self.goal = self.goal.model_copy(update={"result_id": done[0].message_id})
             return

@@ -91,7 +91,7 @@ class GoalJsonPresenter:
         document: dict[str, Json] = {
             "goal": goal.text if goal else "",
             "state": goal.state if goal else "stopped",
-            "reason": goal.reason if goal else "",
+            "reason": " ".join(filter(None, [goal.reason, checklist.changes_sentence(goal)])) if goal else "",
             "result": ended.result if ended else "",
             "steps": [*_steps(ended)] if ended else [],
             "check": _support(ended.check.result) if ended else _support(AnswerSupport()),

@@ -21,7 +21,7 @@ async def goal(context: CommandContext, argument: str) -> Outcome:
     for line in checklist_lines(found):
         context.surface.print(line)
     context.surface.print_dimmed(end_sentence(found) if found.state != "running" else "Not finished.")
-    if not found.is_finished:
+    if found.can_go_on:
         context.surface.print_dimmed("/goal resume goes on with it.")
     return NOTHING
 
