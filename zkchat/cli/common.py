@@ -79,7 +79,7 @@ class CommandIO:
         self.note(self.wrap(text, indent=indent))
 
     def wrap(self, text: str, *, indent: int = 0) -> str:
-        """Wrap a line between words, where standard error is a terminal."""
+        """Wrap each line between words, where standard error is a terminal."""
         import os
         from textwrap import fill
 
@@ -87,8 +87,15 @@ class CommandIO:
             width = os.get_terminal_size(self.environment.stderr.fileno()).columns
         except (OSError, ValueError):  # no terminal
             return text
-        return fill(
-            text, max(width, _MIN_WIDTH), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
+        return "\n".join(
+            fill(
+                line,
+                max(width, _MIN_WIDTH),
+                subsequent_indent=" " * indent,
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+            for line in text.split("\n")
         )
 
     def json(self, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Carrying out a plan step by step, and taking it back from wherever it stopped."""
+"""Carrying out a plan step by step, and taking it back, or completing it, from wherever it stopped."""
 
 import errno
 from collections.abc import Callable, Iterable, Iterator
@@ -9,12 +9,14 @@ from typing import Final, TypeVar
 
 from zkchat.errors import StorageError, StorageFull, VaultError
 from zkchat.model.change import FileMove
-from zkchat.storage.changes.files import VaultTree
-from zkchat.storage.changes.plan import ContentChange, Plan, Stage, folders_above
+from zkchat.storage.changes.files import VaultTree, is_only_case
+from zkchat.storage.changes.plan import ContentChange, Outlook, Plan, Stage, folders_above
 from zkchat.storage.changes.progress import Progress, ProgressFile
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOTHING_CHANGED: Final = "Nothing was changed."
+_UNKNOWN: Final = b"\0 cannot be read"
+"""In the place of a content that is not for zkchat to read."""
 _FILES_AT_ONCE: Final = 16
 """Threads that wait for the disk: it writes many small files, and frees those they replace, in the time of a few."""
 
@@ -37,6 +39,44 @@ class Execution:
                 self._file.write(self._progress)
             self._carry_out(stage)
 
+    def blocked_moves(self) -> list[str]:
+        """The moves that were made and cannot be taken back, because something else has the old place; each as a
+        sentence."""
+        outlook = Outlook(self._files.is_taken)
+        blocked: list[str] = []
+        for number in range(self._progress.stage, -1, -1):
+            stage = self._plan[number]
+            for change in stage.contents:
+                if change.after is None or (change.before is None and self._is_written(change)):
+                    outlook.change(change.path, is_there=change.before is not None)
+            for folder in stage.make:
+                outlook.change(folder, is_there=False)
+            if stage.move:
+                if number < self._progress.stage and self._is_blocked(stage.move, outlook):
+                    blocked.append(_not_moved_back(stage.move))
+                outlook.move(stage.move.reversed())
+        return blocked
+
+    def complete(self) -> list[str]:
+        """Do what was not done yet, except to files that somebody else has changed: they are returned, each as a
+        sentence."""
+        left: list[str] = []
+        for number in range(self._progress.stage, len(self._plan)):
+            stage = self._plan[number]
+            self._sweep(stage)
+            self._progress = replace(self._progress, stage=number)
+            self._file.write(self._progress)
+            if stage.move and (problems := self._move_back(stage.move)):  # it may have been made, or made in part
+                left += problems
+                continue
+            found = {change.path: self._found(change) for change in stage.contents}
+            left += [
+                _left(change) for change in stage.contents if found[change.path] not in (change.before, change.after)
+            ]
+            rest = tuple(change for change in stage.contents if found[change.path] == change.before)
+            self._carry_out(replace(stage, contents=rest))
+        return left
+
     def take_back(self) -> list[str]:
         """Lead every file back to what it was, except those that somebody else has changed: they are returned, each
         as a sentence."""
@@ -53,6 +93,28 @@ class Execution:
             for folder in reversed(stage.make):
                 self._files.remove_folder(folder)
         return left
+
+    def _found(self, change: ContentChange) -> bytes | None:
+        try:
+            return self._files.read_bytes(change.path)
+        except VaultError as error:
+            if isinstance(error.__cause__, OSError):  # what the disk refuses now it may allow later
+                raise StorageError(error.message, hint=error.hint) from error
+            return _UNKNOWN
+
+    def _is_written(self, change: ContentChange) -> bool:
+        return self._found(change) == change.after
+
+    def _is_blocked(self, move: FileMove, outlook: Outlook) -> bool:
+        """Whether another file or folder has the old place of one that was moved, and is where it was moved to."""
+        try:
+            with _disk_errors(move.source):
+                if is_only_case(move) or not (outlook.is_taken(move.source) and outlook.is_taken(move.target)):
+                    return False
+                source, target = outlook.path_on_disk(move.source), outlook.path_on_disk(move.target)
+                return not (source and target and self._files.is_one_file(source, target))
+        except VaultError:  # taking it back tells why
+            return False
 
     def _carry_out(self, stage: Stage) -> None:
         for folder in stage.make:
@@ -94,7 +156,7 @@ class Execution:
             if found == change.before:
                 return []
             if found != change.after:
-                return [f"{change.path} was changed by somebody else, and was left as it is."]
+                return [_left(change)]
             back = change.reversed()
             with _disk_errors(change.path):
                 if back.after is not None:
@@ -104,7 +166,7 @@ class Execution:
         except VaultError as error:
             if isinstance(error.__cause__, OSError):  # what the disk refuses now it may allow later
                 raise StorageError(error.message, hint=error.hint) from error
-            return [f"{change.path} was changed by somebody else, and was left as it is."]
+            return [_left(change)]
         return []
 
     def _move_back(self, move: FileMove) -> list[str]:
@@ -117,10 +179,18 @@ class Execution:
         except VaultError as error:
             left = f"{move.target} was not moved back to {move.source}: {error.message}"
         except FileExistsError:
-            left = f"{move.target} could not be moved back: {move.source} is there."
+            left = _not_moved_back(move)
         except OSError as error:
             raise _failure(error, move.source) from error
         return [left] if left else []
+
+
+def _left(change: ContentChange) -> str:
+    return f"{change.path} was changed by somebody else, and was left as it is."
+
+
+def _not_moved_back(move: FileMove) -> str:
+    return f"{move.target} could not be moved back: {move.source} is there."
 
 
 def _one_of_each_folder(stage: Stage) -> list[str]:

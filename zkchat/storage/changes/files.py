@@ -142,9 +142,9 @@ class VaultTree(VaultFiles):
 
     def is_one_file(self, path: str, other: str) -> bool:
         """Whether two names mean one file, as those that differ only in case do on some disks."""
-        with self._folder(self._changeable_parts(path), path) as first:
+        with self._folder(self._changeable_parts(path, or_trash=True), path) as first:
             found = first.status()
-        with self._folder(self._changeable_parts(other), other) as second:
+        with self._folder(self._changeable_parts(other, or_trash=True), other) as second:
             status = second.status()
         return found is not None and status is not None and os.path.samestat(found, status)
 
@@ -206,8 +206,11 @@ class VaultTree(VaultFiles):
                 return ""
             status, found = source.status(), target.status()
             if status is not None and (not is_only_case(move) or source.is_listed()):
-                if found is not None and os.path.samestat(status, found) and not is_only_case(move):
-                    target.unlink()  # it had both names for a moment
+                if found is None or is_only_case(move):
+                    return ""
+                if not os.path.samestat(status, found):
+                    return f"{move.source} and {move.target} are both there, and were left as they are."
+                target.unlink()  # it had both names for a moment
                 return ""
             if found is None:
                 return f"{move.source} is no longer where zkchat moved it, {move.target}."

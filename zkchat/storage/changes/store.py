@@ -1,6 +1,6 @@
 """Change sets: checked, written to the journal, carried out whole or not at all, and undone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -9,6 +9,7 @@ from typing import Final, Protocol, TypeVar
 from zkchat.errors import FilesChanged, StorageDamaged, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.files import LockBusy, locked
 from zkchat.model.change import TRASH, ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+from zkchat.model.text import counted
 from zkchat.storage.changes.checks import check, rests_on
 from zkchat.storage.changes.execution import Execution
 from zkchat.storage.changes.files import VaultTree
@@ -18,6 +19,8 @@ from zkchat.storage.changes.progress import Progress, ProgressFile
 from zkchat.storage.database import sibling
 
 _LOCK_SECONDS: Final = 20.0
+_MAX_NAMED: Final = 10
+"""Files that are named one by one; of more, their number is told."""
 
 Result = TypeVar("Result")
 
@@ -206,8 +209,8 @@ class VaultChanges:
             execution.run()
             self._journal.mark(number, ending)
         except BaseException as error:
-            left = self._take_back_now(execution, error)
-            self._journal.mark(number, on_failure)
+            is_done, left = self._settle_now(execution, error)
+            self._journal.mark(number, ending if is_done else on_failure)
             self._progress.clear()
             if left and isinstance(error, ZkchatError):
                 error.hint = " ".join([*left, error.hint])
@@ -215,9 +218,9 @@ class VaultChanges:
         self._progress.clear()
 
     @staticmethod
-    def _take_back_now(execution: Execution, reason: BaseException) -> list[str]:
+    def _settle_now(execution: Execution, reason: BaseException) -> tuple[bool, list[str]]:
         try:
-            return execution.take_back()
+            return _settle(execution)
         except ZkchatError as error:
             message = reason.message if isinstance(reason, ZkchatError) else f"{type(reason).__name__}."
             raise StorageError(
@@ -238,10 +241,9 @@ class VaultChanges:
     def _take_back(self, each: Journaled, progress: Progress, journal: SqliteChangeJournal) -> None:
         is_undo = each.state == "undoing"
         plan = reverse(each.plan, progress.restored) if is_undo else each.plan
-        left = Execution(plan, self._files, self._progress, progress).take_back()
-        journal.mark(each.record.id, "applied" if is_undo else "failed")
-        what = "The undoing of a change" if is_undo else "A change"
-        self._notify(" ".join([f"{what} was interrupted and has been taken back: {each.record.changes.title}.", *left]))
+        is_done, left = _settle(Execution(plan, self._files, self._progress, progress))
+        journal.mark(each.record.id, "undone" if is_done and is_undo else "applied" if is_done or is_undo else "failed")
+        self._notify(_notice(each.record.changes.title, left, is_undo=is_undo, is_done=is_done))
 
     def _require_undoable(self, done: Journaled) -> None:
         number, title = done.record.id, done.record.changes.title
@@ -264,3 +266,30 @@ class VaultChanges:
     def _committed(self, record: ChangeRecord, message: str) -> ChangeRecord:
         warning = self._commit(record.changes, message) if self._commit else ""
         return replace(record, remarks=(warning,)) if warning else record
+
+
+def _settle(execution: Execution) -> tuple[bool, list[str]]:
+    """Take back what was done; where a move cannot be taken back, complete the rest, so that links lead to its file.
+
+    Returns whether all is done, and what was left otherwise, as sentences.
+    """
+    if blocked := execution.blocked_moves():
+        return True, [*blocked, *execution.complete()]
+    return False, execution.take_back()
+
+
+def _notice(title: str, left: Sequence[str], *, is_undo: bool, is_done: bool) -> str:
+    """What became of a change that was interrupted, with a line for each file that is not as it should be."""
+    how = "completed" if is_done else "taken back"
+    but = f", but for {counted(len(left), 'file')}" if left and not is_done else ""
+    lines = [
+        f"{'The undoing of a change' if is_undo else 'A change'} was interrupted and has been {how}{but}: {title}."
+    ]
+    lines += left[:_MAX_NAMED]
+    if len(left) > _MAX_NAMED:
+        lines.append(f"… and {len(left) - _MAX_NAMED} more.")
+    if is_done:
+        lines.append(
+            "All its other files, and the links in them, are as the change makes them; zkchat changes shows it."
+        )
+    return "\n".join(lines)

@@ -640,9 +640,109 @@ def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Di
     disk.restart()
     assert disk.contents == {"A.md": b"theirs", "B.md": b"b"}
     assert disk.notices == [
-        "A change was interrupted and has been taken back: Change. A.md was changed by somebody else, and was left as "
-        "it is."
+        "A change was interrupted and has been taken back, but for 1 file: Change.\n"
+        "A.md was changed by somebody else, and was left as it is."
     ]
+
+
+RENAMED = (
+    "A change was interrupted and has been completed: Rename Center.\n"
+    "Mitte.md could not be moved back: Center.md is there.\n"
+)
+REST = "All its other files, and the links in them, are as the change makes them; zkchat changes shows it."
+
+
+def interrupted_rename(disk: Disk, *, at: int) -> dict[str, bytes]:
+    """Kill a rename at one of its steps: the move, five files that are prepared, five that are put. Returns what the
+    vault holds when it is done."""
+    disk.note("Center.md", b"the note")
+    for number in range(5):
+        disk.note(f"{number}.md", b"[[Center]]")
+    disk.files.stop(at, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(
+            move("Center.md", "Mitte.md"),
+            *(write(f"{number}.md", b"[[Center]]", b"[[Mitte]]") for number in range(5)),
+            title="Rename Center",
+        )
+    return {"Mitte.md": b"the note", **{f"{number}.md": b"[[Mitte]]" for number in range(5)}}
+
+
+@pytest.mark.parametrize("at", [3, 8])
+def test_a_rename_whose_old_name_was_taken_after_the_crash_is_completed_and_can_be_undone(disk: Disk, at: int) -> None:
+    done = interrupted_rename(disk, at=at)
+    disk.note("Center.md", b"another")
+    disk.restart()
+    assert disk.contents == {**done, "Center.md": b"another"}
+    assert (disk.notices, disk.states) == ([RENAMED + REST], ["applied"])
+    (record,) = disk.store.records()
+    with pytest.raises(VaultError, match=r"Center\.md"):
+        disk.store.undo(record.id)
+    (disk.vault / "Center.md").unlink()
+    disk.store.undo(record.id)
+    assert disk.contents == {"Center.md": b"the note", **{f"{number}.md": b"[[Center]]" for number in range(5)}}
+
+
+def test_a_note_that_was_changed_too_is_left_and_named_when_a_rename_is_completed(disk: Disk) -> None:
+    done = interrupted_rename(disk, at=8)
+    disk.note("Center.md", b"another")
+    disk.note("3.md", b"[[Center]] is theirs")
+    disk.restart()
+    assert disk.contents == {**done, "Center.md": b"another", "3.md": b"[[Center]] is theirs"}
+    assert disk.notices == [f"{RENAMED}3.md was changed by somebody else, and was left as it is.\n{REST}"]
+
+
+def test_a_crash_while_a_rename_is_completed_is_no_end(disk: Disk) -> None:
+    done = interrupted_rename(disk, at=3)
+    disk.note("Center.md", b"another")
+    disk.store.close()
+    disk.start()
+    disk.files.stop(7, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.store.recover()
+    disk.restart()
+    assert disk.contents == {**done, "Center.md": b"another"}
+
+
+def test_a_folder_that_somebody_made_anew_keeps_the_moved_one_where_it_is(disk: Disk) -> None:
+    disk.note("Old/A.md", b"[[B]]")
+    disk.note("B.md", b"[[Old/A]]")
+    disk.files.stop(3, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(move("Old", "New"), write("B.md", b"[[Old/A]]", b"[[New/A]]"), write("New/A.md", b"[[B]]", b"[[b]]"))
+    disk.note("Old/A.md", b"saved by an editor")
+    disk.restart()
+    assert disk.contents == {"Old/A.md": b"saved by an editor", "New/A.md": b"[[b]]", "B.md": b"[[New/A]]"}
+    assert "New could not be moved back: Old is there." in disk.notices[0]
+
+
+def test_where_it_cannot_be_told_whether_a_file_was_moved_both_are_left_and_named(disk: Disk) -> None:
+    disk.note("A.md", b"a")
+    disk.files.stop(1, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(move("A.md", "B.md"))
+    disk.note("A.md", b"another")
+    disk.restart()
+    assert disk.contents == {"A.md": b"another", "B.md": b"a"}
+    assert disk.notices == [
+        "A change was interrupted and has been taken back, but for 1 file: Change.\n"
+        "A.md and B.md are both there, and were left as they are."
+    ]
+
+
+def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk) -> None:
+    writes = [write(f"{number}.md", b"old", b"new") for number in range(12)]
+    for each in writes:
+        disk.note(each.path, b"old")
+    disk.files.stop(20, Killed(), is_done_first=True)
+    with pytest.raises(Killed):
+        disk.apply(*writes)
+    for each in writes:
+        disk.note(each.path, b"theirs")
+    disk.restart()
+    first, *named, rest = disk.notices[0].split("\n")
+    assert first == "A change was interrupted and has been taken back, but for 12 files: Change."
+    assert (len(named), rest) == (10, "… and 2 more.")
 
 
 def test_the_next_change_takes_back_what_was_interrupted_too(disk: Disk) -> None:
