@@ -201,3 +201,25 @@ def test_a_change_of_a_chat_names_the_session(garden: World) -> None:
     (row,) = garden.run("changes", "--json").json
     assert (row["command"], row["session"]) == ("/save", session["id"])
     assert garden.run("changes").out.endswith(f"Create Kept.md  (/save in “{session['title']}”)\n")
+
+
+def test_one_change_is_shown_by_its_number(garden: World) -> None:
+    first = append(garden, "- Two")
+    append(garden, "- Three")
+    shown = garden.run("changes", "--id", str(first)).out
+    assert "+- Two" in shown
+    assert "Three" not in shown
+    (row,) = garden.run("changes", "--id", str(first), "--json").json
+    assert (row["id"], "+- Two" in row["diff"]) == (first, True)
+    assert garden.run("changes", "--id", "77").code == ExitCode.USAGE
+    assert garden.run("changes", "Inbox", "--id", str(first)).code == ExitCode.USAGE
+
+
+def test_a_change_of_a_model_names_the_message_that_proposed_it(garden: World) -> None:
+    arguments = {"relative_path": "New.md", "text": "new"}
+    model = garden.script([{"tool": "create_document", "arguments": arguments}], [{"text": "I propose a note."}])
+    assert garden.run("ask", "Make a note", "--write", "--yes", "--model", model).code == 0
+    (row,) = garden.run("changes", "--json").json
+    shown = garden.run("sessions", "show", row["session"], "--json").json["messages"]
+    number = [each["id"] for each in shown].index(row["message"]) + 1
+    assert garden.run("changes").out.endswith(f"(create_document in “Make a note”, message {number})\n")

@@ -74,10 +74,7 @@ def test_a_goal_is_planned_worked_on_step_by_step_checked_and_ends_with_a_result
     assert document["check"]["not_found"] == ["Everybody should move to Portugal."]
     assert document["tokens"] > 0
     assert document["model"] == "scripted:scripted"
-
-
-def test_the_session_holds_the_goal_as_it_was_typed_and_each_step_as_a_message(vault: World) -> None:
-    run(vault, "Compare [[Sleep]] and coffee")
+    # The session holds the goal as it was typed, and each step as a message.
     assert requests_of(vault) == [
         "Compare [[Sleep]] and coffee",
         "Find the notes on sleep.",
@@ -86,6 +83,10 @@ def test_the_session_holds_the_goal_as_it_was_typed_and_each_step_as_a_message(v
         "Write the result.",
     ]
     assert vault.run("sessions", "list", "--json").json[0]["title"] == "Compare [[Sleep]] and coffee"
+    # Every request of a run can be built again.
+    shown = vault.run("context", "show", "--request", "--json")
+    assert shown.code == ExitCode.OK
+    assert "You worked on a goal in steps" in json.dumps(shown.json)
 
 
 def test_in_a_pipe_the_result_alone_is_on_standard_output_and_the_checklist_ticks_on_standard_error(
@@ -286,13 +287,6 @@ def test_what_a_note_orders_changes_neither_the_goal_nor_the_plan(vault: World) 
         "Compare them.",
     ]
     assert document["steps"][0]["result"] == "seven to nine hours"
-
-
-def test_every_request_of_a_run_can_be_built_again(vault: World) -> None:
-    run(vault, "Compare")
-    shown = vault.run("context", "show", "--request", "--json")
-    assert shown.code == ExitCode.OK
-    assert "You worked on a goal in steps" in json.dumps(shown.json)
 
 
 def call(tool: str, **arguments: str) -> Steps:

@@ -108,3 +108,12 @@ def test_a_file_that_is_no_page_of_ours_is_not_overwritten_unasked(world: World)
 def test_a_note_is_never_overwritten(world: World) -> None:
     assert world.run("refs", "--graph", "Sleep.md", "--yes").code == ExitCode.USAGE
     assert (world.vault / "Sleep.md").read_text() == "# Sleep\n"
+
+
+def test_a_page_in_the_vault_is_taken_back_by_undo(world: World) -> None:
+    result = world.run("refs", "--graph", "refs.html")
+    assert (result.code, result.err) == (0, "zkchat undo takes it back.\n")
+    page = world.vault / "refs.html"
+    assert page.is_file()
+    assert world.run("undo", "--yes").out == "refs.html is gone again.\n"
+    assert not page.exists()

@@ -116,6 +116,9 @@ def changes(
     since: Annotated[
         str | None, typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01.")
     ] = None,
+    number: Annotated[
+        int | None, typer.Option("--id", metavar="N", help="The change with this number, whole.", show_default=False)
+    ] = None,
     diff: Annotated[bool, typer.Option("--diff", help="Show what was changed.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 20,
     vault: VaultOption = None,
@@ -123,25 +126,33 @@ def changes(
 ) -> None:
     """Show what zkchat changed in your notes, the latest first.
 
-    Each with its number, its time, and the command or the conversation that made it.
+    Each with its number, its time, and the command, or the conversation and its message, that made it.
 
     zkchat changes --since 2026-03-01
 
     zkchat changes Compost --diff
+
+    zkchat changes --id 12
     """
     io = current_io()
     start = parse_time("--since", since, time.min)
+    if number is not None and (note or since):
+        raise UsageError("--id names one change.", hint="Leave the note and --since away.")
+    diff = diff or number is not None
     with _open_store(io, vault) as (workspace, store):
-        found = store.records(since=start, limit=None if note else limit, with_contents=diff)
+        if number is not None:
+            found = [store.record(number)]
+        else:
+            found = store.records(since=start, limit=None if note else limit, with_contents=diff)
         if note:
             found = [*_of_note(found, _path_of(io, vault, note))][:limit]
-        titles = _session_titles(workspace, found)
+        titles, messages = ({}, {}) if json_output else _made_in(workspace, found)
     if json_output:
         io.json([{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found])
         return
     listing = Listing(io, workspace.paths)
     for record in found:
-        listing.line(headline(record, titles))
+        listing.line(headline(record, titles, messages))
         if diff:
             print_diff(io, workspace.paths, record.changes)
     if not found:
@@ -168,19 +179,24 @@ def _path_of(io: CommandIO, vault: Path | None, note: str) -> str:
             return note
 
 
-def _session_titles(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> dict[str, str]:
-    """By id, the titles of the sessions in which the changes were made; of those that are gone, nothing."""
+def _made_in(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> tuple[dict[str, str], dict[str, int]]:
+    """By id, the titles of the sessions in which the changes were made, and the numbers of the messages that proposed
+    them; of those that are gone, nothing."""
     from zkchat.compose.stores import open_session_store
+    from zkchat.model.session import thread_of
 
     wanted = {record.origin.session_id for record in records} - {""}
     titles: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     if not wanted:
-        return titles
+        return titles, numbers
     with suppress(StorageError), open_session_store(workspace) as (sessions, _):
         for each in wanted:
             with suppress(SessionError):
                 titles[each] = f"“{sessions.get(each).title or each}”"
-    return titles
+                thread = thread_of(sessions.entries(each))
+                numbers |= {message.id: number for number, message in enumerate(thread, start=1)}
+    return titles, numbers
 
 
 @contextmanager

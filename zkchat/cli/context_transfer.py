@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, known_keys
+from zkchat.cli.output_files import UNDO, write_output
 from zkchat.cli.session_lookup import OptionalSessionArgument, find_session_or_last
 from zkchat.errors import SessionError, UsageError
 from zkchat.model.text import counted
@@ -75,11 +76,12 @@ def export_(
         io.out(text.removesuffix("\n"))
         return
     file = io.environment.cwd / output
-    _write(io, file, text, yes=yes)
+    _check_target(io, file, yes=yes)
+    undo = UNDO if write_output(io, vault, file, text, command="context export") else ""
     if json_output:
         io.json({"session": found.id, "messages": found.message_count, "file": str(file)})
     else:
-        io.note(f"{found.title or found.id} is in {file} now.")
+        io.note(f"{found.title or found.id} is in {file} now. {undo}".rstrip())
 
 
 def import_(
@@ -186,11 +188,8 @@ def _stays_here(io: CommandIO, vault: Path | None, thread: "list[ChatMessage]") 
         return stays_here(thread, library)
 
 
-def _write(io: CommandIO, file: Path, text: str, *, yes: bool) -> None:
-    from zkchat.files import write_atomically
-
+def _check_target(io: CommandIO, file: Path, *, yes: bool) -> None:
     if file.is_dir():
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
     if file.exists() and not yes and not io.confirm(f"{file} is there already. Write over it?"):
         raise UsageError(f"{file} is there already.", hint="Choose another name, or write over it with --yes.")
-    write_atomically(file, text, mode=0o600)

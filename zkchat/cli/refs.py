@@ -8,6 +8,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.cli.note_lookup import find_note, open_refreshed_library
 from zkchat.cli.output import Listing
+from zkchat.cli.output_files import UNDO, write_output
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.text import counted
 
@@ -96,17 +97,19 @@ def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_outpu
 
 def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
     from zkchat.compose.paths import find_paths
-    from zkchat.files import write_atomically
     from zkchat.render.graph_page import graph_page
 
     target = io.environment.cwd / file
     _check_target(target, yes=yes)
     graph = _tally(io, vault).graph()
-    write_atomically(target, graph_page(graph, vault=find_paths(io.environment, vault).vault.name), mode=0o600)
+    page = graph_page(graph, vault=find_paths(io.environment, vault).vault.name)
+    is_undoable = write_output(io, vault, target, page, command="refs")
     if json_output:
         io.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
     else:
         io.out(f"Drew {counted(len(graph.notes), 'note')} and {counted(len(graph.talks), 'conversation')}: {target}")
+        if is_undoable:
+            io.note(UNDO)
 
 
 def _check_target(target: Path, *, yes: bool) -> None:

@@ -14,12 +14,18 @@ _MAX_FILES: Final = 10
 """That are named when a change is undone."""
 
 
-def headline(record: ChangeRecord, sessions: Mapping[str, str] | None = None) -> str:
-    """`12  2026-03-14 09:30  Append to Inbox.md  (note append)`; `sessions` has their names by id."""
+def headline(
+    record: ChangeRecord, sessions: Mapping[str, str] | None = None, messages: Mapping[str, int] | None = None
+) -> str:
+    """`12  2026-03-14 09:30  Append to Inbox.md  (note append)`.
+
+    `sessions` has their names by id, `messages` the numbers by which `/history` shows them.
+    """
     origin = record.origin
     session = (sessions or {}).get(origin.session_id, "")
     made_by = " ".join(filter(None, [origin.command, f"in {session}" if session else ""]))
-    about = ", ".join(filter(None, [made_by, _state(record)]))
+    number = (messages or {}).get(origin.message_id, 0)
+    about = ", ".join(filter(None, [made_by, f"message {number}" if number else "", _state(record)]))
     return f"{record.id:>3}  {record.at.astimezone():%Y-%m-%d %H:%M}  {record.changes.title}  ({about})"
 
 

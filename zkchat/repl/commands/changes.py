@@ -14,19 +14,25 @@ _MAX_LISTED: Final = 10
 async def changes(context: CommandContext, argument: str) -> Outcome:
     if argument:
         record = context.changes.record(_number(argument, "/changes 12 shows change 12."))
-        context.surface.print(headline(record))
+        context.surface.print(headline(record, *_known_here(context)))
         context.surface.print_changes(record.changes)
         return NOTHING
     found = context.changes.records(limit=_MAX_LISTED, with_contents=False)
     if not found:
         context.surface.print("zkchat changed nothing in this vault.")
         return NOTHING
-    session = context.conversation.session_id
-    here = {session: "this session"} if session else {}
+    sessions, messages = _known_here(context)
     for record in found:
-        context.surface.print(headline(record, here))
+        context.surface.print(headline(record, sessions, messages))
     context.surface.print_dimmed("/changes ID shows one, /undo takes the last one back.")
     return NOTHING
+
+
+def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]]:
+    """The name of this session by its id, and the numbers of its messages by theirs."""
+    session = context.conversation.session_id
+    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
+    return ({session: "this session"} if session else {}), numbers
 
 
 async def undo(context: CommandContext, argument: str) -> Outcome:

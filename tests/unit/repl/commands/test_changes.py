@@ -41,7 +41,7 @@ def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> N
     append(harness, "three\n", ChangeOrigin(command="edit_document", session_id="s1", message_id="m2"))
     last, first, hint = typed(harness, "/changes").splitlines()
     assert last.split()[0] == "2"
-    assert last.endswith("Append to Inbox.md  (edit_document in this session)")
+    assert last.endswith("Append to Inbox.md  (edit_document in this session, message 2)")
     assert first.endswith("(note)")
     assert hint == "/changes ID shows one, /undo takes the last one back."
     assert "+three" in typed(harness, "/changes 2")
