@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
+from zkchat.context.formatting import documents_in
 from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
 from zkchat.tools.explore import explore_tools
@@ -24,9 +25,11 @@ NOW = datetime(2026, 3, 1, 9, 5).astimezone()
 
 
 class MessagesBefore:
-    """Implements `tools.readings.GivenBefore`."""
+    """Implements `tools.readings.GivenBefore`; what was given of a note is all of it, unless `parts` say less."""
 
-    def __init__(self) -> None:
+    def __init__(self, notes: Mapping[str, str] | None = None) -> None:
+        self.notes = notes or {}
+        self.parts: dict[str, list[str]] = {}
         self.turn = 1
         self.earlier: dict[str, str] = {}
         self.linked: dict[str, str] = {}
@@ -36,6 +39,10 @@ class MessagesBefore:
 
     def before(self) -> Mapping[str, str]:
         return self.earlier
+
+    def texts(self, path: str) -> Sequence[str]:
+        is_whole = path in {*self.earlier, *self.linked} and path in self.notes
+        return self.parts.get(path, [self.notes[path]] if is_whole else [])
 
 
 class WriteDesk:
@@ -47,7 +54,7 @@ class WriteDesk:
         self.files = FilesInMemory(notes)
         self.staged = StagedChanges(self.files)
         self.library = library.overlaid(self.staged).guarded_for(model)
-        self.messages = MessagesBefore()
+        self.messages = MessagesBefore(notes)
         self.readings = Readings(self.library, self.messages)
         editor = NoteEditor(self.library, self.staged, conventions, lambda: NOW, for_model=True)
         self.box = Toolbox([*explore_tools(self.library, lambda: NOW), *write_tools(editor, self.readings)])
@@ -55,7 +62,7 @@ class WriteDesk:
     def call(self, tool: str, **arguments: object) -> ToolOutcome:
         call = ToolCallPart(call_id="c", name=tool, arguments=json.dumps(arguments))
         outcome = asyncio.run(self.box.call(call))
-        self.readings.see(outcome.references)
+        self.readings.see(outcome.references, documents_in(outcome.text))
         return outcome
 
     @property

@@ -1,10 +1,11 @@
 """What the messages of a conversation say was given to the model of each note."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
+from zkchat.chat.quotations import given_texts
 from zkchat.chat.staleness import last_readings, read_in
 from zkchat.model.message import ChatMessage
 
@@ -31,6 +32,11 @@ class GivenNotes:
                 earlier.append(message)
         passages = {name: "" for message in earlier for name in _given_in(message)}
         return passages | last_readings(map(read_in, earlier))
+
+    def texts(self, path: str) -> Sequence[str]:
+        hidden = self.privacy.hidden()
+        live = (message for message in self.journal.history.window.live if message.id not in hidden)
+        return [given.text for given in given_texts(live) if given.path.partition("#")[0] == path]
 
 
 def _given_in(message: ChatMessage) -> dict[str, str]:

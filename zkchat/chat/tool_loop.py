@@ -275,12 +275,12 @@ class ToolLoop:
         for call, kept in calls:
             await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments))
             outcome = await self._outcome(call, exchange)
-            self._see(outcome.references)
+            given = self._bounded(outcome, exchange)
+            self._see(outcome.references, given.text)
             await report_references(exchange, outcome.references, emit)
             for reference in outcome.references:
                 if reference.is_only_listed:
                     listed.add(reference)
-            given = self._bounded(outcome, exchange)
             results.append(ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed))
             await emit(ToolFinished(call_id=kept.call_id, name=kept.name, summary=given.summary, failed=given.failed))
             await asyncio.sleep(0)
@@ -303,9 +303,9 @@ class ToolLoop:
             await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
 
-    def _see(self, references: Sequence[DocumentReference]) -> None:
+    def _see(self, references: Sequence[DocumentReference], text: str = "") -> None:
         if self.readings:
-            self.readings.see(references)
+            self.readings.see(references, documents_in(text))
 
     def _step(self, draft: Draft, calls: Sequence[ToolCallPart], exchange: Exchange) -> ChatMessage:
         """What the model said and called, as it is stored."""

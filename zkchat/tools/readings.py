@@ -1,6 +1,6 @@
 """What a model was given of each note in a conversation: whether it knows a note as it is now, and what came first."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from typing import Any, Final, Literal, Protocol
@@ -9,6 +9,7 @@ from zkchat.context.assembly import digest
 from zkchat.errors import VaultError
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import is_note
+from zkchat.tools.given_parts import GivenParts
 from zkchat.vault.library import Library
 from zkchat.vault.notes.parse import parse_note
 
@@ -36,6 +37,10 @@ class GivenBefore(Protocol):
         """What was given before that message."""
         ...
 
+    def texts(self, path: str, /) -> Sequence[str]:
+        """The parts of a note that stand in messages, in their order."""
+        ...
+
 
 class NothingBefore:
     """Implements `GivenBefore` for a conversation that has just begun."""
@@ -46,6 +51,9 @@ class NothingBefore:
     def before(self) -> Mapping[str, str]:
         return {}
 
+    def texts(self, _path: str, /) -> Sequence[str]:
+        return ()
+
 
 @dataclass(slots=True)
 class _Known:
@@ -55,6 +63,8 @@ class _Known:
     text: str = ""
     places: dict[str, set[str]] = field(default_factory=dict)
     """The same of sections and blocks that were given by themselves."""
+    parts: list[str] = field(default_factory=list)
+    """What tools gave of its text, and what the model wrote itself."""
 
 
 class Readings:
@@ -67,8 +77,8 @@ class Readings:
         self._turn = ""
         self._given_now: dict[str, None] = {}
 
-    def see(self, references: Iterable[DocumentReference]) -> None:
-        """Take in what a tool, or a search before the answer, gave to the model."""
+    def see(self, references: Iterable[DocumentReference], texts: Iterable[tuple[str, str]] = ()) -> None:
+        """Take in what a tool, or a search before the answer, gave to the model: of which notes, and which texts."""
         self._begin_turn()
         for reference in references:
             path = reference.relative_path
@@ -78,7 +88,10 @@ class Readings:
             if reference.digest:
                 text = self._text(path)
                 is_same = text is not None and digest(text) == reference.digest and len(text) <= MAX_KEPT_CHARS
-                self._known[path] = _Known({reference.digest}, text if is_same and text else "")
+                parts = self._known[path].parts if path in self._known else []
+                self._known[path] = _Known({reference.digest}, text if is_same and text else "", parts=parts)
+        for path, part in texts:
+            self._add_part(path, part)
 
     def show(self, path: str, place: str) -> None:
         """The model is given a section or block as it is now, or the whole note."""
@@ -89,7 +102,25 @@ class Readings:
         if place:
             known.places[place] = {digest(text)}
         else:
-            self._known[path] = _Known({digest(text)}, text[:MAX_KEPT_CHARS])
+            self._known[path] = _Known({digest(text)}, text[:MAX_KEPT_CHARS], parts=known.parts)
+        self._add_part(path, text)
+
+    def wrote(self, path: str, text: str) -> None:
+        """The model wrote this text of a note itself."""
+        self._add_part(path, text)
+
+    def was_given(self, path: str, place: str = "", *, include_children: bool = True) -> bool:
+        """Whether all of a note, section or block stood in requests; without its subsections, if they do not count."""
+        wanted = self._text(path, place)
+        if wanted is None:
+            return False
+        if not include_children and len(headings := parse_note(path, wanted).headings) > 1:
+            wanted = wanted[: headings[1].start]
+        return self._given(path).hold(wanted)
+
+    def given_share(self, path: str) -> tuple[int, int]:
+        """How many characters of a note stood in requests, and how many there are."""
+        return self._given(path).count, len(self._text(path) or "")
 
     def knowledge(self, path: str, place: str = "") -> Knowledge:
         """Whether the model knows the note, or a section or block of it, as it is now."""
@@ -136,6 +167,7 @@ class Readings:
         given = self._digests(source or path)
         before = self._known.get(source or path)  # it stays known there: the move may be declined
         known = _Known({*given.pop("", ())}, before.text if before else "", {each: {*given[each]} for each in given})
+        known.parts = self._parts(source or path) if source else before.parts if before else []
         for place in known_places:
             if (text := self._text(path, place)) is not None:
                 (known.places.setdefault(place, set()) if place else known.digests).add(digest(text))
@@ -148,6 +180,18 @@ class Readings:
         before = {name.partition("#")[0] for name in self._messages.before()}
         now = dict.fromkeys([*(name.partition("#")[0] for name in with_question), *self._given_now])
         return [path for path in now if path not in before and self._is_clipping(path)]
+
+    def _add_part(self, path: str, text: str) -> None:
+        parts = self._known.setdefault(path, _Known()).parts
+        if text.strip() and text not in parts:
+            parts.append(text)
+
+    def _parts(self, path: str) -> list[str]:
+        own = self._known[path].parts if path in self._known else []
+        return [*self._messages.texts(path), *own]
+
+    def _given(self, path: str) -> GivenParts:
+        return GivenParts(self._text(path) or "", self._parts(path))
 
     def _begin_turn(self) -> None:
         turn, _ = self._messages.question()

@@ -145,8 +145,11 @@ class _Write:
                 raise EditRefused(f"To {wanted.position}, name a section.", hint="Without one, text is appended.")
             return self._edited(wanted.relative_path, lambda path: self._editor.append(path, wanted.text))
         is_replaced = wanted.position == "replace"
-        if is_replaced and (unknown := self._unknown(wanted.relative_path, wanted.section, must_be_read=True)):
-            return unknown
+        if is_replaced and (
+            refusal := self._unknown(wanted.relative_path, wanted.section, must_be_read=True)
+            or self._partly_read(wanted.relative_path, wanted.section, wanted.include_children)
+        ):
+            return refusal
         return self._edited(
             wanted.relative_path,
             lambda path: self._editor.edit_section(
@@ -179,7 +182,11 @@ class _Write:
     def delete_document(self, wanted: OneNote) -> ToolOutcome:
         if unknown := self._unknown(wanted.relative_path, must_be_read=True):
             return unknown
+        given, total = self._readings.given_share(self._editor.find(wanted.relative_path))
         edit = self._editor.delete(wanted.relative_path)
+        if given < total:
+            partly = f"The model read {given:,} of {total:,} characters of {edit.path}."
+            edit = replace(edit, remarks=(partly, *edit.remarks))
         self._mark(edit)
         return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
@@ -193,13 +200,26 @@ class _Write:
         what = f"{path} has changed since you read it." if changed else f"You have not read {path} yet."
         diff = self._readings.change(path) if changed else ""
         parts = [what, *([f"What changed:\n{shorten_lines(diff, MAX_DIFF_CHARS)}"] if diff else [])]
+        return self._refusal(path, place, *parts)
+
+    def _partly_read(self, target: str, place: str, include_children: bool) -> ToolOutcome | None:
+        """The refusal of a replacement of what the model was given only in part."""
+        path = self._editor.find(target)
+        if self._readings.was_given(path, place, include_children=include_children):
+            return None
+        given, total = self._readings.given_share(path)
+        what = f"You have read {given:,} of {total:,} characters of {path}, and not all of what you replace."
+        return self._refusal(path, place, what)
+
+    def _refusal(self, path: str, place: str, *said: str) -> ToolOutcome:
+        """What is said, with the present text where that is short."""
         present = self._editor.library.section(path, place)
         if len(present) <= MAX_SECTION_CHARS:
             self._readings.show(path, place)
-            parts += [f"It says now:\n{present}", "Call again if it is still right."]
+            shown = [f"It says now:\n{present}", "Call again if it is still right."]
         else:
-            parts.append("Call read_document, then call again if it is still right.")
-        return replace(failure("\n".join(parts)), may_repeat=True)
+            shown = ["Call read_document, with its offset for the rest, then call again if it is still right."]
+        return replace(failure("\n".join([*said, *shown])), may_repeat=True)
 
     def _edited(self, target: str, act: Callable[[str], StagedEdit]) -> ToolOutcome:
         path = self._editor.find(target)
@@ -211,6 +231,7 @@ class _Write:
 
     def _new(self, edit: StagedEdit) -> ToolOutcome:
         self._readings.proposed(edit.path)
+        self._readings.wrote(edit.path, edit.after)
         self._mark(edit)
         return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
@@ -225,6 +246,7 @@ class _Write:
 
     def _outcome(self, edit: StagedEdit, known_places: Iterable[str], note: str = "") -> ToolOutcome:
         self._readings.proposed(edit.path, known_places)
+        self._readings.wrote(edit.path, _added(edit.before, edit.after))
         self._mark(edit)
         library = self._editor.library
         reference = DocumentReference(
@@ -258,6 +280,12 @@ class _Write:
             reasons.append(f"It changes which models may see {edit.path}.")
         self._staged.reasons_to_ask += [each for each in reasons if each not in self._staged.reasons_to_ask]
         self._staged.remarks += [each for each in edit.remarks if each not in self._staged.remarks]
+
+
+def _added(before: str, after: str) -> str:
+    """The lines of a text that are new."""
+    hunks = hunks_of(split_lines(before), split_lines(after), context=0)
+    return "".join(line.text for hunk in hunks for line in hunk.lines if line.mark == "+")
 
 
 def diff_of(before: str, after: str) -> str:

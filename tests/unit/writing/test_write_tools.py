@@ -6,6 +6,7 @@ import pytest
 from tests.support.write_desk import WriteDesk, write_desk
 from zkchat.context.assembly import digest
 from zkchat.model.message import DocumentReference
+from zkchat.ports import ToolOutcome
 from zkchat.writing.tools import PROPOSED
 
 COFFEE = "---\nrating: 3\n---\n# Coffee\n\nBeans and water.\n\n## Brewing\n\nSlowly.\n"
@@ -153,6 +154,54 @@ def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
     outcome = desk.call("delete_document", path="Coffee")
     assert "There is 1 note with links to it" in outcome.text
     assert desk.call("read_document", path="Coffee").failed
+
+
+@pytest.fixture
+def long_desk(tmp_path: Path) -> Iterator[WriteDesk]:
+    """With a note of three pages; the sections `Short` and `Long` are on the first and the last two."""
+    body = "".join(f"Line {number} of many.\n" for number in range(1000))
+    with write_desk(tmp_path, {"Long.md": f"# Top\n\nIntro.\n\n## Short\n\nBrief.\n\n## Long\n\n{body}"}) as desk:
+        yield desk
+
+
+def replace_long(desk: WriteDesk, section: str, **more: object) -> ToolOutcome:
+    return desk.call("edit_section", path="Long", section=section, text="New.", position="replace", **more)
+
+
+def test_only_what_was_given_of_a_note_may_be_replaced(long_desk: WriteDesk) -> None:
+    total = len(long_desk.library.section("Long.md"))
+    long_desk.call("read_document", path="Long")
+    refused = replace_long(long_desk, "Long")
+    assert refused.failed
+    assert f" of {total:,} characters of Long.md, and not all of what you replace." in refused.text
+    assert "with its offset" in refused.text
+    assert replace_long(long_desk, "Top", include_children=True).failed
+    assert not long_desk.staged
+    assert not replace_long(long_desk, "Short").failed
+    assert not replace_long(long_desk, "Top").failed
+    long_desk.staged.clear()
+    long_desk.call("read_document", path="Long", offset=8000)
+    assert replace_long(long_desk, "Long").failed
+    long_desk.call("read_document", path="Long", offset=16000)
+    assert not replace_long(long_desk, "Long").failed
+
+
+def test_how_much_of_a_deleted_note_was_read_is_told(long_desk: WriteDesk) -> None:
+    long_desk.call("read_document", path="Long")
+    total = len(long_desk.library.section("Long.md"))
+    assert not long_desk.call("delete_document", path="Long").failed
+    [remark] = long_desk.staged.remarks
+    assert remark.startswith("The model read ")
+    assert remark.endswith(f" of {total:,} characters of Long.md.")
+
+
+def test_parts_that_earlier_messages_gave_count(long_desk: WriteDesk) -> None:
+    text = long_desk.library.section("Long.md")
+    long_desk.messages.earlier["Long.md"] = digest(text)
+    long_desk.messages.parts["Long.md"] = [text[:8000]]
+    assert replace_long(long_desk, "Long").failed
+    long_desk.messages.parts["Long.md"] += [text[8000:16000], text[16000:]]
+    assert not replace_long(long_desk, "Long").failed
 
 
 def test_a_model_knows_what_it_made_itself(desk: WriteDesk) -> None:
