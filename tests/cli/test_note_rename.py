@@ -1,4 +1,10 @@
+import pytest
+
+from tests.support.changes import Answering, yes
 from tests.support.world import World
+from zkchat.cli import note_changes
+from zkchat.model.change import ChangeSet
+from zkchat.writing.review import Verdict
 
 NOTES = {
     "a/Tea.md": "# Tea\n\nSee [[../Water]].\n",
@@ -20,3 +26,24 @@ def test_links_follow_a_rename_and_come_back_with_it(world: World) -> None:
     for command in (("rename", "c/", "b"), ("move", "Black tea", "a"), ("rename", "Black tea", "Tea")):
         assert world.run("note", *command, "--yes").code == 0
     assert {path: (world.vault / path).read_bytes().decode() for path in NOTES} == NOTES
+
+
+def test_links_that_are_written_while_the_question_stands_follow_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meanwhile(changes: ChangeSet) -> Verdict:
+        world.note("Water.md", "[[Tea]]\n" + NOTES["Water.md"])
+        world.note("New.md", "[[Tea]]\n")
+        return yes(changes)
+
+    for path, text in NOTES.items():
+        world.note(path, text)
+    reviewer = Answering(meanwhile, yes)
+    monkeypatch.setattr(note_changes, "reviewer_of", lambda *_: reviewer)
+    assert world.run("note", "rename", "Tea", "Coffee").code == 0
+    assert (world.vault / "New.md").read_text() == "[[Coffee]]\n"
+    assert (world.vault / "Water.md").read_text().startswith("[[Coffee]]\n[[Coffee]], [[a/Coffee|Tea]]")
+    assert len(reviewer.asked) == 2
+    assert reviewer.remarks[-1] == "2 more links follow, written meanwhile."
+    assert world.run("undo", "--yes").code == 0
+    assert (world.vault / "New.md").read_text() == "[[Tea]]\n"

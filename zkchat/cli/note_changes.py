@@ -114,8 +114,9 @@ def change_notes(io: CommandIO, options: ChangeOptions, stage: "Callable[[OpenNo
         if not changes or options.dry_run:
             report.tell_unchanged(changes)
             return None
-        record = _apply(notes, _reviewed(notes, options, changes, edit), options.command)
-        report.tell_applied(record)
+        agreed = _reviewed(notes, options, changes, edit)
+        record = _apply(notes, agreed.changes, options.command)
+        report.tell_applied(record, agreed.remarks)
         return notes.workspace.paths.vault / edit.path
 
 
@@ -130,17 +131,43 @@ def _apply(notes: OpenNotes, changes: "ChangeSet", command: str) -> "ChangeRecor
         raise
 
 
-def _reviewed(notes: OpenNotes, options: ChangeOptions, changes: "ChangeSet", edit: "StagedEdit") -> "ChangeSet":
-    """The changes as the user agrees to them. Raises `UsageError` where the answer is no, or nobody can be asked.
+@dataclass(frozen=True, slots=True)
+class _Agreed:
+    """The changes as the user agrees to them, and what is to be said of them afterwards."""
 
-    Nobody is asked about folders of `write.accept`.
-    """
+    changes: "ChangeSet"
+    remarks: tuple[str, ...] = ()
+
+
+def _reviewed(notes: OpenNotes, options: ChangeOptions, changes: "ChangeSet", edit: "StagedEdit") -> _Agreed:
+    """Raises `UsageError` where the answer is no, or nobody can be asked. Nobody is about folders of `write.accept`."""
     from zkchat.writing.review import ReviewPolicy, why_asked
 
     policy = ReviewPolicy(accept=tuple(notes.workspace.settings.write.accept))
     if options.yes or why_asked(changes, policy) is None:
-        return changes
-    verdict = reviewer_of(notes.io, "Nothing was changed.").review(changes, remarks=edit.remarks)
+        return _Agreed(changes)
+    agreed = _asked(notes, changes, edit.remarks)
+    return _with_new_links(notes, changes, agreed) if agreed.moves else _Agreed(agreed)
+
+
+def _with_new_links(notes: OpenNotes, shown: "ChangeSet", agreed: "ChangeSet") -> _Agreed:
+    """With the links that were written while the question stood; asked again about notes that were not shown."""
+    from zkchat.compose.writing import link_follower
+
+    kept = {write.path for write in agreed.writes}
+    left_out = frozenset(write.path for write in shown.writes if write.path not in kept)
+    try:
+        followed = link_follower(notes.workspace, notes.library, notes.editing.store)(agreed, left_out)
+    except FilesChanged as error:
+        print_conflicts(notes.io, error, is_undo=False)
+        raise
+    if followed.unseen:
+        return _Agreed(_asked(notes, followed.changes, followed.remarks))
+    return _Agreed(followed.changes, followed.remarks)
+
+
+def _asked(notes: OpenNotes, changes: "ChangeSet", remarks: tuple[str, ...]) -> "ChangeSet":
+    verdict = reviewer_of(notes.io, "Nothing was changed.").review(changes, remarks=remarks)
     if verdict.answer != "yes" or not verdict.changes:
         raise UsageError("Nothing was changed.")
     return verdict.changes
@@ -178,14 +205,16 @@ class ChangeReport:
         why = "this is a dry run" if changes else f"{self.edit.path} is so already"
         self.io.note(f"Nothing was changed: {why}.")
 
-    def tell_applied(self, record: "ChangeRecord") -> None:
+    def tell_applied(self, record: "ChangeRecord", remarks: tuple[str, ...] = ()) -> None:
+        """`remarks`: what came about while the user was asked."""
         if self.options.json:
-            self.io.json(self._record(record.changes, record.id))
+            told = self._record(record.changes, record.id)
+            self.io.json(told | {"remarks": (*self.edit.remarks, *remarks)})
             return
         self.io.out(f"{record.changes.title}: done.")
         if self.options.yes:  # else they stood with the question
             self._tell_remarks()
-        for remark in record.remarks:
+        for remark in (*remarks, *record.remarks):
             self.io.note_wrapped(remark)
         if self.io.environment.stdout_is_tty:
             self.io.note("zkchat undo takes it back.")

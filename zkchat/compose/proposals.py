@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from zkchat.compose.library import local_globs
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace
-from zkchat.compose.writing import stage_over
+from zkchat.compose.writing import link_follower, stage_over
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.model.change import ChangeSet
 from zkchat.model.patch import path_before, text_of
@@ -50,6 +50,7 @@ class ProposalParts:
                 assumes_yes=options.assumes_yes,
             ),
             is_withheld=lambda changes, path: self._is_withheld(library, changes, path),
+            follow_links=link_follower(self.workspace, library, self.store),
             is_on=write.enabled if options.enabled is None else options.enabled,
         )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from zkchat.storage.changes.store import VaultChanges
     from zkchat.vault.library import Library
     from zkchat.writing.editor import NoteEditor
+    from zkchat.writing.rebase import Followed, FollowLinks
     from zkchat.writing.staging import StagedChanges
 
 JOURNAL = "changes.db"
@@ -108,6 +109,19 @@ def stage_over(store: "ChangeStore") -> "StagedChanges":
     from zkchat.writing.staging import StagedChanges
 
     return StagedChanges(store, store.last_move)
+
+
+def link_follower(workspace: Workspace, library: "Library", store: "ChangeStore") -> "FollowLinks":
+    """What adds the links to changes with moves that were written since these were staged."""
+
+    def follow(changes: "ChangeSet", left_out: frozenset[str]) -> "Followed":
+        from zkchat.compose.vault_conventions import vault_conventions
+        from zkchat.writing.links.following import follow_links
+
+        style = vault_conventions(workspace.paths.vault).link_style
+        return follow_links(library.on_disk, lambda: stage_over(store), style, changes, left_out)
+
+    return follow
 
 
 class RefreshingChanges:

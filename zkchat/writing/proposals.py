@@ -11,8 +11,17 @@ from zkchat.model.change import ChangeOrigin, ChangeSet, Decision, FileWrite, Re
 from zkchat.model.line_diff import DiffLine
 from zkchat.model.patch import hunks_of_write
 from zkchat.ports import ChangeStore, Tool
-from zkchat.writing.rebase import rebase_changes
-from zkchat.writing.review import ChangeReviewer, ReviewPolicy, Verdict, WhyAsked, folders_of, touched_paths, why_asked
+from zkchat.writing.rebase import FollowLinks, brought_to_present, rebase_changes
+from zkchat.writing.review import (
+    ChangeReviewer,
+    ReviewPolicy,
+    Verdict,
+    WhyAsked,
+    folders_of,
+    touched_paths,
+    why_asked,
+    why_not_asked,
+)
 from zkchat.writing.staging import StagedChanges
 
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
@@ -38,6 +47,8 @@ class Proposals:
     policy: ReviewPolicy = field(default_factory=ReviewPolicy)
     is_withheld: Callable[[ChangeSet, str], bool] = lambda _changes, _path: False
     """Tells which paths of a change set are notes that the model may not see."""
+    follow_links: FollowLinks | None = None
+    """Adds the links to changes with moves that were written since these were staged."""
     is_on: bool = False
     """Whether the model may propose changes now."""
     is_deferred: bool = False
@@ -87,23 +98,27 @@ class Proposals:
         why = why_asked(
             changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld.__contains__
         )
-        return replace(self._settled(changes, why, remarks, origin), withheld=withheld)
+        outcome = self._settled(changes, why, remarks, origin)
+        return replace(outcome, withheld=withheld | self._withheld(outcome.changes))
 
     def _settled(
         self, changes: ChangeSet, why: WhyAsked | None, remarks: Sequence[str], origin: ChangeOrigin
     ) -> ReviewOutcome:
         if self.policy.mode == "propose":
-            self._show(changes)
+            self._show(changes, *remarks)
             return _kept(changes, PROPOSE_ONLY)
+        said: tuple[str, ...] = ()
         if why is None or (self.policy.assumes_yes and why.takes_yes):
-            self._show(changes)
+            self._show(changes, *remarks)
             verdict = Verdict(answer="yes", changes=changes)
+            said = () if why else (why_not_asked(changes, self.policy, always=tuple(self.always)),)
         elif self.reviewer is None:
             reason = NOBODY_ASKED if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}"
             return _kept(changes, reason, ExitCode.USAGE)
         else:
             verdict = self._ask(changes, why, *remarks)
-        return self._conclude(changes, verdict, origin)
+        reasons = why.sentences if why and not why.takes_yes else ()
+        return self._conclude(_Agreed(proposed=changes, verdict=verdict, remarks=said, reasons=reasons), origin)
 
     def _withheld(self, changes: ChangeSet) -> frozenset[str]:
         return frozenset(path for path in touched_paths(changes) if self.is_withheld(changes, path))
@@ -113,55 +128,130 @@ class Proposals:
         self.staged.clear()
         return changes
 
-    def _show(self, changes: ChangeSet) -> None:
+    def _show(self, changes: ChangeSet, *remarks: str) -> None:
         if self.reviewer:
-            self.reviewer.review(changes, is_asked=False)
+            self.reviewer.review(changes, remarks=remarks, is_asked=False)
 
     def _ask(self, changes: ChangeSet, why: WhyAsked, *remarks: str) -> Verdict:
         assert self.reviewer is not None
-        said = () if why.takes_yes else (why.sentence,)
+        said = () if why.takes_yes else why.sentences
         verdict = self.reviewer.review(changes, remarks=(*said, *remarks), may_always=why.takes_always)
         if verdict.always:
             self.always.update(folders_of(verdict.changes))
         return verdict
 
-    def _conclude(self, proposed: ChangeSet, verdict: Verdict, origin: ChangeOrigin) -> ReviewOutcome:
+    def _conclude(self, agreed: "_Agreed", origin: ChangeOrigin) -> ReviewOutcome:
         """Apply what the user agreed to; what was kept of it says why."""
+        proposed = agreed.proposed
         try:
             for _ in range(MAX_ATTEMPTS):
-                if verdict.answer != "yes" or not verdict.changes:
-                    return _outcome("declined", proposed, verdict)
+                agreed = self._with_new_links(agreed)
+                if agreed.verdict.answer != "yes" or not agreed.verdict.changes:
+                    return agreed.outcome("declined")
                 try:
-                    record = self.store.apply(verdict.changes, origin)
+                    record = self.store.apply(agreed.verdict.changes, origin)
                 except FilesChanged as error:
-                    verdict = self._rebased(verdict, error)
+                    agreed = self._rebased(agreed, error)
                 else:
-                    outcome = _outcome("applied", proposed, verdict)
-                    return replace(outcome, record_id=record.id, reason=" ".join(record.remarks))
+                    reason = " ".join((*agreed.remarks, *record.remarks))
+                    return replace(agreed.outcome("applied"), record_id=record.id, reason=reason)
         except ZkchatError as error:
             return _kept(proposed, f"{error.message} {error.hint}".strip(), error.exit_code)
         return _kept(proposed, ALWAYS_CHANGING, ExitCode.VAULT)
 
-    def _rebased(self, verdict: Verdict, error: FilesChanged) -> Verdict:
+    def _with_new_links(self, agreed: "_Agreed") -> "_Agreed":
+        """The same with the links that were written since the moves were staged.
+
+        The user is asked again where they are in notes that were not shown.
+        """
+        verdict = agreed.verdict
+        if self.follow_links is None or verdict.answer != "yes" or not verdict.changes.moves:
+            return agreed
+        try:
+            followed = self.follow_links(verdict.changes, agreed.left_out)
+        except FilesChanged as clash:
+            self._show(_foreign_changes(clash.conflicts))
+            raise
+        agreed = agreed.brought_to(followed.changes, *followed.remarks)
+        if not followed.unseen:
+            return agreed
+        changes, withheld = followed.changes, self._withheld(followed.changes)
+        why = why_asked(
+            changes,
+            self.policy,
+            always=tuple(self.always),
+            reasons=agreed.reasons,
+            is_withheld=withheld.__contains__,
+        )
+        if why is None or (self.policy.assumes_yes and why.takes_yes):
+            return agreed
+        if self.reviewer is None:
+            raise FilesChanged(f"Links were written meanwhile, in {', '.join(followed.unseen)}. {NEEDS_ASKING}")
+        said = () if why.takes_yes else why.sentences
+        return agreed.answered(self.reviewer.review(changes, remarks=(*followed.remarks, *said)))
+
+    def _rebased(self, agreed: "_Agreed", error: FilesChanged) -> "_Agreed":
         """The changes on top of what somebody else wrote meanwhile; asked about again where they are others now.
 
         Raises `FilesChanged`, once the user has seen what changed, where they clash.
         """
+        before = agreed.verdict.changes
+        if self.follow_links and before.moves:
+            return agreed  # which is brought to the present files with the links
         try:
-            rebased = rebase_changes(verdict.changes, error.conflicts)
+            rebased = rebase_changes(before, error.conflicts)
         except FilesChanged as clash:
             self._show(_foreign_changes(clash.conflicts))
             raise
         if not rebased.changes:
             raise FilesChanged(f"{error.message} It holds what was proposed already.")
-        changes = rebased.changes
-        if changed_lines(changes) == changed_lines(verdict.changes):
-            return replace(verdict, changes=changes)
+        said = brought_to_present(rebased.paths)
+        agreed = agreed.brought_to(rebased.changes, said)
+        if changed_lines(rebased.changes) == changed_lines(before):
+            return agreed
         if self.reviewer is None:
             raise error
-        said = f"Changed meanwhile: {', '.join(rebased.paths)}. The proposal is brought to the present text."
-        again = self.reviewer.review(changes, remarks=(said,))
-        return replace(again, edited=verdict.edited or again.edited)
+        return agreed.answered(self.reviewer.review(rebased.changes, remarks=(said,)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Agreed:
+    """What the user has agreed to, and what is to be said when it is applied."""
+
+    proposed: ChangeSet
+    verdict: Verdict
+    remarks: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """Why the user had to be asked whatever the settings accept."""
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The files that the user left out."""
+        kept = {write.path for write in self.verdict.changes.writes}
+        return frozenset(write.path for write in self.proposed.writes if write.path not in kept)
+
+    def brought_to(self, changes: ChangeSet, *remarks: str) -> "_Agreed":
+        """The same on top of the present files, which is no edit of the user."""
+        is_as_proposed = self.proposed == self.verdict.changes
+        return replace(
+            self,
+            proposed=changes if is_as_proposed else self.proposed,
+            verdict=replace(self.verdict, changes=changes),
+            remarks=tuple(dict.fromkeys((*self.remarks, *remarks))),
+        )
+
+    def answered(self, again: Verdict) -> "_Agreed":
+        """After the user was asked again."""
+        return replace(self, verdict=replace(again, edited=self.verdict.edited or again.edited))
+
+    def outcome(self, decision: Decision) -> ReviewOutcome:
+        return ReviewOutcome(
+            decision=decision,
+            proposed=self.proposed,
+            changes=self.verdict.changes,
+            edited=self.verdict.edited,
+            stops=self.verdict.answer == "stop",
+        )
 
 
 def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
@@ -180,16 +270,6 @@ def changed_lines(changes: ChangeSet) -> list[tuple[str, list[DiffLine]]]:
         (write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines if line.mark != " "])
         for write in changes.writes
     ]
-
-
-def _outcome(decision: Decision, proposed: ChangeSet, verdict: Verdict) -> ReviewOutcome:
-    return ReviewOutcome(
-        decision=decision,
-        proposed=proposed,
-        changes=verdict.changes,
-        edited=verdict.edited,
-        stops=verdict.answer == "stop",
-    )
 
 
 def _kept(changes: ChangeSet, reason: str, exit_code: int = 0) -> ReviewOutcome:

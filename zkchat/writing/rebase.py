@@ -1,6 +1,6 @@
 """Bring proposed changes to files that somebody else changed meanwhile, where both can be kept."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,6 +19,36 @@ class Rebased:
     changes: ChangeSet
     paths: tuple[str, ...] = ()
     """The files that had changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """Changes with moves on top of what the files hold now."""
+
+    changes: ChangeSet
+    links: int = 0
+    """How many links follow that did not before."""
+    unseen: tuple[str, ...] = ()
+    """Files that were no part of the changes before."""
+    rebased: tuple[str, ...] = ()
+    """Files of the changes that somebody else has changed."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the user should know of it, as sentences."""
+        said = [brought_to_present(self.rebased)] if self.rebased else []
+        if self.links:
+            follow = "1 more link follows" if self.links == 1 else f"{self.links} more links follow"
+            said.append(f"{follow}, written meanwhile.")
+        return tuple(said)
+
+
+def brought_to_present(paths: Iterable[str]) -> str:
+    return f"Changed meanwhile: {', '.join(paths)}. The proposal was brought to the present text."
+
+
+FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
+"""Brings changes with moves to the present files, without the files that the user left out, by their paths."""
 
 
 def rebase_changes(changes: ChangeSet, conflicts: Iterable[FileConflict]) -> Rebased:
@@ -40,12 +70,17 @@ def rebase_changes(changes: ChangeSet, conflicts: Iterable[FileConflict]) -> Reb
             writes.append(replace(write, before=conflict.found, after=after))
     clashes += found.values()
     if clashes:
-        names = ", ".join(clash.path for clash in clashes)
-        raise FilesChanged(
-            f"Changed meanwhile, in the same place: {names}.", hint="Nothing was written.", conflicts=clashes
-        )
+        raise changed_meanwhile(clashes)
     touched = {write.path for write in changes.writes if write not in writes}
     return Rebased(changes=replace(changes, writes=tuple(writes)), paths=tuple(sorted(touched)))
+
+
+def changed_meanwhile(clashes: Sequence[FileConflict]) -> FilesChanged:
+    """The error for files that somebody else changed where they are to be changed."""
+    names = ", ".join(clash.path for clash in clashes)
+    return FilesChanged(
+        f"Changed meanwhile, in the same place: {names}.", hint="Nothing was written.", conflicts=clashes
+    )
 
 
 def rebase_content(before: bytes | None, after: bytes, found: bytes | None) -> bytes | None:

@@ -64,11 +64,16 @@ def touched_paths(changes: ChangeSet) -> tuple[str, ...]:
 class WhyAsked:
     """Why the user has to be asked about changes."""
 
-    sentence: str
+    sentences: tuple[str, ...]
     takes_yes: bool = True
     """Whether a yes that was given beforehand answers the question, as `--yes` does."""
     takes_always: bool = True
     """Whether the user may agree to all that follow in the same folders."""
+
+    @property
+    def sentence(self) -> str:
+        """All of it."""
+        return " ".join(self.sentences)
 
 
 def why_asked(
@@ -84,27 +89,38 @@ def why_asked(
     `always` are the folders that the user has agreed to in this session, `reasons` what else calls for a question, and
     `is_withheld` tells the paths of notes that the model may not see. Deletions are always asked about.
     """
-    if reasons:
-        return WhyAsked(sentence=reasons[0], takes_yes=False, takes_always=False)
-    if withheld := next(filter(is_withheld, touched_paths(changes)), None):
-        return WhyAsked(sentence=f"{withheld} is kept from this model.", takes_yes=False, takes_always=False)
+    sentences = [*dict.fromkeys(reasons)]
+    if withheld := [*filter(is_withheld, touched_paths(changes))]:
+        are = f"and {len(withheld) - 1} more are" if withheld[1:] else "is"
+        sentences.append(f"{withheld[0]} {are} kept from this model.")
+    if sentences:
+        return WhyAsked(sentences=tuple(sentences), takes_yes=False, takes_always=False)
     if any(_is_in_trash(move.target) for move in changes.moves):
         return WhyAsked(
-            sentence="Something is moved to the trash, about which you are always asked.", takes_always=False
+            sentences=("Something is moved to the trash, about which you are always asked.",), takes_always=False
         )
-    outside = [path for path in touched_paths(changes) if not _is_accepted(path, policy.accept, always)]
+    outside = [path for path in touched_paths(changes) if not _accepting(path, policy.accept, always)]
     if not outside:
         return None
     if policy.accept or always:
-        return WhyAsked(sentence=f"{outside[0]} is in no folder that you accept changes in.")
-    return WhyAsked(sentence="You are asked about every change.")
+        return WhyAsked(sentences=(f"{outside[0]} is in no folder that you accept changes in.",))
+    return WhyAsked(sentences=("You are asked about every change.",))
 
 
-def _is_accepted(path: str, globs: Sequence[str], folders: Sequence[str]) -> bool:
-    if path.rpartition("/")[0] in folders:
-        return True
+def why_not_asked(changes: ChangeSet, policy: ReviewPolicy, *, always: Sequence[str] = ()) -> str:
+    """Why changes need no question, as a sentence: `Not asked: it is in Inbox, which write.accept names.`"""
+    reasons = dict.fromkeys(_accepting(path, policy.accept, always) for path in touched_paths(changes))
+    return f"Not asked: it is in {', and in '.join(filter(None, reasons))}."
+
+
+def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
+    """What lets a file be changed without a question, to be read after `in`; empty where nothing does."""
     components = path.split("/")
-    return any(Glob(glob.strip("/").split("/"), whole=False).matches(components) for glob in globs if glob.strip("/"))
+    for glob in globs:
+        if glob.strip("/") and Glob(glob.strip("/").split("/"), whole=False).matches(components):
+            return f"{glob}, which write.accept names"
+    folder = path.rpartition("/")[0]
+    return f"{folder or 'the top folder'}, which you agreed to in this session" if folder in folders else ""
 
 
 def _is_in_trash(path: str) -> bool:

@@ -226,7 +226,11 @@ class _Write:
         places = self._readings.current_places(path)
         is_changed = self._readings.knowledge(path) == "changed"
         edit = act(path)
-        note = f"{path} has changed since you read it; this is applied to its present text." if is_changed else ""
+        if not is_changed:
+            return self._outcome(edit, places)
+        said = f"{path} has changed since the model read it. The edit is made to its present text."
+        self._staged.remarks += [said] * (said not in self._staged.remarks)
+        note = f"{path} has changed since you read it; this is applied to its present text."
         return self._outcome(edit, places, note)
 
     def _new(self, edit: StagedEdit) -> ToolOutcome:

@@ -78,7 +78,7 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     proposed.staged.create("Inbox/Tea.md", "green\n", title="Create")
     assert settle(proposed).decision == "applied"
     proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
-    assert settle(proposed).decision == "applied"
+    assert settle(proposed).reason == "Not asked: it is in Inbox, which you agreed to in this session."
     assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
     proposed.staged.write("Sleep.md", "new\n", title="Edit")
     assert settle(proposed).decision == "declined"
@@ -110,10 +110,10 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
 def test_a_reason_to_ask_is_read_with_the_diff_and_always_is_not_offered(store: ChangesInMemory) -> None:
     reviewer = Answering(yes)
     proposed = proposals(store, reviewer)
-    proposed.staged.reasons_to_ask.append("Clip.md is a web clipping.")
+    proposed.staged.reasons_to_ask += ["Clip.md is a web clipping.", "It holds code.", "It holds code."]
     stage(proposed)
     settle(proposed)
-    assert reviewer.remarks == ["Clip.md is a web clipping."]
+    assert reviewer.remarks == ["Clip.md is a web clipping.", "It holds code."]
     assert reviewer.may_always == [False]
 
 
@@ -159,7 +159,9 @@ def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(
         store.before_apply = lambda: None
 
     store.before_apply = meddle
-    assert settle(proposed).decision == "applied"
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.proposed) == ("applied", outcome.changes)
+    assert outcome.reason == "Changed meanwhile: Sleep.md. The proposal was brought to the present text."
     assert store.files["Sleep.md"] == b"one\n2\n3\n4\n5\n6\n7\n8\nnine\n"
     assert len(reviewer.asked) == 1
 

@@ -1,7 +1,7 @@
 import pytest
 
 from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.writing.review import ReviewPolicy, folders_of, why_asked
+from zkchat.writing.review import ReviewPolicy, folders_of, why_asked, why_not_asked
 
 
 def writing(*paths: str) -> ChangeSet:
@@ -68,3 +68,17 @@ def test_a_deletion_is_always_asked_about_and_takes_a_yes_beforehand() -> None:
 def test_the_folders_of_a_change_are_those_of_all_that_it_touches() -> None:
     assert folders_of(moving("A/x.md", "B/x.md", "C/D/y.md", "z.md")) == ("", "A", "B", "C/D")
     assert folders_of(moving("A/x.md", ".trash/x.md")) == ("A",)
+
+
+def test_why_nobody_was_asked_names_each_folder_and_who_accepts_it_once() -> None:
+    changes = writing("Inbox/A.md", "Inbox/B.md", "Sleep/A.md", "Top.md")
+    assert why_not_asked(changes, INBOX, always=["Sleep", ""]) == (
+        "Not asked: it is in Inbox, which write.accept names, and in Sleep, which you agreed to in this session, "
+        "and in the top folder, which you agreed to in this session."
+    )
+
+
+def test_all_reasons_to_ask_are_given_each_once() -> None:
+    why = why_asked(writing("A.md", "B.md"), INBOX, reasons=["One.", "Two.", "One."], is_withheld=lambda _: True)
+    assert why
+    assert why.sentences == ("One.", "Two.", "A.md and 1 more are kept from this model.")

@@ -99,6 +99,9 @@ def test_a_passage_that_is_untouched_is_edited_in_the_present_text(desk: WriteDe
     change(desk, vault, COFFEE.replace("Slowly", "Very slowly"))
     outcome = desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
     assert "Coffee.md has changed since you read it; this is applied to its present text." in outcome.text
+    assert desk.staged.remarks == [
+        "Coffee.md has changed since the model read it. The edit is made to its present text."
+    ]
     assert "Very slowly" in desk.written["Coffee.md"]
 
 

@@ -1,7 +1,7 @@
 """Renaming and moving files and folders: every link of the vault follows."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from zkchat.errors import EditRefused, NoteNotFound, VaultError
@@ -30,6 +30,8 @@ class MoveSummary:
     """The files whose links were written anew, by their new paths."""
     links: int = 0
     """How many links those are."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """By those paths, how many of them."""
     revived: tuple[str, ...] = ()
     """Files with links that led nowhere, and now lead to what was moved."""
 
@@ -52,6 +54,7 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
     return MoveSummary(
         rewritten=tuple(sorted(texts)),
         links=sum(new.links for new in texts.values()),
+        counts={path: new.links for path, new in texts.items()},
         revived=tuple(sorted(move.moved.revived)),
     )
 

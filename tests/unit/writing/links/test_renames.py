@@ -87,7 +87,7 @@ def test_every_form_of_link_follows_a_rename_and_nothing_else_changes(
 def test_a_note_whose_links_stay_is_not_written(tmp_path: Path) -> None:
     with vault(tmp_path, N="", Other="[[N]]", Third="`[[N]]`") as made:
         summary = made.stage("N.md", "M.md")
-        assert summary == MoveSummary(rewritten=("Other.md",), links=1)
+        assert summary == MoveSummary(rewritten=("Other.md",), links=1, counts={"Other.md": 1})
         assert [write.path for write in made.staged.change_set().writes] == ["Other.md"]
 
 
