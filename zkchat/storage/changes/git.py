@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from zkchat.model.change import ChangeSet
+from zkchat.model.patch import path_before
 from zkchat.subprocesses import find_program, run_captured
 
 _SECONDS: Final = 20.0
@@ -55,6 +56,23 @@ class GitCommits:
         self._found = variables
         self._variables = {name: value for name, value in variables.items() if not name.startswith("GIT_")} | _VARIABLES
 
+    def reason_against(self, changes: ChangeSet) -> str:
+        """Why a change set that is about to be made must not be committed: the commit would hold work of the user."""
+        program = find_program("git", self._found)
+        if program is None:
+            return ""
+        self._program = program
+        try:
+            if not self._is_in_repository() or self._names_programs():
+                return ""
+            paths = _paths(changes) | {path_before(changes, write.path) for write in changes.writes}
+            found = self._list(["status", "--porcelain", "--no-renames", "--untracked-files=all"], sorted(paths))
+        except (_Failed, OSError):
+            return ""  # committing tells
+        if not found:
+            return ""
+        return f"The change was not committed: {found[0][3:]} had changes before it that are not committed."
+
     def __call__(self, changes: ChangeSet, message: str) -> str:
         """Commit exactly the files of a change set. Returns a warning; empty without a repository, or any trouble."""
         program = find_program("git", self._found)
@@ -71,9 +89,7 @@ class GitCommits:
     def _commit(self, changes: ChangeSet, message: str) -> str:
         if self._names_programs():
             return "The change was not committed: the repository's own settings name programs to be run."
-        paths = {write.path for write in changes.writes}
-        paths |= {path for move in changes.moves for path in (move.source, move.target)}
-        files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(paths))
+        files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(_paths(changes)))
         if not files or not self._list(["status", "--porcelain", "--untracked-files=all"], files):
             return ""  # git ignores them, or has committed them as they are
         untracked = self._list(["ls-files", "--others", "--exclude-standard"], files)
@@ -131,6 +147,11 @@ class GitCommits:
         command = [self._program, "-C", str(self._vault), "--no-pager", *settings, *arguments]
         text = b"".join(os.fsencode(name) + b"\0" for name in files)
         return run_captured(command, variables=self._variables, text=text, seconds=_SECONDS)
+
+
+def _paths(changes: ChangeSet) -> set[str]:
+    moved = {path for move in changes.moves for path in (move.source, move.target)}
+    return moved | {write.path for write in changes.writes}
 
 
 def _one_line(message: str) -> str:

@@ -24,8 +24,15 @@ _MAX_NAMED: Final = 10
 
 Result = TypeVar("Result")
 
-Committer = Callable[[ChangeSet, str], str]
-"""Commits the files of a change set under a message. Returns a warning; empty where all went well."""
+
+class Committer(Protocol):
+    """Commits the files of change sets."""
+
+    def reason_against(self, changes: ChangeSet) -> str:
+        """Why a change set that is about to be made or undone must not be committed; empty where it may be."""
+
+    def __call__(self, changes: ChangeSet, message: str) -> str:
+        """Commit under a message. Returns a warning; empty where all went well."""
 
 
 class JournalFile(Protocol):
@@ -97,8 +104,9 @@ class VaultChanges:
                 record.append(journal.begin(changes, plan, origin))
                 return record[0].id
 
+            against = self._commit.reason_against(changes) if self._commit else ""
             self._carry_out(plan, begin, ending="applied", on_failure="failed")
-            return self._committed(record[0], changes.title)
+            return self._committed(record[0], changes.title, against)
 
     def undo(self, record_id: int) -> ChangeRecord:
         self._read(lambda journal: journal.get(record_id))
@@ -118,8 +126,10 @@ class VaultChanges:
                 journal.mark(record_id, "undoing")
                 return record_id
 
+            changes = done.record.changes
+            against = self._commit.reason_against(changes) if self._commit else ""
             self._carry_out(plan, begin, ending="undone", on_failure="applied", restored=restored)
-            return self._committed(replace(done.record, state="undone"), f"Undo: {done.record.changes.title}")
+            return self._committed(replace(done.record, state="undone"), f"Undo: {changes.title}", against)
 
     def _is_taken_back(self, plan: Plan) -> bool:
         """Whether all files are as they were before it: somebody else has undone it, with git for one."""
@@ -263,8 +273,14 @@ class VaultChanges:
                     hint=f"Undo that one first: zkchat undo --id {later}",
                 )
 
-    def _committed(self, record: ChangeRecord, message: str) -> ChangeRecord:
-        warning = self._commit(record.changes, message) if self._commit else ""
+    def _committed(self, record: ChangeRecord, message: str, against: str) -> ChangeRecord:
+        """`against` is why it must not be committed."""
+        if self._commit is None:
+            return record
+        if against:  # unless it has led to what is committed
+            warning = against if self._commit.reason_against(record.changes) else ""
+        else:
+            warning = self._commit(record.changes, message)
         return replace(record, remarks=(warning,)) if warning else record
 
 

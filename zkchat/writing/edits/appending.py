@@ -8,7 +8,7 @@ from zkchat.writing.edits.joining import joins, without_blank_edges
 from zkchat.writing.edits.line_ends import line_end_at, with_line_end
 from zkchat.writing.edits.outline_places import ParsedNote
 from zkchat.writing.edits.sections import sets_headings_apart
-from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest
+from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest, is_text_at
 
 _ENDS_WITH_BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)\Z")
 
@@ -17,7 +17,7 @@ def append_text(text: str, new: str) -> str:
     """The text with `new` at its end: after a blank line, unless it goes on with a list or table.
 
     Line ends are those of the note, and a final newline is there afterwards where it was before. Raises `EditRefused`
-    where the note ends in code or a comment that is not closed.
+    where the note, or the new text, ends in code or a comment that is not closed.
     """
     new = without_blank_edges(with_line_end(new, "\n"))
     if not new:
@@ -36,7 +36,13 @@ def append_text(text: str, new: str) -> str:
     splice = Splice(end, end, with_line_end(f"{lead}{new}{trail}", line_end_at(text, end)))
     if reason := change_of_the_rest(parsed, splice):
         raise EditRefused(reason, hint="Name a section of the note, or close what is open.")
-    return splice.applied(text)
+    changed = splice.applied(text)
+    if not is_text_at(changed, len(changed)):
+        raise EditRefused(
+            "The text opens code or HTML that it does not close: what is added later would become part of it.",
+            hint="Close it in the text.",
+        )
+    return changed
 
 
 def _follows_at_once(parsed: ParsedNote, body: str, new: str) -> bool:

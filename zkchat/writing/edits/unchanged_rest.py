@@ -47,7 +47,7 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
     )
     if not is_same:
         return "Links, comments or blocks with an id elsewhere in the note would no longer be what they are."
-    if splice.start == splice.end and not _is_text(parsed.text, splice):
+    if splice.start == splice.end and not is_text_at(parsed.text, splice.start):
         return "The section ends in code, HTML or a comment that is not closed: the text would become part of it."
     return ""
 
@@ -93,7 +93,7 @@ def _blocks(note: Note, splice: Splice, text: str) -> Iterator[str]:
             yield block.id
 
 
-def _is_text(text: str, splice: Splice) -> bool:
-    """Whether a heading would be one at the place of an insertion."""
-    probe = Splice(splice.start, splice.end, "\n\n# -\n\n").applied(text)
-    return any(heading.start == splice.start + 2 for heading in parse_note("", probe).headings)
+def is_text_at(text: str, place: int) -> bool:
+    """Whether a heading would be one at a place, and no part of code, HTML or a comment."""
+    probe = Splice(place, place, "\n\n# -\n\n").applied(text)
+    return any(heading.start == place + 2 for heading in parse_note("", probe).headings)

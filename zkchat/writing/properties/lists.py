@@ -1,7 +1,7 @@
 """Write the items of a list in a frontmatter as those that are there are written."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -12,6 +12,7 @@ from zkchat.writing.properties.lines import Entry, PropertyLines
 from zkchat.writing.properties.scalars import PropertyScalar, Quotes, write_scalar
 
 _DASH: Final = re.compile(r"([ \t]*)-([ \t]*)")
+_LINE_END: Final = re.compile(r"[\r\n]")
 _COMMENT_LINE: Final = re.compile(r"[ \t]*#")
 
 
@@ -80,6 +81,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     chunks = [with_line_end(lines.source[one:two], "\n").rstrip("\n") for one, two in pairwise([*starts, end])]
     lead = with_line_end(lines.source[entry.colon_end : starts[0]], "\n").rstrip("\n")
     kept = {item.number for item in items if isinstance(item, Kept)}
+    _refuse_to_drop_comments(lines, entry, kept)
     written = [lead]
     number = 0
     for item in items:
@@ -91,6 +93,15 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
             written.append(f"{marker}{write_scalar(item, quotes=_quotes(entry))}")
     written += _comments_of_dropped(chunks, [each for each in range(number, len(chunks)) if each not in kept])
     return "\n".join(written)
+
+
+def _refuse_to_drop_comments(lines: PropertyLines, entry: Entry, kept: Collection[int]) -> None:
+    """Refuse to drop an item that has a comment on its own line."""
+    for number, (_, end) in enumerate(lines.items(entry)):
+        if number not in kept and "#" in _LINE_END.split(lines.source[end : entry.end], maxsplit=1)[0]:
+            raise EditRefused(
+                f"The list {entry.name} has a comment at an item that would go.", hint="Edit the passage itself."
+            )
 
 
 def _comments_of_dropped(chunks: Sequence[str], numbers: Sequence[int]) -> Iterator[str]:

@@ -69,6 +69,24 @@ def test_a_change_set_is_one_commit_of_exactly_its_files(repository: Repository)
     assert repository.git("status", "--porcelain") == " M B.md\nA  Staged.md\n?? Untracked.md\n"
 
 
+@pytest.mark.parametrize("is_staged", [False, True])
+def test_work_of_the_user_in_a_file_of_the_change_is_not_committed_and_told(
+    repository: Repository, is_staged: bool
+) -> None:
+    repository.note("A.md", b"of the user")
+    if is_staged:
+        repository.git("add", "A.md")
+    before = repository.last_commit
+    told = ("The change was not committed: A.md had changes before it that are not committed.",)
+    assert repository.warnings(move("A.md", "N.md"), write("N.md", b"of the user", b"both")) == told
+    assert repository.last_commit == before
+    (record,) = repository.store.records()
+    assert "not committed" in repository.store.undo(record.id).remarks[0]
+    repository.git("commit", "-qam", "of the user")
+    assert repository.warnings(write("A.md", b"of the user", b"both")) == ()
+    assert repository.last_commit == ["Change", "M A.md"]
+
+
 def test_an_undo_is_a_commit_too(repository: Repository) -> None:
     record = repository.store.apply(
         change(write("A.md", b"A.md", b"new"), write("N.md", None, b"n"), title="Edit"), HERE

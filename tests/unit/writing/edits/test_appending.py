@@ -38,3 +38,10 @@ def test_nothing_is_appended_to_what_is_not_closed(text: str) -> None:
 def test_there_has_to_be_something() -> None:
     with pytest.raises(EditRefused):
         append_text("A line.\n", " \n\n")
+
+
+@pytest.mark.parametrize("new", ["```\ncode", "~~~ python\nx = 1", "<!-- open"])
+def test_text_that_leaves_code_or_a_comment_open_is_refused(new: str) -> None:
+    with pytest.raises(EditRefused, match="does not close"):
+        append_text("# A\n\ntext\n", new)
+    assert append_text("# A\n\ntext\n", "```\ncode\n```").endswith("```\n")
