@@ -89,7 +89,7 @@ def test_a_section_that_is_not_there_gets_nothing_and_nothing_else_does(garden: 
 
 def test_the_daily_note_is_appended_to_and_made_first(garden: World) -> None:
     path = garden.run("daily", "--json").json["expected_path"]
-    assert note(garden, "append", "--daily", "Slept", "well.", "--yes").code == 0
+    assert note(garden, "append", "--daily", "Slept well.", "--yes").code == 0
     assert note(garden, "append", "--daily", "Ate well.", "--yes").code == 0
     assert (garden.vault / path).read_text().endswith("Slept well.\n\nAte well.\n")
 
@@ -251,3 +251,40 @@ def test_a_patch_in_a_pipe_keeps_line_ends_and_bytes_that_are_no_text(garden: Wo
     history = in_a_process(garden, "changes", "--diff")
     subprocess.run(["git", "apply", "--reverse", "-"], input=history, cwd=garden.vault, check=True)
     assert file.read_bytes() == before
+
+
+def test_a_new_note_that_takes_over_links_says_so(world: World) -> None:
+    world.note("Reference/Sleep.md", "# Sleep\n")
+    world.note("A.md", "[[Sleep]] and [[Sleep|more]]")
+    world.note("B.md", "[[Sleep]], [[Reference/Sleep]]")
+    dry = world.run("note", "new", "Sleep", "--dry-run")
+    assert "3 links in 2 notes for Reference/Sleep.md would lead to Sleep.md instead." in " ".join(dry.err.split())
+    made = world.run("note", "new", "Sleep", "--yes")
+    assert (made.code, "3 links in 2 notes" in " ".join(made.err.split())) == (0, True)
+    world.note("Other/Plan.md", "")
+    assert "links" not in world.run("note", "new", "Other name", "--yes").err
+
+
+def test_a_bare_name_of_several_notes_is_refused_with_and_without_brackets(world: World) -> None:
+    world.note("Reference/Sleep.md", "# Sleep\n")
+    world.note("Sleep.md", "Mine.\n")
+    for name in ("Sleep", "[[Sleep]]"):
+        refused = world.run("note", "append", name, "More.", "--yes")
+        assert (refused.code, "Reference/Sleep.md" in refused.err) == (ExitCode.VAULT, True)
+    assert world.run("note", "append", "Sleep.md", "More.", "--yes").code == 0
+    assert (world.vault / "Sleep.md").read_text() == "Mine.\n\nMore.\n"
+
+
+def test_words_without_quotes_are_refused(world: World) -> None:
+    refused = world.run("note", "new", "My", "title", "here", "--yes")
+    assert (refused.code, 'zkchat note new "My title here"' in refused.err) == (ExitCode.USAGE, True)
+    daily = world.run("note", "append", "--daily", "Hub", "- x", "--yes")
+    assert (daily.code, "--daily takes the place of NOTE" in daily.err) == (ExitCode.USAGE, True)
+
+
+def test_aliases_stay_a_list_and_lost_links_are_told(world: World) -> None:
+    world.note("Compost.md", "---\naliases: [Heap, Pile]\n---\n")
+    world.note("A.md", "[[Heap]] [[Pile]] [[Compost]]")
+    done = world.run("note", "set", "Compost", "aliases", "Heap", "--yes")
+    assert "1 link in 1 note would lead nowhere." in done.err
+    assert (world.vault / "Compost.md").read_text() == "---\naliases: [Heap]\n---\n"

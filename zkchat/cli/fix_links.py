@@ -129,7 +129,7 @@ class _Session:
     def _create(self, proposal: "_Proposal") -> None:
         target = proposal.broken.link.target
         try:
-            self.created.append(self._notes.editing.editor.create(target, "").path)
+            self.created.append(self._notes.editing.editor.create(target, "", may_take_over=False).path)
             self._written.add(target)
         except VaultError as error:
             self._notes.io.fail(error)

@@ -65,6 +65,11 @@ def new(
     pbpaste | zkchat note new Clipping - --yes
     """
     io = current_io()
+    if text and len(text) > 1:
+        raise UsageError(
+            "A title and a text are one argument each.",
+            hint=f'Quote them: zkchat note new "{" ".join([title, *text])}"',
+        )
     body = _read_text(io, text or [])
     body += "\n" if body and not body.endswith("\n") else ""
     if template and body:
@@ -109,6 +114,8 @@ def append(
     date | zkchat note append "[[Garden#Visits]]" - --yes
     """
     io = current_io()
+    if daily and text:
+        raise UsageError("--daily takes the place of NOTE.", hint='zkchat note append --daily "A text"')
     body = _read_text(io, [note, *(text or [])] if daily else text or [])
     if not body.strip():
         raise UsageError("What shall be appended?", hint='zkchat note append NOTE "A text", or - for standard input.')

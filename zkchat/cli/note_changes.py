@@ -1,7 +1,7 @@
 """What the commands that change notes share: their options, the diff, the question, and what is told afterwards."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,10 +51,16 @@ class OpenNotes:
 
     def find(self, name: str) -> "NamedNote":
         """The one note that the user names. Where it could be several, the user chooses, or the error lists them."""
+        from zkchat.model.note import is_note
         from zkchat.vault.named_notes import find_named_note
 
+        is_name = "/" not in name and "[[" not in name and not is_note(name)
         beside = paths_beside(self.io, self.workspace.paths, name)
         found = find_named_note(self.library, name, beside, search="zkchat search")
+        if is_name and is_note(found.path):  # a name that several notes have means none of them, wherever they are
+            with suppress(NoteNotFound, UsageError):
+                linked = find_named_note(self.library, f"[[{name}]]", search="zkchat search")
+                found = linked if found.path in (linked.path, *linked.others) else found
         return self._choose(name, found) if found.others else found
 
     def find_path(self, name: str) -> str:

@@ -1,12 +1,13 @@
 """The editor of notes: each change is checked, and staged for the user to agree to."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from zkchat.errors import EditRefused, VaultError
 from zkchat.model.choices import SectionPosition
 from zkchat.model.note import NOTE_SUFFIX, file_title, is_note
+from zkchat.model.text import counted
 from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.library import Library, shown_text
 from zkchat.writing import note_names
@@ -22,6 +23,11 @@ from zkchat.writing.templates import fill_template, unknown_placeholders
 
 MAX_NAMED = 5
 """Files that a remark names."""
+
+_LISTS = frozenset({"aliases", "tags"})
+"""Properties that are lists, also of one value."""
+_NAMES = frozenset({"aliases", "alias", "title"})
+"""Properties by which links find a note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +76,13 @@ class NoteEditor:
         """The same for files that are no notes, and for folders, which are named by their path."""
         return self._targets.file_or_folder(target)
 
-    def create(self, path_or_title: str, text: str, folder: str = "") -> StagedEdit:
-        """Stage a new note. Raises `EditRefused` where there is one of that name."""
-        return self._create(self._targets.new_note(path_or_title, folder or self._conventions.new_note_folder), text)
+    def create(self, path_or_title: str, text: str, folder: str = "", *, may_take_over: bool = True) -> StagedEdit:
+        """Stage a new note. Raises `EditRefused` where there is one of that name.
+
+        Unless it `may_take_over` links that mean other notes, also where it would.
+        """
+        path = self._targets.new_note(path_or_title, folder or self._conventions.new_note_folder)
+        return self._create(path, text, may_take_over=may_take_over)
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
         """Stage the replacement of an exact passage, which has to be there as often as expected."""
@@ -94,7 +104,24 @@ class NoteEditor:
 
     def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
         """Stage the value of a property; None removes it."""
-        return self._rewrite(target, f"Set {key} of", lambda text: set_property(text, key, value))
+        if key.casefold() in _LISTS and isinstance(value, str):
+            value = [value]
+        new = value
+
+        def change(text: str) -> str:
+            return set_property(text, key, new)
+
+        lost = self._lost(self._targets.note(target), change) if key.casefold() in _NAMES else ()
+        edit = self._rewrite(target, f"Set {key} of", change)
+        return replace(edit, remarks=(*edit.remarks, *lost))
+
+    def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
+        """A remark on the links to a note that lead nowhere once it is called otherwise."""
+        from zkchat.writing.links.changed_meaning import links_lost
+
+        lost = links_lost(self.library.on_disk, self.staged, path, self._changed(self.staged.read(path) or "", change))
+        links, sources = sum(each.links for each in lost), {each.source for each in lost}
+        return (f"{counted(links, 'link')} in {counted(len(sources), 'note')} would lead nowhere.",) if links else ()
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""
@@ -170,9 +197,28 @@ class NoteEditor:
     def _shown(self, paths: Sequence[str]) -> list[str]:
         return self.library.confirmed(paths[:MAX_NAMED])
 
-    def _create(self, path: str, text: str, remarks: tuple[str, ...] = ()) -> StagedEdit:
+    def _create(self, path: str, text: str, remarks: tuple[str, ...] = (), *, may_take_over: bool = True) -> StagedEdit:
+        remarks += self._taken_over(path, text, is_refused=self._for_model or not may_take_over)
         self.staged.create(path, text, title=(title := f"Create {path}"))
         return StagedEdit(path=path, title=title, after=text, remarks=remarks)
+
+    def _taken_over(self, path: str, text: str, *, is_refused: bool) -> tuple[str, ...]:
+        """A remark on the links of other notes that would mean the new one. Raises `EditRefused` instead."""
+        from zkchat.writing.links.changed_meaning import links_taken_over, meant_before
+
+        changed = links_taken_over(self.library.on_disk, self.staged, path, text)
+        if not changed:
+            return ()
+        named = self._shown(meant_before(changed))
+        meant = ", ".join(named) or "another file"
+        if is_refused:
+            raise EditRefused(
+                f"{path} is not created: links that mean {meant} would mean it instead.",
+                hint="Choose another name" + (", or edit the note that is there." if named else "."),
+            )
+        links = sum(each.links for each in changed)
+        sources = len({each.source for each in changed})
+        return (f"{counted(links, 'link')} in {counted(sources, 'note')} for {meant} would lead to {path} instead.",)
 
     def _rewrite(self, target: str, title: str, change: Callable[[str], str]) -> StagedEdit:
         path = self._targets.note(target)

@@ -2,6 +2,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -285,3 +286,14 @@ def test_links_of_hidden_notes_follow_without_being_named(tmp_path: Path) -> Non
         renamed = desk.editor.rename("Open", "Public")
         assert renamed.remarks == ("There is 1 other note whose links follow.",)
         assert desk.written["Secret.md"] == "---\nzkchat: local\n---\n[[Public]] Quoll\n"
+
+
+def test_a_new_note_that_would_take_over_links_is_refused_to_a_model(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"Reference/Sleep.md": "", "A.md": "[[Sleep]]"}) as desk:
+        library, staged = desk.editor.library, desk.staged
+        editor = NoteEditor(library, staged, VaultConventions(), lambda: NOW, for_model=True)
+        for create in (editor.create, partial(desk.editor.create, may_take_over=False)):
+            with pytest.raises(EditRefused, match=r"links that mean Reference/Sleep\.md would mean it instead"):
+                create("Sleep", "text")
+        assert not staged.change_set()
+        assert editor.create("Sleep well", "text").remarks == ()

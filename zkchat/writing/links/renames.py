@@ -45,7 +45,7 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
     _check(staged, source, target)
     whole = library.whole
     whole.refresh()
-    move = _Move(_Vault(whole, staged), source, target, style, _earlier_texts(staged, source, target))
+    move = _Move(VaultAsStaged(whole, staged), source, target, style, _earlier_texts(staged, source, target))
     texts = move.new_texts()
     title = f"Rename {source} to {target}"
     staged.move(source, target, title=title)
@@ -78,7 +78,7 @@ def _earlier_texts(staged: StagedChanges, source: str, target: str) -> dict[str,
     return {write.path: write.before.decode(errors="replace") for write in changes.writes if write.before is not None}
 
 
-class _Vault:
+class VaultAsStaged:
     """The files of the vault as they will be once all that is staged is done."""
 
     def __init__(self, library: Library, staged: StagedChanges) -> None:
@@ -145,7 +145,7 @@ class _Move:
     """One move, and the texts of all files that it changes."""
 
     def __init__(
-        self, vault: _Vault, source: str, target: str, style: LinkStyle, earlier_texts: dict[str, str] | None
+        self, vault: VaultAsStaged, source: str, target: str, style: LinkStyle, earlier_texts: dict[str, str] | None
     ) -> None:
         self._vault = vault
         self._earlier_texts = earlier_texts
@@ -155,7 +155,7 @@ class _Move:
         self._entries = {
             (new := paths.get(path, path)): self._moved_entry(entry, new) for path, entry in vault.entries.items()
         }
-        before = _catalog(vault.entries.values())
+        before = catalog_of(vault.entries.values())
         after = before.copy()
         for path in paths:
             after.remove(path)
@@ -247,7 +247,8 @@ def _may_change_title(path: str, text: str, edits: Iterable[TextEdit]) -> bool:
     return False
 
 
-def _catalog(entries: Iterable[CatalogEntry]) -> Catalog:
+def catalog_of(entries: Iterable[CatalogEntry]) -> Catalog:
+    """A catalog that knows files by their names only, not their headings."""
     nothing = Anchors()
     return Catalog(entries, lambda _: nothing)
 
