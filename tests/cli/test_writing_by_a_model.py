@@ -124,3 +124,13 @@ def test_what_became_of_changes_is_exported_and_imported_with_the_session(world:
     (world.root / "session.json").write_text(exported)
     assert world.run("context", "import", str(world.root / "session.json")).code == 0
     assert world.run("context", "export", "--format", "markdown").code == 0
+
+
+def test_where_every_change_was_refused_that_is_said_whatever_the_model_says(world: World) -> None:
+    wrong = call("edit_document", relative_path="Sleep.md", old="Nine hours.", new="Eight hours.")
+    result = ask(world, world.script([wrong], [{"text": "I added it."}]), "--json", stdin="")
+    (warning,) = result.json["warnings"]
+    assert warning["text"].startswith("1 change was refused: edit_document: ")
+    assert warning["text"].endswith(" Nothing was proposed.")
+    again = ask(world, world.script([wrong], [call("edit_document", **EDIT)], [SAYS]), "--json", "--yes", stdin="")
+    assert again.json["warnings"] == []

@@ -264,6 +264,14 @@ class Conversation:
             self._count_facts(answer)
         if reviewed := self._settle(answer):
             await emit(reviewed)
+        elif answer and (refused := self._refused()):
+            await emit(refused)
+
+    def _refused(self) -> Warned | None:
+        """That a turn proposed nothing, because what its model tried was refused."""
+        if self._settlement is None or self._settlement.proposals.is_deferred:
+            return None
+        return self._settlement.refused()
 
     def _settle(self, answer: ChatMessage | None) -> ChangesReviewed | None:
         """Have what a turn proposed reviewed; of one that failed it is dropped."""

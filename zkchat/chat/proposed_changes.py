@@ -7,8 +7,8 @@ from typing import Final, Protocol
 from zkchat.chat.journal import Journal
 from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome
-from zkchat.model.events import ChangesReviewed
-from zkchat.model.message import ChatMessage, ToolCallPart
+from zkchat.model.events import ChangesReviewed, Warned
+from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.patch import edits_of_user, patch_of
 from zkchat.model.session import ChangesEntry, History
 from zkchat.ports import Tool
@@ -18,6 +18,8 @@ MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""
 MAX_TOLD_CHARS: Final = 2_000
 """Of what the user edited that the model is told."""
+MAX_REASON_CHARS: Final = 200
+"""Of why a change was refused that the user is told."""
 STOPPED: Final = "The answer was stopped before you were asked."
 FAILED: Final = "The answer failed before you were asked."
 REASON: Final = "what became of the changes it proposed"
@@ -70,6 +72,20 @@ class ChangeSettlement:
             command=", ".join(self._tools_called()), session_id=self._journal.session_id, message_id=message_id
         )
         return self._record(self.proposals.settle(origin), message_id)
+
+    def refused(self) -> Warned | None:
+        """That the last turn proposed nothing because every change that its model tried was refused."""
+        failed: list[ToolResultPart] = []
+        for message in self._journal.history.newest_first:
+            if message.role == "user":
+                break
+            results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+            failed[:0] = [part for part in results if part.failed and part.name in self.proposals.tool_names]
+        if not failed:
+            return None
+        what = "1 change was" if len(failed) == 1 else f"{len(failed)} changes were"
+        reason = next(iter(failed[-1].text.splitlines()), "")[:MAX_REASON_CHARS]
+        return Warned(text=f"{what} refused: {failed[-1].name}: {reason} Nothing was proposed.")
 
     def drop(self, reason: str) -> ChangesReviewed | None:
         """Forget the staged changes of a turn that did not come to its end; the session keeps what they were."""
