@@ -225,6 +225,8 @@ def test_at_a_terminal_the_plan_is_asked_about(vault: World) -> None:
     assert stopped.code == ExitCode.NO_ANSWER
     assert "It was stopped before its first step." in stopped.out
     assert "☐ 1. Find the notes on sleep." in stopped.out
+    assert "Enter or y works on this plan" in stopped.err
+    assert "Check against your notes" not in stopped.out
     went_on = vault.run("agent", "run", "--resume", "--model", model, typed="\n", terminal=True)
     assert went_on.code == ExitCode.OK
     assert "☑ 3. Compare them." in went_on.out
@@ -321,6 +323,7 @@ def test_a_dry_run_prints_the_diff_and_changes_nothing(vault: World) -> None:
     assert "+# Rest\n" in result.out
     assert "+The last cup ([[Rest]]) is drunk" in result.out
     assert "A note and a link are proposed." in result.err
+    assert "Nobody can be asked" not in result.err
     assert not (vault.vault / "Rest.md").exists()
     assert run(vault, "Collect", "--dry-run", answers=WRITING).code == ExitCode.USAGE
 
@@ -374,6 +377,7 @@ def test_a_goal_that_writes_goes_on_writing_without_being_told_again(vault: Worl
 def test_a_finished_goal_whose_changes_nobody_could_review_goes_on_with_the_review_alone(vault: World) -> None:
     first = run(vault, "Collect", "--write", "--json", answers=WRITING)
     assert first.code == ExitCode.USAGE
+    assert "Nobody can be asked here, so that proposed changes will not be applied: --yes applies" in first.err
     assert (first.json["state"], first.json["reason"]) == ("done", "Its changes were not applied.")
     again = vault.run("agent", "run", "--resume", stdin="")
     assert again.code == ExitCode.USAGE

@@ -61,7 +61,7 @@ def test_in_a_pipe_nothing_is_changed_and_the_way_out_is_said(world: World, mode
     result = ask(world, model, stdin="")
     assert result.code == 2
     assert text(world) == SLEEP
-    assert "--yes" in result.err
+    assert result.err.count("Nobody can be asked here, so that proposed changes will not be applied: --yes") == 1
     assert result.out == "I propose eight hours in [[Sleep]].\n"
 
 
@@ -71,7 +71,9 @@ def test_in_a_pipe_a_yes_beforehand_or_an_accepted_folder_is_enough(world: World
     world.note("Inbox/Old.md", "old\n")
     play = world.script([call("edit_document", relative_path="Inbox/Old.md", old="old", new="new")], [SAYS])
     world.variables["ZKCHAT_WRITE__ACCEPT"] = '["Inbox"]'
-    assert ask(world, play, stdin="").code == 0
+    accepted = ask(world, play, stdin="")
+    assert accepted.code == 0
+    assert "Nobody can be asked" not in accepted.err
     assert text(world, "Inbox/Old.md") == "new\n"
 
 

@@ -8,7 +8,7 @@ from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
 from zkchat.context.assembly import PromptItem, digest, prompt_item
 from zkchat.context.formatting import format_document
-from zkchat.context.instructions import SMALL_AGENT, STRICT, WRITING
+from zkchat.context.instructions import BRIEF_REASON, SMALL_AGENT, STRICT, WRITING
 from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned
@@ -170,6 +170,8 @@ def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> l
             agent = profiles.agents.get(item.name.casefold())
             small = [SMALL_AGENT] if item.name == DEFAULT else []
             return [instructions(agent), *small] if agent else []
+        case "rule" if item.reason == BRIEF_REASON:
+            return None
         case "rule":
             rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())
             asked_for = {"strict": STRICT, "write": WRITING}.get(item.name)  # by an option, and not by a file

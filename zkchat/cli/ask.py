@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
+NO_REVIEW = (
+    "Nobody can be asked here, so that proposed changes will not be applied: "
+    "--yes applies them unasked, --dry-run prints them as a diff."
+)
+
 QuestionArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -126,6 +131,8 @@ def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOption
     with conversation.open_conversation(io.environment, options) as opened:
         announce_model(io, opened)
         _check_writing(opened, options)
+        if options.writing.enabled and opened.conversation.may_write:
+            warn_of_no_review(io, opened, options)
         presenter = create_presenter(io.environment, opened, view)
         with advice_on_quotes(io, opened) if not view.json else nullcontext():
             turn = _OneTurn(opened, presenter)
@@ -143,6 +150,14 @@ def _check_writing(opened: "OpenConversation", options: "ConversationOptions") -
         raise UsageError(
             f"{option} is about changes of notes, and this model may propose none.", hint="Allow it: --write"
         )
+
+
+def warn_of_no_review(io: CommandIO, opened: "OpenConversation", options: "ConversationOptions") -> None:
+    """Say, before the model is asked, where it may propose changes, and nobody can be asked about them."""
+    writing, write = options.writing, opened.settings.write
+    is_settled = writing.assumes_yes or writing.proposes_only or write.mode == "propose" or bool(write.accept)
+    if not is_settled and options.user_interface.change_reviewer is None:
+        io.note(NO_REVIEW)
 
 
 def _question(io: CommandIO, words: list[str], vault: Path | None) -> str:

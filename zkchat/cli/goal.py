@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from zkchat.cli.ask import AgentOption, DryRunOption, PanelsOption, PlainOption, PrivateOption, WriteOption
+from zkchat.cli.ask import (
+    AgentOption,
+    DryRunOption,
+    PanelsOption,
+    PlainOption,
+    PrivateOption,
+    WriteOption,
+    warn_of_no_review,
+)
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
@@ -141,6 +149,8 @@ def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions,
         work.review = named.review
         work.way_back = lambda session: f"Go on with it: zkchat agent run --resume {session}"
         announce_model(io, opened)
+        if writes:
+            warn_of_no_review(io, opened, options)
         return _ShownRun(io, opened, view, work).play(work.start(text) if text else work.resume())
 
 

@@ -7,7 +7,7 @@ from zkchat.cli.common import CommandIO
 from zkchat.cli.line_input import read_answer
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
 
-QUESTION: Final = "Enter works on this plan, e edits it, q stops: "
+QUESTION: Final = "Enter or y works on this plan, e edits it, q stops: "
 _ACCEPTS: Final = frozenset({"", "\r", "\n", "y", "Y"})
 _STOPS: Final = frozenset({"q", "Q", "n", "N", CTRL_C, CTRL_D, ESCAPE})
 

@@ -275,6 +275,7 @@ def test_what_has_no_file_or_no_digest_cannot_have_changed(library: Library) -> 
         RequestItem(type="rule", name="Old record"),
         RequestItem(type="tool", name="read_document", digest="1"),
         RequestItem(type="message", name="m1", digest="2"),
+        RequestItem(type="rule", name="goal", digest="3", reason="a step of the goal"),
     )
     assert changed_items(RequestContext(items=items), build_profiles(()), library) == []
 
