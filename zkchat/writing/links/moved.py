@@ -42,7 +42,8 @@ class MovedFiles:
             return None
         path, named, by_name = found
         wanted = self.path(path)
-        was_relative = self.style.format == "relative" and by_name and is_relative(named, path, source)
+        is_bare = notation == "wikilink" and "/" not in named  # which is found in whatever folder it is
+        was_relative = self.style.format == "relative" and by_name and not is_bare and is_relative(named, path, source)
         stays_relative = not was_relative or is_relative(named, wanted, new_source)
         if now is not None and now[:2] == (wanted, named) and now.by_name >= by_name and stays_relative:
             return None

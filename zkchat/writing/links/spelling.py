@@ -24,7 +24,7 @@ def spellings(
         relative = _relative(parts, folders, source.split("/")[:-1])
         path = "/".join(parts)
         fallbacks = (relative, path, f"/{path}") if style.format == "relative" else (path, f"/{path}", relative)
-        if was_relative and not written.startswith("./"):
+        if was_relative and not written.startswith(("./", "../")):
             yield relative.removeprefix("./")
         if was_relative or written.startswith(("./", "../")):
             yield relative
@@ -32,6 +32,8 @@ def spellings(
             yield f"/{path}"
         elif (depth := _depth(written, old)) is not None:
             yield "/".join(parts[-depth:])
+        else:
+            yield path
         yield from fallbacks
 
 

@@ -127,15 +127,24 @@ def test_where_links_are_relative_they_stay_so(tmp_path: Path) -> None:
     with vault(tmp_path, a__N=text, a__Near="[[N]]", a__sub__Below="", b__c__Far="[[N]] [[../../a/N]]") as made:
         made.move("a/N.md", "b/N.md", "relative")
         assert made.text("b/N.md") == (
-            "[x](../a/Near.md) [[../a/Near]] [[Far]] [y](../a/sub/Below.md) [z](../a/Near.md) [[b/c/Far]]"
+            "[x](../a/Near.md) [[Near]] [[Far]] [y](../a/sub/Below.md) [z](../a/Near.md) [[b/c/Far]]"
         )
-        assert made.text("a/Near.md") == "[[../b/N]]"
+        assert made.text("a/Near.md") == "[[N]]"
         assert made.text("b/c/Far.md") == "[[N]] [[../N]]"
         made.move("b/N.md", "a/N.md", "relative")
         assert made.text("a/N.md") == text
         made.history.clear()
         made.move("a/N.md", "a/sub/N.md", "relative")
-        assert made.text("a/Near.md") == "[[sub/N]]"
+        assert made.text("a/Near.md") == "[[N]]"
+
+
+def test_a_vault_of_relative_links_keeps_the_paths_from_its_root(tmp_path: Path) -> None:
+    text = "[[Topics/Hub]] [a](Topics/Hub.md) [[../Topics/Hub]] [[Hub]]"
+    with vault(tmp_path, Topics__Hub="", Topics__Spoke=text, Journal__Day=text) as made:
+        made.move("Topics/Hub.md", "Topics/Knot.md", "relative")
+        after = "[[Topics/Knot]] [a](Topics/Knot.md)"
+        assert made.text("Topics/Spoke.md") == f"{after} [[./Knot]] [[Knot]]"
+        assert made.text("Journal/Day.md") == f"{after} [[../Topics/Knot]] [[Knot]]"
 
 
 def test_a_bare_link_of_a_moved_note_goes_on_to_mean_the_note_of_its_old_folder(tmp_path: Path) -> None:
