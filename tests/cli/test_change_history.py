@@ -223,3 +223,10 @@ def test_a_change_of_a_model_names_the_message_that_proposed_it(garden: World) -
     shown = garden.run("sessions", "show", row["session"], "--json").json["messages"]
     number = [each["id"] for each in shown].index(row["message"]) + 1
     assert garden.run("changes").out.endswith(f"(create_document in “Make a note”, message {number})\n")
+
+
+def test_enter_alone_undoes_nothing_and_a_later_time_is_told(garden: World) -> None:
+    append(garden, "- Two")
+    assert garden.run("undo", typed="\n", terminal=True).code == ExitCode.USAGE
+    assert "nothing here since then." in garden.run("changes", "--since", "2999-01-01").err
+    assert "not folders" in garden.run("note", "trash", "Plants/", "--yes").err

@@ -89,7 +89,7 @@ def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]") -> None:
     for record in chosen:
         removed = [f"{path} goes away." for path in removed_paths(record.changes)]
         reviewer.review(reversal(record.changes), remarks=[headline(record).strip(), *removed], is_asked=False)
-    if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?", default=True):
+    if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?"):
         raise UsageError(_NOTHING_UNDONE)
 
 
@@ -156,7 +156,8 @@ def changes(
         if diff:
             print_diff(io, workspace.paths, record.changes)
     if not found:
-        io.note("zkchat changed nothing here." if not note else f"zkchat changed nothing in {note}.")
+        where = f"in {note}" if note else "here"
+        io.note(f"zkchat changed nothing {where}{' since then' if since else ''}.")
 
 
 def _of_note(records: "Sequence[ChangeRecord]", path: str) -> "Iterator[ChangeRecord]":

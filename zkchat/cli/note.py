@@ -260,6 +260,8 @@ def trash(
     """
 
     def stage(notes: OpenNotes) -> "StagedEdit":
+        if note.endswith("/"):
+            raise UsageError("Only notes can be trashed, not folders.", hint="Name the note by its path.")
         return notes.editing.editor.delete(notes.find(note).path)
 
     change_notes(current_io(), ChangeOptions("note trash", vault, yes, dry_run, json_output), stage)
