@@ -136,3 +136,10 @@ def test_where_every_change_was_refused_that_is_said_whatever_the_model_says(wor
     assert warning["text"].endswith(" Nothing was proposed.")
     again = ask(world, world.script([wrong], [call("edit_document", **EDIT)], [SAYS]), "--json", "--yes", stdin="")
     assert again.json["warnings"] == []
+
+
+def test_a_proposal_that_is_only_shown_is_shown_in_a_pipe_too(world: World, model: str) -> None:
+    world.variables["ZKCHAT_WRITE__MODE"] = "propose"
+    result = ask(world, model, stdin="")
+    assert "+Eight hours." in result.err
+    assert result.out == "I propose eight hours in [[Sleep]].\n"

@@ -248,8 +248,16 @@ class _OneTurn:
     def tell_changes(self, io: CommandIO, view: PresenterOptions) -> None:
         """Print the diff of a dry run, and say what was dropped with an answer that was stopped."""
         from zkchat.render.phrases import reviewed
+        from zkchat.render.sanitize import sanitize_text
+        from zkchat.writing.proposals import PROPOSE_ONLY
 
         if dropped := self._opened.conversation.take_dropped_changes():
             io.note(reviewed(dropped))
-        if self._changes and view.dry_run and not view.json and not io.environment.stdout_is_tty:
+        if self._changes is None or view.json:
+            return
+        if view.dry_run and not io.environment.stdout_is_tty:
             io.out_exactly(self._changes.diff)
+        elif self._changes.reason == PROPOSE_ONLY and not (
+            io.environment.stdin_is_tty and io.environment.stderr_is_tty
+        ):  # else the reviewer has shown it
+            io.note(sanitize_text(self._changes.diff.removesuffix("\n")))
