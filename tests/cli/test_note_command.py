@@ -288,3 +288,10 @@ def test_aliases_stay_a_list_and_lost_links_are_told(world: World) -> None:
     done = world.run("note", "set", "Compost", "aliases", "Heap", "--yes")
     assert "1 link in 1 note would lead nowhere." in done.err
     assert (world.vault / "Compost.md").read_text() == "---\naliases: [Heap]\n---\n"
+
+
+def test_links_that_follow_are_counted_once(garden: World) -> None:
+    asked = note(garden, "rename", "Inbox", "Box", typed="n\n", terminal=True)
+    assert "1 link in 1 note follow" in asked.err
+    assert "whose links follow" not in asked.err
+    assert "There is 1 other note whose links follow." in note(garden, "rename", "Inbox", "Box", "--yes").err

@@ -178,7 +178,9 @@ def cite(
     try:
         for link in ReferenceList(resolve_links(library, own, sorted(known))).as_tuple():
             reference, is_known = _meant(link, references, before)
-            update = {"reference_type": "search", "via": "answer", "unverified": not is_known}
+            is_proposed = not is_known and _is_proposed(library, reference.relative_path)
+            via = "proposed" if is_proposed else "answer"
+            update = {"reference_type": "search", "via": via, "unverified": not (is_known or is_proposed)}
             references.cite(reference.model_copy(update=update))
         said = NameMatcher(_without_quotations(answer, own, quotations))
         quoted_paths = {path for quoted in quotations for path in (quoted.path, quoted.path.partition("#")[0])}
@@ -188,6 +190,11 @@ def cite(
                 references.cite(row)
     except (StorageError, VaultError):
         return
+
+
+def _is_proposed(library: Library, path: str | None) -> bool:
+    """Whether it is a note that the model itself proposes, and that is not there yet."""
+    return path is not None and library.is_overlaid and not library.on_disk.has_text(path)
 
 
 def _without_quotations(answer: str, links: Iterable[Link], quotations: Iterable[Quotation]) -> str:

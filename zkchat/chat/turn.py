@@ -1,7 +1,7 @@
 """One turn: from the user's words to an answer on disk (docs/architecture.md follows it step by step)."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -199,6 +199,16 @@ class Turn:
             warnings.append(Warned(text=empty.message, hint=empty.hint))
         return warnings
 
+    def _cannot_propose(self, assembled: AssembledRequest) -> Iterator[str]:
+        """Why the model can propose no changes, where the user lets it: a sentence."""
+        info, proposals = self.provider.info, self.proposals
+        if proposals is None or not proposals.is_on:
+            return
+        if not info.calls_tools:
+            yield f"{info.name} calls no tools, so that it proposes no changes of notes."
+        elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
+            yield f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
+
     def _new_warnings(self, texts: Iterable[str]) -> list[Warned]:
         new = [text for text in dict.fromkeys(texts) if text not in self.reported]
         self.reported.update(new)
@@ -302,6 +312,8 @@ class Turn:
         if self.privacy.keeps_local() and not user.local:
             self.journal.append(MessageEntry(message=user))  # what came with it is known only now
         for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
+            await emit(warning)
+        for warning in self._new_warnings(self._cannot_propose(assembled)):
             await emit(warning)
         for warning in self._new_warnings(filter(None, [self.tokenizer.problem])):
             hint = "The figures are rather high than low. Install zkchat again."

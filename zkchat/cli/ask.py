@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
-from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.consent import terminal_interface
 from zkchat.cli.output import PresenterOptions, announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
 from zkchat.compose.writing_options import WritingOptions
@@ -113,7 +113,7 @@ def ask(
         session=session,
         continue_last=continue_last,
         one_shot=session is None and not continue_last,
-        user_interface=TerminalInterface(io, plain=plain, reviews=not json_output),
+        user_interface=terminal_interface(io, vault, plain=plain, reviews=not json_output),
         agent=agent,
         private=private,
         strict=strict,

@@ -60,7 +60,7 @@ def undo(
                 _tell_dry_run(io, workspace.paths, plan, json_output=json_output)
                 return
             if plan.chosen and not yes:
-                _ask(io, plan.chosen)
+                _ask(io, plan.chosen, workspace.settings.ui.color)
             _undo_all(io, store, plan, json_output=json_output)
         except FilesChanged as error:
             print_conflicts(io, error)
@@ -82,13 +82,12 @@ def _tell_dry_run(io: CommandIO, paths: "Paths", plan: "UndoPlan", *, json_outpu
     io.note(f"{_NOTHING_UNDONE} This is a dry run.")
 
 
-def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]") -> None:
-    from zkchat.writing.undo import removed_paths, reversal
+def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]", color: str) -> None:
+    from zkchat.writing.undo import reversal
 
-    reviewer = reviewer_of(io, _NOTHING_UNDONE)
+    reviewer = reviewer_of(io, _NOTHING_UNDONE, color)
     for record in chosen:
-        removed = [f"{path} goes away." for path in removed_paths(record.changes)]
-        reviewer.review(reversal(record.changes), remarks=[headline(record).strip(), *removed], is_asked=False)
+        reviewer.review(reversal(record.changes), remarks=[headline(record).strip()], is_asked=False)
     if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?"):
         raise UsageError(_NOTHING_UNDONE)
 

@@ -117,7 +117,7 @@ class _Question:
         for number, unit in enumerate(self._units, 1):
             if number > 1:
                 yield Text()
-            mark = Text(f"({number}) " if len(self._units) > 1 else "", style="bold cyan")
+            mark = Text(f"{number}  " if len(self._units) > 1 else "", style="bold cyan")
             if number in self._left_out:
                 yield Text.assemble(mark, (f"left out: {sanitize_line(unit.title)}", "dim"))
                 continue
@@ -152,7 +152,7 @@ class _Question:
         self._left_out ^= {number}
         self._unseen = None
         state = "is left out" if number in self._left_out else "is in again"
-        self._io.note(f"({number}) {state}: {self._units[number - 1].title}")
+        self._io.note(f"{number} {state}: {self._units[number - 1].title}")
 
     def _rest_of_number(self, key: str) -> str:
         """A number of more than one digit ends with Enter."""

@@ -1,7 +1,9 @@
 """The user at the terminal, asked for consent: to a compaction, and to what may be remembered."""
 
 import signal
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
 class TerminalInterface:
     """Implements `compose.user_interface.UserInterface`."""
 
-    def __init__(self, io: CommandIO, *, plain: bool = False, reviews: bool = True) -> None:
-        """`reviews`: the user can be asked about changes of notes, where there is a terminal."""
+    def __init__(
+        self, io: CommandIO, *, plain: bool = False, reviews: bool = True, color: Callable[[], str] = lambda: "auto"
+    ) -> None:
+        """`reviews`: the user can be asked about changes of notes, where there is a terminal; `color` is `ui.color`."""
+        self._color = color
         self._io = io
         self._plain = plain
         self._reviews = reviews
@@ -27,7 +32,7 @@ class TerminalInterface:
     @property
     def color(self) -> str:
         """As `ui.color` says."""
-        return "auto"
+        return self._color()
 
     @property
     def reviewer(self) -> "TerminalReviewer | None":
@@ -49,6 +54,13 @@ class TerminalInterface:
 
     def indexing_progress(self) -> "AbstractContextManager[Progress]":
         return progress(self._io.environment, "Indexing notes")
+
+
+def terminal_interface(io: CommandIO, vault: Path | None, *, plain: bool, reviews: bool) -> TerminalInterface:
+    """For one command, which draws changes in colour as the settings of the vault say."""
+    from zkchat.cli.output import configured_color
+
+    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: configured_color(io, vault))
 
 
 class TerminalReviewer:

@@ -16,7 +16,7 @@ from zkchat.cli.ask import (
     warn_of_no_review,
 )
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
-from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.consent import terminal_interface
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
 from zkchat.cli.trust import ask_to_approve
 from zkchat.compose.writing_options import WritingOptions
@@ -111,7 +111,7 @@ def run(
         vault=vault,
         model=model,
         session=_session(io, vault, text) if resume else None,
-        user_interface=TerminalInterface(io, plain=plain, reviews=not json_output),
+        user_interface=terminal_interface(io, vault, plain=plain, reviews=not json_output),
         agent=agent,
         private=private,
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),

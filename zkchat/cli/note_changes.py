@@ -173,17 +173,21 @@ def _with_new_links(notes: OpenNotes, shown: "ChangeSet", agreed: "ChangeSet") -
 
 
 def _asked(notes: OpenNotes, changes: "ChangeSet", remarks: tuple[str, ...]) -> "ChangeSet":
-    verdict = reviewer_of(notes.io, "Nothing was changed.").review(changes, remarks=remarks)
+    reviewer = reviewer_of(notes.io, "Nothing was changed.", notes.workspace.settings.ui.color)
+    verdict = reviewer.review(changes, remarks=remarks)
     if verdict.answer != "yes" or not verdict.changes:
         raise UsageError("Nothing was changed.")
     return verdict.changes
 
 
-def reviewer_of(io: CommandIO, nothing: str) -> "ChangeReviewer":
-    """Who is asked. Raises `UsageError` where nobody is there; it begins with `nothing`: what was not done."""
+def reviewer_of(io: CommandIO, nothing: str, color: str) -> "ChangeReviewer":
+    """Who is asked, in colour as `ui.color` says.
+
+    Raises `UsageError` where nobody is there; it begins with `nothing`: what was not done.
+    """
     from zkchat.cli.consent import TerminalInterface
 
-    reviewer = TerminalInterface(io).change_reviewer
+    reviewer = TerminalInterface(io, color=lambda: color).change_reviewer
     if reviewer is None:
         raise UsageError(
             f"{nothing} You are asked first, and here is no terminal to ask at.",
@@ -207,7 +211,7 @@ class ChangeReport:
             self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
             return
         print_diff(self.io, self.paths, changes)
-        self._tell_remarks()
+        self._tell(self.edit.remarks)
         why = "this is a dry run" if changes else f"{self.edit.path} is so already"
         self.io.note(f"Nothing was changed: {why}.")
 
@@ -215,11 +219,11 @@ class ChangeReport:
         """`remarks`: what came about while the user was asked."""
         if self.options.json:
             told = self._record(record.changes, record.id)
-            self.io.json(told | {"remarks": (*self.edit.remarks, *remarks)})
+            self.io.json(told | {"remarks": [*self._remarks, *remarks]})
             return
         self.io.out(f"{record.changes.title}: done.")
-        if self.options.yes:  # else they stood with the question
-            self._tell_remarks()
+        if self.options.yes:  # else they stood with the question, and the diff
+            self._tell(self._remarks)
         for remark in (*remarks, *record.remarks):
             self.io.note_wrapped(remark)
         if self.io.environment.stdout_is_tty:
@@ -232,9 +236,14 @@ class ChangeReport:
             "path": self.edit.path,
             "title": changes.title if changes else self.edit.title,
             "files": file_records(changes),
-            "remarks": self.edit.remarks,
+            "remarks": self._remarks,
         }
 
-    def _tell_remarks(self) -> None:
-        for remark in self.edit.remarks:
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """All that is to be known without the diff."""
+        return (*filter(None, [self.edit.follow]), *self.edit.remarks)
+
+    def _tell(self, remarks: tuple[str, ...]) -> None:
+        for remark in remarks:
             self.io.note_wrapped(remark)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from zkchat.cli.common import CommandIO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from zkchat.chat.conversation import Conversation
@@ -182,6 +184,14 @@ def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
     """Whether answers are quotations that are read at a terminal."""
     return opened.conversation.model.needs_notes and io.environment.stdout_is_tty and io.environment.stderr_is_tty
+
+
+def configured_color(io: CommandIO, vault: "Path | None") -> str:
+    """What `ui.color` says."""
+    from zkchat.compose.paths import find_paths
+    from zkchat.compose.settings import load_settings
+
+    return load_settings(io.environment, find_paths(io.environment, vault)).settings.ui.color
 
 
 def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":

@@ -98,7 +98,7 @@ class OpenConversation:
         """Links to the documents of an answer."""
         from zkchat.compose.document_links import VaultDocumentLinks
 
-        return VaultDocumentLinks(self.paths.vault, self.library, self.settings.ui.open_with)
+        return VaultDocumentLinks(self.paths.vault, self.conversation.library, self.settings.ui.open_with)
 
 
 class NoteIndexRefresher:

@@ -45,9 +45,10 @@ class ProposalParts:
             make_tools=lambda: self._tools(library, readings),
             reviewer=self.user_interface.change_reviewer,
             policy=ReviewPolicy(
-                mode="propose" if options.proposes_only else write.mode,
+                mode=write.mode,
                 accept=tuple(write.accept),
                 assumes_yes=options.assumes_yes,
+                is_dry_run=options.proposes_only,
             ),
             is_withheld=lambda changes, path: self._is_withheld(library, changes, path),
             follow_links=link_follower(self.workspace, library, self.store),

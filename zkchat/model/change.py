@@ -21,6 +21,8 @@ class FileWrite:
     before: bytes | None
     """What it held; None for a file that is not there yet."""
     after: bytes
+    goes_away: bool = False
+    """Whether, in changes that are only shown, the file is not there afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from zkchat.model.change import TRASH, ChangeSet
+from zkchat.model.change import TRASH, ChangeSet, FileWrite
 from zkchat.model.patch import direct_moves
 
-FileAction = Literal["created", "edited", "moved", "trashed"]
+FileAction = Literal["created", "edited", "moved", "trashed", "removed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +31,17 @@ def file_changes(changes: ChangeSet) -> list[FileChange]:
     return [
         *moved,
         *(
-            FileChange(path=write.path, action="created" if write.before is None else "edited", is_edited=True)
+            FileChange(path=write.path, action=_action(write), is_edited=True)
             for write in changes.writes
             if write.path not in also_moved
         ),
     ]
+
+
+def _action(write: FileWrite) -> FileAction:
+    if write.goes_away:
+        return "removed"
+    return "created" if write.before is None else "edited"
 
 
 def touches(changes: ChangeSet, path: str) -> bool:

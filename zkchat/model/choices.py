@@ -26,7 +26,7 @@ LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 
 ToolName = NewType("ToolName", str)
 
-ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "answer"]
+ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "answer", "proposed"]
 """How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
 embeds, `withheld` for what the model may not see, `evidence` for a search, `index` for the answer to a question about
 the vault itself, `answer` for what only the answer names."""

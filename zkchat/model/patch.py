@@ -84,6 +84,9 @@ def _write(changes: ChangeSet, write: FileWrite) -> Iterator[str]:
     if write.before is None:
         yield f"diff --git {_name(write.path, 'a/')} {_name(write.path, 'b/')}\n"
         yield "new file mode 100644\n"
+    elif write.goes_away:
+        yield f"diff --git {_name(write.path, 'a/')} {_name(write.path, 'b/')}\n"
+        yield "deleted file mode 100644\n"
     elif source == write.path:
         yield f"diff --git {_name(source, 'a/')} {_name(write.path, 'b/')}\n"
     else:
@@ -91,7 +94,7 @@ def _write(changes: ChangeSet, write: FileWrite) -> Iterator[str]:
     hunks = [*hunks_of_write(write)]
     if hunks:
         yield f"--- {_NULL if write.before is None else _label(source, 'a/')}\n"
-        yield f"+++ {_label(write.path, 'b/')}\n"
+        yield f"+++ {_NULL if write.goes_away else _label(write.path, 'b/')}\n"
     for hunk in hunks:
         yield from hunk_text(hunk)
 

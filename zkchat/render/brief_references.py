@@ -64,6 +64,8 @@ def short_reason(reference: DocumentReference) -> str:
         doubt = describe_doubt(reference)
         words = [describe_reason(reference)] * is_told + [doubt[:1].lower() + doubt[1:]] * bool(doubt)
         return "; ".join(words)
+    if reference.via == "proposed":
+        return describe_reason(reference)
     linked = "embedded in a note you linked" if reference.via == "embed" else "linked by you"
     is_linked = reference.reference_type == "direct"
     words = ["cited"] * reference.cited + [linked] * is_linked + ["sent in part"] * bool(reference.extent)

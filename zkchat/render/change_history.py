@@ -46,7 +46,7 @@ def undone_lines(records: Sequence[ChangeRecord]) -> Iterator[str]:
 
 def _undone(record: ChangeRecord, each: FileChange) -> str:
     match each.action:
-        case "created":
+        case "created" | "removed":
             return f"{each.path} is gone again."
         case "edited":
             return f"{path_before(record.changes, each.path)} is as it was."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 from typing import Final
 
 from rich.console import Console
@@ -107,11 +107,13 @@ def heading(diff: FileDiff) -> str:
             return f"{folder}{source} → {path}: moved{lines}"
         case "trashed":
             return f"{folder}{source}: to the trash"
+        case "removed":
+            return f"{path}: goes away, {counted(diff.removed, 'line')}"
 
 
 def _remarks(write: FileWrite) -> Iterator[str]:
     """What a diff by lines does not show well."""
-    if write.before is None:
+    if write.before is None or write.goes_away:
         return
     before, after = text_of(write.before), text_of(write.after)
     if (old := _line_ends(before)) != (new := _line_ends(after)) and old and new:
@@ -262,18 +264,17 @@ def _fitted(text: Text, width: int) -> Iterator[Text]:
         row, rest = rest.divide([place])
         row.rstrip()
         yield row
-    if rest.plain:
+    if rest.plain.strip(" "):
         yield rest
 
 
 def _cut(text: str, width: int) -> int:
     """Where to break a line: after the last blank that fits, or else where the row is full."""
-    from rich.cells import get_character_cell_size
+    from rich.cells import cell_len, get_character_cell_size
 
-    used = 0
-    for place, character in enumerate(text):
-        used += get_character_cell_size(character)
-        if used > width:
-            blank = text.rfind(" ", 0, place + 1)
-            return blank + 1 if blank > place // 2 else max(1, place)
-    return len(text)
+    ends = accumulate(map(get_character_cell_size, text))
+    place = next((place for place, end in enumerate(ends) if end > width), len(text))
+    while place > 1 and cell_len(text[:place]) > width:  # some characters are wider together than each for itself
+        place -= 1
+    blank = text.rfind(" ", 0, place + 1)
+    return blank + 1 if blank > place // 2 else max(1, place)

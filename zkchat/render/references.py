@@ -38,6 +38,8 @@ def describe_reason(reference: DocumentReference) -> str:
         return f"no such note, {_origin(reference)}"
     if reference.unverified:
         return f"{_origin(reference)}, never given to the model"
+    if reference.via == "proposed":
+        return "proposed"
     words = [_origin(reference)]
     if reference.hits > 1:
         words.append(f"{reference.hits} times")

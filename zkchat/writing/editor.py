@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from zkchat.errors import EditRefused, VaultError
 from zkchat.model.choices import SectionPosition
 from zkchat.model.note import NOTE_SUFFIX, file_title, is_note
-from zkchat.model.text import counted
+from zkchat.model.text import counted, shorten
 from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.library import Library, shown_text
 from zkchat.writing import note_names
@@ -23,6 +24,15 @@ from zkchat.writing.templates import fill_template, unknown_placeholders
 
 MAX_NAMED = 5
 """Files that a remark names."""
+_SECTION_TITLES: Final[dict[SectionPosition, str]] = {
+    "append": "Append to",
+    "prepend": "Prepend to",
+    "replace": "Replace",
+    "before": "Insert before",
+    "after": "Insert after",
+}
+_MAX_PLACE: Final = 60
+"""Characters of a heading that a title names."""
 
 _LISTS = frozenset({"aliases", "tags"})
 """Properties that are lists, also of one value."""
@@ -40,6 +50,8 @@ class StagedEdit:
     """What is done, in a few words: `Append to Inbox.md`."""
     remarks: tuple[str, ...] = ()
     """What the user and the model should know of it, as sentences."""
+    follow: str = ""
+    """How many notes have links that follow, as a sentence; the diff shows it, too."""
     before: str = ""
     after: str = ""
     """The text of the note without and with the change; empty where there is none."""
@@ -100,7 +112,7 @@ class NoteEditor:
         def change(before: str) -> str:
             return edit_section(before, place, text, position=position, include_children=include_children)
 
-        return self._rewrite(target, "Edit", change)
+        return self._rewrite(target, _SECTION_TITLES[position], change, place)
 
     def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
         """Stage the value of a property; None removes it."""
@@ -112,7 +124,7 @@ class NoteEditor:
             return set_property(text, key, new)
 
         lost = self._lost(self._targets.note(target), change) if key.casefold() in _NAMES else ()
-        edit = self._rewrite(target, f"Set {key} of", change)
+        edit = self._rewrite(target, f"Remove {key} of" if value is None else f"Set {key} of", change)
         return replace(edit, remarks=(*edit.remarks, *lost))
 
     def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
@@ -125,7 +137,7 @@ class NoteEditor:
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""
-        return self._rewrite(target, "Tag", lambda text: add_tag(text, tag))
+        return self._rewrite(target, "Tag", lambda text: add_tag(text, tag), end=f" with {tag.removeprefix('#')}")
 
     def append_daily(self, text: str, section: str = "") -> StagedEdit:
         """Stage lines at the end of today's note, or of a section of it; it is created where there is none."""
@@ -135,7 +147,7 @@ class NoteEditor:
 
         daily = find_daily_note(self.library, self._conventions.daily, self._now().astimezone().date())
         if daily.path is not None:
-            return self._rewrite(daily.path, "Append to", change)
+            return self._rewrite(daily.path, "Append to", change, section)
         note_names.check_inside(daily.expected_path)
         path = self._targets.free(daily.expected_path)
         template = self._conventions.daily.template
@@ -172,7 +184,7 @@ class NoteEditor:
         return StagedEdit(path=path, title=title, before=before, remarks=remarks)
 
     def _move(self, source: str, target: str) -> StagedEdit:
-        from zkchat.writing.links.renames import stage_move
+        from zkchat.writing.links.renames import stage_move, title_of_move
 
         note_names.check_inside(target)
         if target == source:
@@ -185,9 +197,9 @@ class NoteEditor:
                 raise EditRefused(f"{source} cannot be moved, because of another file that links to it.") from None
             raise
         others = self.library.confirmed(path for path in summary.rewritten if path != target)
-        remarks = [f"{_counted(len(others), 'other note')} whose links follow."] if others else []
-        remarks += [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
-        return StagedEdit(path=target, title=f"Rename {source} to {target}", remarks=tuple(remarks))
+        follow = f"{_counted(len(others), 'other note')} whose links follow." if others else ""
+        remarks = [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
+        return StagedEdit(path=target, title=title_of_move(source, target), follow=follow, remarks=tuple(remarks))
 
     def _hidden(self) -> set[str]:
         """The files that are not to be named."""
@@ -220,7 +232,9 @@ class NoteEditor:
         sources = len({each.source for each in changed})
         return (f"{counted(links, 'link')} in {counted(sources, 'note')} for {meant} would lead to {path} instead.",)
 
-    def _rewrite(self, target: str, title: str, change: Callable[[str], str]) -> StagedEdit:
+    def _rewrite(
+        self, target: str, verb: str, change: Callable[[str], str], place: str = "", *, end: str = ""
+    ) -> StagedEdit:
         path = self._targets.note(target)
         before = self.staged.read(path)
         if before is None:
@@ -228,7 +242,7 @@ class NoteEditor:
         after = self._changed(before, change)
         if after == before:
             raise EditRefused(f"Nothing would change in {path}: it says so already.")
-        self.staged.write(path, after, title=(title := f"{title} {path}"))
+        self.staged.write(path, after, title=(title := f"{verb} {path}{_place(place)}{end}"))
         return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))
 
     def _changed(self, before: str, change: Callable[[str], str]) -> str:
@@ -268,6 +282,12 @@ class NoteEditor:
         if not path.startswith(folders or ""):
             raise EditRefused(f"{path} is no template.", hint=f"Templates are in {', '.join(folders)}.")
         return path
+
+
+def _place(place: str) -> str:
+    """A heading or block as a title names it: ` › State › Tasks`."""
+    names = [name.strip() for name in place.split("#") if name.strip()]
+    return "".join(f" › {name}" for name in [shorten(" › ".join(names), _MAX_PLACE)] if name)
 
 
 def _counted(number: int, what: str) -> str:

@@ -24,6 +24,7 @@ from zkchat.writing.review import (
 )
 from zkchat.writing.staging import StagedChanges
 
+DRY_RUN: Final = "It is only shown: this is a dry run."
 PROPOSE_ONLY: Final = 'It is only shown, because write.mode is "propose".'
 NOBODY_ASKED: Final = "Nobody could be asked: it needs a terminal, --yes, or a folder of write.accept."
 NEEDS_ASKING: Final = "It needs a yes at a terminal."
@@ -104,9 +105,9 @@ class Proposals:
     def _settled(
         self, changes: ChangeSet, why: WhyAsked | None, remarks: Sequence[str], origin: ChangeOrigin
     ) -> ReviewOutcome:
-        if self.policy.mode == "propose":
+        if self.policy.is_dry_run or self.policy.mode == "propose":
             self._show(changes, *remarks)
-            return _kept(changes, PROPOSE_ONLY)
+            return _kept(changes, DRY_RUN if self.policy.is_dry_run else PROPOSE_ONLY)
         said: tuple[str, ...] = ()
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             self._show(changes, *remarks)
@@ -257,7 +258,7 @@ class _Agreed:
 def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
     """What somebody else wrote meanwhile, to be shown."""
     writes = (
-        FileWrite(path=each.path, before=each.expected, after=each.found or b"")
+        FileWrite(path=each.path, before=each.expected, after=each.found or b"", goes_away=each.found is None)
         for each in conflicts
         if each.found != each.expected
     )

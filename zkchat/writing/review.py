@@ -47,6 +47,8 @@ class ReviewPolicy:
     """Folders, as globs, in which they are applied without a question."""
     assumes_yes: bool = False
     """Whether the user has said yes to everything beforehand."""
+    is_dry_run: bool = False
+    """Whether they are only shown this time, whatever the mode is."""
 
 
 def folders_of(changes: ChangeSet) -> tuple[str, ...]:

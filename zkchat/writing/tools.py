@@ -271,7 +271,7 @@ class _Write:
     def _told(self, edit: StagedEdit, note: str = "") -> str:
         before, after = (shown_text(text) for text in (edit.before, edit.after))
         diff = diff_of(before, after) if before and after else ""
-        return "\n".join(filter(None, [f"{edit.title}. {PROPOSED}", note, *edit.remarks, diff]))
+        return "\n".join(filter(None, [f"{edit.title}. {PROPOSED}", note, edit.follow, *edit.remarks, diff]))
 
     def _mark(self, edit: StagedEdit) -> None:
         """Note why the user has to be asked about this change whatever folders are accepted."""

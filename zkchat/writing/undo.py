@@ -190,20 +190,20 @@ def _paths(record: ChangeRecord) -> set[str]:
 
 
 def reversal(changes: ChangeSet) -> ChangeSet:
-    """What undoing does, to be shown: a file that goes away is one that becomes empty."""
+    """What undoing does, to be shown: a file that was created goes away."""
     return ChangeSet(
         title=f"Undo: {changes.title}",
         moves=tuple(move.reversed() for move in reversed(changes.moves)),
         writes=tuple(
-            FileWrite(path=path_before(changes, write.path), before=write.after, after=write.before or b"")
+            FileWrite(
+                path=path_before(changes, write.path),
+                before=write.after,
+                after=write.before or b"",
+                goes_away=write.before is None,
+            )
             for write in changes.writes
         ),
     )
-
-
-def removed_paths(changes: ChangeSet) -> list[str]:
-    """The files that a change set made, which go away when it is undone."""
-    return [write.path for write in changes.writes if write.before is None]
 
 
 def undo_all(store: ChangeStore, plan: UndoPlan) -> Iterator[ChangeRecord]:

@@ -52,8 +52,8 @@ def test_the_diff_and_the_remarks_are_read_before_the_question(tmp_path: Path) -
     assert desk.review() == Verdict(answer="yes", changes=TWO)
     shown = desk.screen
     assert "Mind the ␛[31mgap." in shown
-    assert "(1) Sleep.md: changed, +1 -1\n1 - [-Seven-] hours.\n1 + {+Eight+} hours.\n" in shown
-    assert "(2) Inbox/Tea.md: new file, 1 line\n1 + # Tea\n" in shown
+    assert "1  Sleep.md: changed, +1 -1\n1 - [-Seven-] hours.\n1 + {+Eight+} hours.\n" in shown
+    assert "2  Inbox/Tea.md: new file, 1 line\n1 + # Tea\n" in shown
     assert shown.index("# Tea") < shown.index("Apply? y yes · n no · e edit · q stop · d more · 1-2 leave out · ? help")
     assert "\x1b" not in shown
 
@@ -79,10 +79,10 @@ def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_pat
     verdict = desk.review()
     assert verdict.changes == ChangeSet(title="Edit Sleep.md", writes=(SLEEP,))
     assert not verdict.edited
-    assert "(2) is left out: Create Inbox/Tea.md" in desk.screen
-    assert "(1) is in again" in desk.screen
+    assert "2 is left out: Create Inbox/Tea.md" in desk.screen
+    assert "1 is in again" in desk.screen
     assert "There is no change 7." in desk.screen
-    assert "(2) left out: Create Inbox/Tea.md" in desk.screen
+    assert "2  left out: Create Inbox/Tea.md" in desk.screen
     assert not Desk(tmp_path, "1\n2\ny\n").review().changes
 
 

@@ -84,3 +84,10 @@ def test_what_the_user_edited_is_told_apart_from_what_was_proposed() -> None:
     assert "-b\n+c\n" in told
     assert "left out: B.md" in told
     assert edits_of_user(proposed, proposed) == ""
+
+
+def test_a_file_that_goes_away_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "Gone.md").write_bytes(b"gone\n")
+    gone = ChangeSet(title="", writes=(FileWrite(path="Gone.md", before=b"gone\n", after=b"", goes_away=True),))
+    subprocess.run(["git", "apply", "-"], input=patch_of(gone).encode(), cwd=tmp_path, check=True)
+    assert not (tmp_path / "Gone.md").exists()

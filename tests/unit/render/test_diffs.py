@@ -153,3 +153,15 @@ def test_of_very_many_lines_that_were_replaced_no_words_are_compared(monkeypatch
     monkeypatch.setattr(diffs, "word_marks", lambda _old, _new: pytest.fail("it would take too long"))
     before, after = ("".join(f"{mark} {number}\n" for number in range(2_000)) for mark in "ab")
     assert rows(changed(before, after))[-1] == f"… {4_000 - FOLDED_LINES:,} more lines"
+
+
+@pytest.mark.parametrize("text", ["word " * 11 + "end  ", "❤️" * 40, "日本 ❤️ longword" * 9])
+def test_no_row_is_too_wide_and_none_is_blank(text: str) -> None:
+    shown = [row for row in diff_rows(changed("old\n", f"{text}\n"), DiffStyle(width=62)) if "+ " in row.plain]
+    assert shown
+    assert all(row.cell_len <= 62 and row.plain[3:].strip() for row in shown)
+
+
+def test_a_file_that_goes_away_says_so() -> None:
+    write = FileWrite(path="Tea.md", before=b"# Tea\n", after=b"", goes_away=True)
+    assert rows(ChangeSet(title="Undo", writes=(write,))) == ["Tea.md: goes away, 1 line", "1 - # Tea"]

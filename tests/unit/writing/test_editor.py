@@ -252,7 +252,7 @@ def test_a_note_is_moved_with_the_links_to_it(tmp_path: Path) -> None:
     with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "See [[Reading/Sleep|rest]].\n"}) as desk:
         moved = desk.editor.move("Sleep", "inbox")
         assert moved.path == "Inbox/Sleep.md"
-        assert moved.remarks == ("There is 1 other note whose links follow.",)
+        assert moved.follow == "There is 1 other note whose links follow."
         assert moves(desk) == [("Reading/Sleep.md", "Inbox/Sleep.md")]
         assert desk.written == {"Link.md": "See [[Inbox/Sleep|rest]].\n"}
         assert desk.editor.move("Sleep", "/").path == "Sleep.md"
@@ -284,7 +284,7 @@ def test_links_of_hidden_notes_follow_without_being_named(tmp_path: Path) -> Non
     notes = {**PRIVATE, "Secret.md": "---\nzkchat: local\n---\n[[Open]] Quoll\n"}
     with open_desk(tmp_path, VaultConventions(), notes, Located(on_this_machine=False)) as desk:
         renamed = desk.editor.rename("Open", "Public")
-        assert renamed.remarks == ("There is 1 other note whose links follow.",)
+        assert renamed.follow == "There is 1 other note whose links follow."
         assert desk.written["Secret.md"] == "---\nzkchat: local\n---\n[[Public]] Quoll\n"
 
 
@@ -297,3 +297,18 @@ def test_a_new_note_that_would_take_over_links_is_refused_to_a_model(tmp_path: P
                 create("Sleep", "text")
         assert not staged.change_set()
         assert editor.create("Sleep well", "text").remarks == ()
+
+
+def test_a_title_says_what_is_done_and_where(tmp_path: Path) -> None:
+    with open_desk(tmp_path, VaultConventions(), {"A.md": "# A\n\n## State\n\ntext\n", "B/C.md": "c\n"}) as desk:
+        editor = desk.editor
+        assert editor.edit_section("A", "A#State", "more", "append").title == "Append to A.md › A › State"
+        assert editor.edit_section("A", "State", "other", "replace").title == "Replace A.md › State"
+        assert editor.set_property("A", "status", "open").title == "Set status of A.md"
+        assert editor.set_property("A", "status", None).title == "Remove status of A.md"
+        assert editor.add_tag("A", "#soil").title == "Tag A.md with soil"
+        assert editor.move("A", "B").title == "Move A.md to B/"
+        assert editor.move("C", "/").title == "Move B/C.md to the top folder"
+        assert editor.rename("C", "D").title == "Rename C.md to D.md"
+        assert desk.staged.titles[-1] == "Rename C.md to D.md"
+        assert "Move A.md to B/" in desk.staged.titles

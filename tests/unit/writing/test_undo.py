@@ -18,9 +18,9 @@ CHANGES = ChangeSet(
 def test_a_reversal_goes_the_other_way_in_the_other_order() -> None:
     back = reversal(CHANGES)
     assert [(move.source, move.target) for move in back.moves] == [("Old/B.md", "Old/A.md"), ("Old", "Ideas")]
-    assert [(write.path, write.before, write.after) for write in back.writes] == [
-        ("Ideas/A.md", b"b", b"a"),
-        ("New.md", b"new", b""),
+    assert [(write.path, write.before, write.after, write.goes_away) for write in back.writes] == [
+        ("Ideas/A.md", b"b", b"a", False),
+        ("New.md", b"new", b"", True),
     ]
 
 

@@ -47,7 +47,7 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
     whole.refresh()
     move = _Move(VaultAsStaged(whole, staged), source, target, style, _earlier_texts(staged, source, target))
     texts = move.new_texts()
-    title = f"Rename {source} to {target}"
+    title = title_of_move(source, target)
     staged.move(source, target, title=title)
     for path, new in texts.items():
         staged.write(path, new.text, title=title)
@@ -57,6 +57,14 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
         counts={path: new.links for path, new in texts.items()},
         revived=tuple(sorted(move.moved.revived)),
     )
+
+
+def title_of_move(source: str, target: str) -> str:
+    """`Rename Old.md to New.md`, or `Move Old.md to Folder/` where the name stays."""
+    folder, _, name = target.rpartition("/")
+    if source.rpartition("/")[2] != name:
+        return f"Rename {source} to {target}"
+    return f"Move {source} to {f'{folder}/' if folder else 'the top folder'}"
 
 
 def _check(staged: StagedChanges, source: str, target: str) -> None:
