@@ -187,7 +187,7 @@ def test_a_file_that_changed_since_is_told_before_anybody_is_asked(garden: World
     for arguments in (["undo"], ["undo", "--dry-run"]):
         refused = garden.run(*arguments, typed="y\n", terminal=True)
         assert refused.code == ExitCode.VAULT
-        assert "Undo it?" not in refused.err
+        assert "Undo change" not in refused.err
         assert "is not undone: Inbox.md changed since." in refused.err
     (garden.vault / "Inbox.md").unlink()
     assert "Inbox.md is not there any more." in garden.run("undo", "--yes").err

@@ -114,7 +114,7 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     assert "> Tell me of [[Sleep]]\n\nSeven hours, says [[Sleep]].\n\n## Sources\n\n- [[Sleep]]\n" in note
     chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo takes the last one back.")
     chat.terminal.send("/undo\r")
-    chat.see("Create Kept.md", "Undo it? [y/N]")
+    chat.see("Create Kept.md", "Undo change 1? [y/N]")
     chat.say("y", "Kept.md is gone again.")
     assert not (chat.world.vault / "Kept.md").exists()
     before = {*chat.world.vault.iterdir()}

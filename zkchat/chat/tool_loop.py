@@ -51,6 +51,8 @@ MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
 MAX_FAILED_ROUNDS: Final = 2
 """And after so many in a row in which no call worked."""
+MORE_FAILED_ROUNDS: Final = 2
+"""So many more while changes may be proposed, as long as each fails in another way: names and passages are exact."""
 MAX_SHORTENINGS: Final = 2
 """Times in a row that a prompt is made shorter because the server finds it too long."""
 TIGHTENING: Final = 0.7
@@ -104,6 +106,10 @@ class Exchange:
     rounds: int = 0
     """Rounds of tool calls so far."""
     failed_rounds: int = 0
+    errors: set[str] = field(default_factory=set)
+    """What the failed calls were told."""
+    may_fail: int = MAX_FAILED_ROUNDS
+    """Rounds in a row in which all calls may fail."""
     lost_tools: str = ""
     """Why the model has to answer without its tools, as what it did; empty where it may call them."""
     passages: list[GivenText] = field(default_factory=list)
@@ -289,7 +295,7 @@ class ToolLoop:
             results[-1] = results[-1].model_copy(update={"text": text})
             name = self.provider.info.name
             await emit(Warned(text=f"{name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."))
-        exchange.failed_rounds = exchange.failed_rounds + 1 if all(result.failed for result in results) else 0
+        self._count_failure(exchange, results)
         tokens = sum(self.tokenizer.count(result.text) for result in results)
         answered = self.journal.next_message(
             "tool",
@@ -302,6 +308,19 @@ class ToolLoop:
         if warning := self.journal.append(MessageEntry(message=answered)):
             await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
+
+    def _count_failure(self, exchange: Exchange, results: Sequence[ToolResultPart]) -> None:
+        """Count rounds in which no call worked; what fails as before is a loop."""
+        if not all(result.failed for result in results):
+            exchange.failed_rounds = 0
+            return
+        exchange.failed_rounds += 1
+        said = {result.text for result in results}
+        proposals = self.requests.planner.proposals
+        differs = said.isdisjoint(exchange.errors | {REPEATED})
+        exchange.errors |= said
+        may_fail_more = differs and proposals is not None and proposals.is_on
+        exchange.may_fail = MAX_FAILED_ROUNDS + (MORE_FAILED_ROUNDS if may_fail_more else 0)
 
     def _see(self, references: Sequence[DocumentReference], text: str = "") -> None:
         if self.readings:
@@ -354,7 +373,7 @@ class ToolLoop:
 
 def _loops(round_: int, exchange: Exchange) -> str:
     """Why the model has to answer without tools now; empty where it may go on calling them."""
-    if exchange.failed_rounds == MAX_FAILED_ROUNDS:
+    if exchange.failed_rounds >= exchange.may_fail:
         return "made only calls that failed or that it had made before"
     return f"called tools in {MAX_ROUNDS} rounds without an answer" if round_ == MAX_ROUNDS else ""
 

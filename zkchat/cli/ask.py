@@ -252,7 +252,7 @@ class _OneTurn:
         from zkchat.writing.proposals import PROPOSE_ONLY
 
         if dropped := self._opened.conversation.take_dropped_changes():
-            io.note(reviewed(dropped))
+            io.note_wrapped(reviewed(dropped))
         if self._changes is None or view.json:
             return
         if view.dry_run and not io.environment.stdout_is_tty:

@@ -16,7 +16,7 @@ from zkchat.cli.times import parse_time
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
 from zkchat.model.change_summary import touches
 from zkchat.model.patch import patch_of, path_before
-from zkchat.render.change_history import headline, undone_lines
+from zkchat.render.change_history import headline, undo_question, undone_lines
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
@@ -29,7 +29,7 @@ _NOTHING_UNDONE: Final = "Nothing was undone."
 
 
 def undo(
-    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many changes.")] = 1,
+    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many of the last changes.")] = 1,
     number: Annotated[
         int | None,
         typer.Option("--id", metavar="N", help="The change with this number in zkchat changes.", show_default=False),
@@ -88,7 +88,7 @@ def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]", color: str) -> None:
     reviewer = reviewer_of(io, _NOTHING_UNDONE, color)
     for record in chosen:
         reviewer.review(reversal(record.changes), remarks=[headline(record).strip()], is_asked=False)
-    if not io.confirm("Undo it?" if len(chosen) == 1 else f"Undo these {len(chosen)} changes?"):
+    if not io.confirm(undo_question(chosen)):
         raise UsageError(_NOTHING_UNDONE)
 
 

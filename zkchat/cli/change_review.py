@@ -221,12 +221,14 @@ class _Question:
 
     def _prompt(self) -> str:
         several = len(self._units) > 1
+        kept = len(self._units) - len(self._left_out)
+        question = f"Apply {kept} of {len(self._units)}?" if self._left_out else "Apply?"
         if self._console.width < _WIDE:
             keys = ["y", "n", "e", *("a" * self._may_always), "q", "d", *([f"1-{len(self._units)}"] * several), "?"]
-            return f"Apply? [{' '.join(keys)}] "
+            return f"{question} [{' '.join(keys)}] "
         words = ["y yes", "n no", "e edit", *(["a always here"] * self._may_always), "q stop", "d more"]
         words += [f"1-{len(self._units)} leave out"] * several
-        return f"Apply? {' · '.join([*words, '? help'])} "
+        return f"{question} {' · '.join([*words, '? help'])} "
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

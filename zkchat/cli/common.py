@@ -132,9 +132,10 @@ class CommandIO:
         return answer.strip().casefold() in {"y", "yes"}
 
     def fail(self, error: "ZkchatError") -> None:
-        self.note(f"zkchat: {error.message}")
-        if error.hint:
-            self.note("\n".join(f"        {line}".rstrip() for line in error.hint.split("\n")))
+        indent = len("zkchat: ")
+        self.note("\n".join(self.wrap(line, indent=indent) for line in f"zkchat: {error.message}".split("\n")))
+        for line in error.hint.split("\n") if error.hint else ():
+            self.note(self.wrap(f"{' ' * indent}{line}".rstrip(), indent=indent))
 
     @staticmethod
     def _write_line(stream: Any, text: str) -> None:

@@ -235,6 +235,6 @@ class _ShownRun:
 
         io, view = self._io, self._view
         if dropped := self._opened.conversation.take_dropped_changes():
-            io.note(reviewed(dropped))
+            io.note_wrapped(reviewed(dropped))
         if view.dry_run and not view.json and not io.environment.stdout_is_tty:
             io.out_exactly("".join(self._diffs))

@@ -366,7 +366,7 @@ class InteractiveChat:
         from zkchat.render.phrases import reviewed
 
         if dropped := self._active.opened.conversation.take_dropped_changes():
-            self.io.note(reviewed(dropped))
+            self.io.note_wrapped(reviewed(dropped))
 
     def _suggest_dropping(self) -> None:
         for item in self._active.opened.conversation.newly_unused():

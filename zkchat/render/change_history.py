@@ -29,6 +29,14 @@ def headline(
     return f"{record.id:>3}  {record.at.astimezone():%Y-%m-%d %H:%M}  {record.changes.title}  ({about})"
 
 
+def undo_question(records: Sequence[ChangeRecord]) -> str:
+    """`Undo change 12?`, with the number of each."""
+    first, *others = records
+    numbers = ", ".join(str(record.id) for record in records[:_MAX_FILES])
+    more = f" and {len(records) - _MAX_FILES} more" if len(records) > _MAX_FILES else ""
+    return f"Undo the last {len(records)} changes ({numbers}{more})?" if others else f"Undo change {first.id}?"
+
+
 def _state(record: ChangeRecord) -> str:
     if record.state == "undone":
         return "undone"

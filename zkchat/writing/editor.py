@@ -176,11 +176,13 @@ class NoteEditor:
     def delete(self, target: str) -> StagedEdit:
         """Stage the move of a file to the vault's trash."""
         path = self._targets.file(target)
-        sources = {link.source for link in self.library.links_to(self.staged.path_on_disk(path) or path)} - {path}
+        links = [each for each in self.library.links_to(self.staged.path_on_disk(path) or path) if each.source != path]
         before = (self.staged.read(path) or "") if is_note(path) else ""
         self.staged.trash(path, title=(title := f"Move {path} to the trash"))
-        linking = len(self.library.confirmed(sources))
-        remarks = (f"{_counted(linking, 'note')} with links to it, which will lead nowhere.",) if linking else ()
+        linking = {*self.library.confirmed({link.source for link in links})}
+        count = sum(link.source in linking for link in links)
+        leading = f"{counted(count, 'link')} in {counted(len(linking), 'note')} {'leads' if count == 1 else 'lead'}"
+        remarks = (f"{leading} to {path}, and will lead nowhere.",) if linking else ()
         return StagedEdit(path=path, title=title, before=before, remarks=remarks)
 
     def _move(self, source: str, target: str) -> StagedEdit:

@@ -112,7 +112,8 @@ class Proposals:
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             self._show(changes, *remarks)
             verdict = Verdict(answer="yes", changes=changes)
-            said = () if why else (why_not_asked(changes, self.policy, always=tuple(self.always)),)
+            unseen = () if self.reviewer else tuple(remarks)
+            said = unseen if why else (*unseen, why_not_asked(changes, self.policy, always=tuple(self.always)))
         elif self.reviewer is None:
             reason = NOBODY_ASKED if why.takes_yes else f"{NEEDS_ASKING} {why.sentence}"
             return _kept(changes, reason, ExitCode.USAGE)

@@ -1,7 +1,7 @@
 """What a conversation does with changes that its model proposes: reviewed after the answer, recorded, told."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import ChangesEntry, Session
 from zkchat.ports import ToolOutcome
+from zkchat.providers.script_player import Script, Scripted
 from zkchat.tools.readings import Readings
 from zkchat.tools.registry import Arguments, FunctionTool
 from zkchat.vault.library import Library
@@ -103,6 +104,30 @@ def told(model: Appending) -> list[str]:
     """Paragraphs of the last question, as the model got it."""
     asked = [message for message in model.requests[-1].messages if message.role == "user"]
     return asked[-1].text.split("\n\n")
+
+
+def failing_at_first(library: Library, names: Sequence[str]) -> list[bool]:
+    """Whether each request offered tools, to a model that calls some that are not there, and then one that is."""
+    wrong: list[list[dict[str, Any]]] = [
+        [{"tool": name, "arguments": {"try": number}}] for number, name in enumerate(names)
+    ]
+    model = Scripted(
+        Script.model_validate(
+            {"answers": [*wrong, [{"tool": "append", "arguments": {"text": "more"}}], [{"text": "Done."}]]}
+        )
+    )
+    talk = conversation_over(library, SessionsInMemory(), model, proposals=Vault().proposing(Answering(yes)))
+    events_of(talk.say("Please append it."))
+    return [bool(request.tools) for request in model.requests]
+
+
+def test_other_mistakes_may_follow_where_changes_are_proposed(library: Library) -> None:
+    assert failing_at_first(library, ["one", "two", "three"]) == [True] * 5
+    assert failing_at_first(library, ["one", "two", "three", "four"]) == [True] * 4 + [False]
+
+
+def test_the_same_mistake_again_ends_the_calls(library: Library) -> None:
+    assert failing_at_first(library, ["one", "one", "two"]) == [True, True, False]
 
 
 def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(library: Library) -> None:

@@ -81,6 +81,8 @@ def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_pat
     assert not verdict.edited
     assert "2 is left out: Create Inbox/Tea.md" in desk.screen
     assert "1 is in again" in desk.screen
+    questions = [line.partition("?")[0] for line in desk.screen.splitlines() if "y yes" in line]
+    assert questions == ["Apply", "Apply 1 of 2", "Apply 0 of 2", *["Apply 1 of 2"] * 3]
     assert "There is no change 7." in desk.screen
     assert "2  left out: Create Inbox/Tea.md" in desk.screen
     assert not Desk(tmp_path, "1\n2\ny\n").review().changes

@@ -158,8 +158,11 @@ def test_a_note_is_warned_of_that_a_sync_left_twice(tmp_path: Path) -> None:
 
 
 def test_what_links_to_a_deleted_note_is_counted(tmp_path: Path) -> None:
-    with open_desk(tmp_path, VaultConventions(), {**NOTES, "Link.md": "[[Coffee]]", "Other.md": "[[Coffee]]"}) as desk:
-        assert desk.editor.delete("Coffee").remarks == ("There are 2 notes with links to it, which will lead nowhere.",)
+    with open_desk(
+        tmp_path, VaultConventions(), {**NOTES, "Link.md": "[[Coffee]]", "Other.md": "[[Coffee]] [[Coffee]]"}
+    ) as desk:
+        remarks = desk.editor.delete("Coffee").remarks
+        assert remarks == ("3 links in 2 notes lead to Coffee.md, and will lead nowhere.",)
 
 
 DAILY = VaultConventions(daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD", template="Templates/Day"))

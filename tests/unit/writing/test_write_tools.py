@@ -155,7 +155,7 @@ def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
     assert "not read Coffee.md yet" in desk.call("delete_document", path="Coffee").text
     desk.messages.linked["Coffee.md"] = digest(COFFEE)
     outcome = desk.call("delete_document", path="Coffee")
-    assert "There is 1 note with links to it" in outcome.text
+    assert "1 link in 1 note leads to Coffee.md, and will lead nowhere." in outcome.text
     assert desk.call("read_document", path="Coffee").failed
 
 

@@ -4,9 +4,9 @@ from typing import Final
 
 from zkchat.errors import FilesChanged, UsageError
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
-from zkchat.render.change_history import describe_conflict, headline, undone_lines
+from zkchat.render.change_history import describe_conflict, headline, undo_question, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.writing.undo import UndoPlan, plan_undo, reversal, undo_all
+from zkchat.writing.undo import UndoPlan, plan_undo, plan_undo_of, reversal, undo_all
 
 _MAX_LISTED: Final = 10
 
@@ -24,7 +24,7 @@ async def changes(context: CommandContext, argument: str) -> Outcome:
     sessions, messages = _known_here(context)
     for record in found:
         context.surface.print(headline(record, sessions, messages))
-    context.surface.print_dimmed("/changes ID shows one, /undo takes the last one back.")
+    context.surface.print_dimmed("/changes 3 shows change 3, /undo takes the last one back, /undo #3 change 3.")
     return NOTHING
 
 
@@ -36,21 +36,28 @@ def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]
 
 
 async def undo(context: CommandContext, argument: str) -> Outcome:
-    count = _number(argument, "/undo 2 takes the last two back.") if argument else 1
     try:
-        plan = plan_undo(context.changes, count)
+        plan = _plan(context, argument)
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise
     for record in plan.chosen:
         context.surface.print(headline(record))
         context.surface.print_changes(reversal(record.changes))
-    question = "Undo it?" if count == 1 else f"Undo these {count} changes?"
-    if plan.chosen and not await context.surface.confirm(question):
+    if plan.chosen and not await context.surface.confirm(undo_question(plan.chosen)):
         context.surface.print_dimmed("Nothing was undone.")
         return NOTHING
     _undo(context, plan)
     return NOTHING
+
+
+def _plan(context: CommandContext, argument: str) -> UndoPlan:
+    """The change with a number (`#3`), or so many of the last ones."""
+    if argument.startswith("#"):
+        number = _number(argument[1:], "/undo #3 takes change 3 back.")
+        return plan_undo_of(context.changes, context.changes.record(number))
+    count = _number(argument, "/undo 2 takes the last two back, /undo #2 change 2.") if argument else 1
+    return plan_undo(context.changes, count)
 
 
 def _undo(context: CommandContext, plan: UndoPlan) -> None:

@@ -185,10 +185,10 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(
         name="undo",
-        arguments="[N]",
+        arguments="[N or #ID]",
         help="undo a change",
-        details="The last change that zkchat made in your notes, or the last N, shown first: files are again what they "
-        "were, to the last byte. A file that changed since is left as it is.",
+        details="The last change that zkchat made in your notes, or the last N, shown first; /undo #3 is change 3 of "
+        "/changes. Files are again what they were, to the last byte. A file that changed since is left as it is.",
         act=changes.undo,
     ),
     Command(

@@ -43,7 +43,7 @@ def test_changes_lists_who_made_each_and_shows_one(harness: CommandHarness) -> N
     assert last.split()[0] == "2"
     assert last.endswith("Append to Inbox.md  (edit_document in this session, message 2)")
     assert first.endswith("(note)")
-    assert hint == "/changes ID shows one, /undo takes the last one back."
+    assert hint == "/changes 3 shows change 3, /undo takes the last one back, /undo #3 change 3."
     assert "+three" in typed(harness, "/changes 2")
     assert typed(harness, "/changes 9").startswith("There is no change 9.")
     assert typed(harness, "/changes x") == "'x' is not a number. /changes 12 shows change 12."
@@ -55,7 +55,7 @@ def test_undo_shows_what_it_takes_back_asks_and_tells(harness: CommandHarness) -
     refused = typed(harness, "/undo")
     assert "-two" in refused
     assert refused.endswith("Nothing was undone.")
-    assert harness.surface.questions == ["Undo it?"]
+    assert harness.surface.questions == ["Undo change 1?"]
     harness.surface.says_yes = True
     assert typed(harness, "/undo").endswith("Inbox.md is as it was.")
     assert harness.files["Inbox.md"] == "one\n"
@@ -68,11 +68,16 @@ def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> N
     moved = ChangeSet(title="Rename Old.md", moves=(FileMove(source="Old.md", target="New.md"),))
     harness.changes.apply(moved, ChangeOrigin(command="note rename"))
     append(harness, "three\n")
+    assert typed(harness, "/undo #9").startswith("There is no change 9.")
+    assert typed(harness, "/undo #2").endswith("Old.md is back; it was New.md.")
+    assert harness.surface.questions == ["Undo change 2?"]
+    harness.changes.apply(moved, ChangeOrigin(command="note rename"))
     assert typed(harness, "/undo 4").startswith("Only 3 changes can be undone.")
     told = typed(harness, "/undo 3").splitlines()
-    assert told[-3:] == ["Inbox.md is as it was.", "Old.md is back; it was New.md.", "Inbox.md is as it was."]
+    assert told[-3:] == ["Old.md is back; it was New.md.", "Inbox.md is as it was.", "Inbox.md is as it was."]
+    assert harness.surface.questions[-1] == "Undo the last 3 changes (4, 3, 1)?"
     assert harness.files == {"Inbox.md": "one\n", "Old.md": "old\n"}
-    assert harness.conversation.undone == [3, 2, 1]
+    assert harness.conversation.undone == [2, 4, 3, 1]
 
 
 def test_a_file_that_changed_since_stays_and_both_changes_are_shown(harness: CommandHarness) -> None:
