@@ -231,15 +231,16 @@ def test_the_examples_of_the_help_that_change_notes_work(world: World) -> None:
     assert len(examples) > 12
     for line in reversed(examples):  # of changes, the one that is named before the last ones
         is_free = "rename" in line and (world.vault / "Compost.md").rename(world.root / "Compost.md")
-        result = shell.run(line if "--yes" in line or "--dry-run" in line else f"{line} --yes")
+        asks = not re.search(r"--yes|--dry-run|changes", line)
+        result = shell.run(f"{line} --yes" if asks else line)
         assert result.code == 0, (line, result)
-        if "undo" not in line and "--dry-run" not in line:
+        if not re.search(r"undo|--dry-run|changes", line):
             assert world.run("undo", "--yes").code == 0, line
         if is_free:
             is_free.rename(world.vault / "Compost.md")
 
 
-CHANGING = re.compile(r"zkchat (?:note (?!link)|undo)")
+CHANGING = re.compile(r"zkchat (?:note (?!link)|undo|changes --id)")
 
 
 def examples_of_help() -> list[str]:
