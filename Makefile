@@ -28,7 +28,7 @@ demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garde
 
 # By file, so that a model is loaded once for all the tests of one.
 test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests/unit/chat -k name" runs some of them
-	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(or $(ARGS),--examples 40 --cov --cov-report=)
+	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(or $(ARGS),--examples 25 --cov --cov-report=)
 
 # Under a minute on two cores once mypy has its cache: it checks again what changed, and what that changes.
 quick: format-check lint types ## format, lint, types, and the tests that need no process, terminal or network

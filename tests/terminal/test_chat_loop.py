@@ -64,7 +64,8 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Chat, world:
 
 def test_commands_of_the_plain_loop(chat: Chat) -> None:
     chat.send("/help\r")
-    chat.expect("wikilinks")
+    chat.expect("/quit")
+    chat.expect("leave, as Ctrl-D does")
     chat.send("/nonsense\r")
     chat.expect("There is no command /nonsense")
     chat.expect("you ›")

@@ -236,7 +236,8 @@ ASKED: dict[str, Callable[[Library], object]] = {
 }
 TOLD_IN_OTHER_TESTS = {"read", "section"}
 NOTHING_TOLD = {
-    *("refresh", "refresh_within", "prefetch", "rebuild", "embed", "embed_in_background", "close"),
+    *("refresh", "refresh_within", "refresh_in_background", "prefetch", "rebuild"),
+    *("embed", "embed_in_background", "close"),
     *("whole", "guarded_for", "over", "without_templates", "overlaid", "is_overlaid", "on_disk"),
 }
 

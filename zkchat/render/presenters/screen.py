@@ -12,8 +12,6 @@ from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
 from zkchat.model.events import (
     AnswerReplaced,
     ChangesReviewed,
-    Compacted,
-    Compacting,
     Event,
     EvidenceFound,
     GoalEnded,
@@ -91,7 +89,11 @@ class ScreenPresenter:
             case ToolFinished():
                 self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Notice():
-                self._print_notice(event)
+                self._print(
+                    self._reviewed(event)
+                    if isinstance(event, ChangesReviewed)
+                    else Text(phrases.notice(event), style="dim")
+                )
             case Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
             case PromptReady() | AnswerReplaced():
@@ -185,15 +187,12 @@ class ScreenPresenter:
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
-    def _print_notice(self, event: Compacting | Compacted | ChangesReviewed) -> None:
+    def _reviewed(self, event: ChangesReviewed) -> Text:
         """One line; of changes that were not applied it stands out."""
-        if not isinstance(event, ChangesReviewed):
-            self._print(Text(phrases.notice(event), style="dim"))
-            return
         said = phrases.reviewed(event, undo="/undo" if self._is_marked else "zkchat undo")
         if self._is_marked and event.decision in {"kept", "dropped"}:
             said += " /write diff shows it."
-        self._print(Text(said, style="" if event.decision == "applied" else "yellow"))
+        return Text(said, style="" if event.decision == "applied" else "yellow")
 
     def _print(self, text: Text) -> None:
         if self._section is None:
