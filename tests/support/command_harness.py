@@ -53,6 +53,21 @@ class SessionsWithCounts(SessionsInMemory):
         return Session(id=session_id, title=title, created_at=NOON, updated_at=NOON, message_count=count)
 
 
+class WritingInMemory:
+    """Implements `repl.command_context.CommandWriting`."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.undone: list[int] = []
+        """Of which changes it was told."""
+
+    def allow(self, allowed: bool) -> None:
+        self.is_on = allowed
+
+    def tell_undone(self, record: ChangeRecord) -> None:
+        self.undone.append(record.id)
+
+
 class ConversationInMemory:
     """Implements `repl.command_context.CommandConversation` over a list of entries."""
 
@@ -61,19 +76,14 @@ class ConversationInMemory:
         self.session_id = ""
         self.model = ModelInfo(provider="scripted", id="play")
         self.usage: ContextUsage | None = None
-        self.may_write = False
+        self.writing = WritingInMemory()
         self.asked: list[str] = []
-        self.undone: list[int] = []
-        """Of which changes it was told."""
         self.pages: list[Page] = []
         """What `next_passages` returns, one after the other."""
 
     @property
     def history(self) -> History:
         return History(self._store.entries(self.session_id) if self.session_id else ())
-
-    def allow_writing(self, allowed: bool) -> None:
-        self.may_write = allowed
 
     def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
         return any(message.local for message in messages)
@@ -123,9 +133,6 @@ class ConversationInMemory:
 
     def prioritise(self, message_id: str, priority: int) -> None:
         self.append(PriorityEntry(message_id=message_id, priority=priority))
-
-    def tell_undone(self, record: ChangeRecord) -> None:
-        self.undone.append(record.id)
 
     def branches(self) -> list[Branch]:
         return branches_of(self.history)

@@ -3,32 +3,29 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import Final
+from typing import NamedTuple
 
 from zkchat.agents.profiles import Profiles
+from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
+from zkchat.chat.manual_compaction import ManualCompaction, Preview
 from zkchat.chat.privacy import stays_here
-from zkchat.chat.proposed_changes import FAILED, STOPPED, ChangeSettlement, ProposedChanges, undone_entry
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
+from zkchat.chat.unused_items import unused_items
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
-from zkchat.context.selection import added_items
-from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
 from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
 from zkchat.memory.facts import Remembered
 from zkchat.model.branches import Branch, branches_of
-from zkchat.model.change import ChangeRecord
 from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import ChangesReviewed, Compacting, Event, PromptReady, TurnFinished, Warned
+from zkchat.model.events import Event, PromptReady, TurnFinished, Warned
 from zkchat.model.goal import Goal
 from zkchat.model.memory import FactSource
 from zkchat.model.message import (
@@ -38,7 +35,6 @@ from zkchat.model.message import (
     CompactionPart,
     ContextUsage,
     RequestItem,
-    ToolCallPart,
     VaultListing,
 )
 from zkchat.model.profile import Agent
@@ -56,26 +52,16 @@ from zkchat.model.session import (
     RestoreEntry,
     TitleEntry,
     Window,
-    mark_condensed,
 )
 from zkchat.vault.library import Library
 
-NOTHING_TO_SUMMARISE: Final = (
-    "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
-)
-OTHER_MODEL: Final = "Choose another one: /model"
-UNUSED_AFTER: Final = 10
-"""Turns without use after which a note or tool is suggested for removal."""
 
+class _State(NamedTuple):
+    """What the usage of the context depends on."""
 
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """A compaction as it would be."""
-
-    plan: CompactionPlan
-    part: CompactionPart
-    trouble: str
-    """Why the model's summary would not be used, if so."""
+    entries: int
+    model: ModelInfo
+    may_write: bool
 
 
 class Conversation:
@@ -106,10 +92,11 @@ class Conversation:
             now=turn.journal.now,
         )
         self._is_tokenizer_loaded = False
-        self._usage: tuple[tuple[int, ModelInfo], ContextUsage] | None = None
-        """What filled the context when it was measured last: after how many entries, and for which model."""
-        self._settlement = ChangeSettlement(turn.proposals, turn.journal) if turn.proposals else None
-        self._dropped: ChangesReviewed | None = None
+        self._usage: tuple[_State, ContextUsage] | None = None
+        """What filled the context when it was measured last, and when that was."""
+        self.writing = ChangeSettlement(turn.proposals, turn.journal, turn.provider, turn.requests.planner.tools)
+        """The changes of notes that the model proposes."""
+        self._compaction = ManualCompaction(turn.requests)
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
@@ -142,13 +129,17 @@ class Conversation:
         """
         if not self.history.entries:
             return None
-        state = len(self.history.entries), self.model
+        state = self._state
         if self._usage is None or self._usage[0] != state:
             try:
                 self._usage = state, self._usage_of(self.requests.assemble(self.requests.planner.plan(self.agent)))
             except ZkchatError:  # the next turn reports it
                 return None
         return self._usage[1]
+
+    @property
+    def _state(self) -> "_State":
+        return _State(len(self.history.entries), self.model, self.writing.is_on)
 
     def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
         if not self.model.needs_notes:
@@ -257,76 +248,13 @@ class Conversation:
         try:
             answer = await turn(observe)
         except (asyncio.CancelledError, GeneratorExit):
-            self._dropped = self._drop_changes(STOPPED)
+            self.writing.stop_turn()
             raise
         if answer:
             self.keep_model()
             self._count_facts(answer)
-        if reviewed := self._settle(answer):
-            await emit(reviewed)
-        elif answer and (refused := self._refused()):
-            await emit(refused)
-
-    def _refused(self) -> Warned | None:
-        """That a turn proposed nothing, because what its model tried was refused."""
-        if self._settlement is None or self._settlement.proposals.is_deferred:
-            return None
-        return self._settlement.refused()
-
-    def _settle(self, answer: ChatMessage | None) -> ChangesReviewed | None:
-        """Have what a turn proposed reviewed; of one that failed it is dropped."""
-        if self._settlement is None or self._settlement.proposals.is_deferred:
-            return None
-        return self._settlement.settle(answer.id) if answer else self._settlement.drop(FAILED)
-
-    def _drop_changes(self, reason: str) -> ChangesReviewed | None:
-        if self._settlement is None or self._settlement.proposals.is_deferred:
-            return None
-        return self._settlement.drop(reason)
-
-    def take_dropped_changes(self) -> ChangesReviewed | None:
-        """What the last turn had proposed when it was stopped; once."""
-        dropped, self._dropped = self._dropped, None
-        return dropped
-
-    def allow_writing(self, allowed: bool) -> None:
-        """Let the model propose changes of notes from now on, or no longer."""
-        if self.proposals is None:
-            raise UsageError(f"{self.model.name} calls no tools, so that it cannot propose changes.", hint=OTHER_MODEL)
-        self.proposals.is_on = allowed
-        if allowed:
-            self.requests.planner.tools.add(self.proposals.tools)
-        self._usage = None
-
-    def keep_accepted_folders(self, before: "Conversation") -> None:
-        """Ask about no more folders than this conversation did before it was opened anew."""
-        if self.proposals and before.proposals:
-            self.proposals.always |= before.proposals.always
-
-    @property
-    def may_write(self) -> bool:
-        """Whether the model may propose changes of notes now."""
-        return self.proposals is not None and self.proposals.is_on
-
-    @property
-    def proposals(self) -> ProposedChanges | None:
-        """The changes of notes that the model may propose; None where it cannot call tools."""
-        return self._turn.proposals
-
-    def drop_changes(self, reason: str) -> ChangesReviewed | None:
-        """Forget what was proposed while the review was deferred; the session keeps what it was."""
-        self._dropped = self._settlement.drop(reason) if self._settlement else None
-        return self._dropped
-
-    def settle_changes(self) -> ChangesReviewed | None:
-        """Have reviewed what was proposed while the review was deferred; None where nothing was."""
-        return self._settlement.settle() if self._settlement else None
-
-    def tell_undone(self, record: ChangeRecord) -> None:
-        """Have the next request say that changes were undone, where the model of this session proposed them."""
-        last = self.history.last
-        if last and record.origin.message_id and record.origin.session_id == self.session_id:
-            self._turn.journal.append(undone_entry(record, last))
+        for event in self.writing.end_turn(answer):
+            await emit(event)
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""
@@ -435,18 +363,14 @@ class Conversation:
         except ProviderError as error:  # the window is then the one that is known, or set, or the usual
             self.connection_problem = Warned(text=error.message, hint=error.hint)
         assembled = self.requests.assemble(self.requests.planner.plan(self.agent))
-        self._usage = (len(self.history.entries), self.model), self._usage_of(assembled)
+        self._usage = self._state, self._usage_of(assembled)
         return assembled
 
     async def preview(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
     ) -> Preview | None:
         """What `compact` would do; None when there is nothing to summarise."""
-        assembled = await self.measure()
-        if (plan := self._plan(assembled, keep, strategy)) is None:
-            return None
-        part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
-        return Preview(plan=plan, part=mark_condensed(part, self.history), trouble=trouble)
+        return await self._compaction.preview(await self.measure(), focus, keep, strategy)
 
     def compact(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
@@ -457,28 +381,7 @@ class Conversation:
     async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
         if self._background:
             self._background.stop()
-        assembled = await self.measure()
-        plan = self._plan(assembled, keep, strategy)
-        if plan is None:
-            await emit(Warned(text=NOTHING_TO_SUMMARISE))
-            return
-        await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
-        await self.requests.compactor.run(assembled, plan, emit, focus)
-
-    def _plan(
-        self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
-    ) -> CompactionPlan | None:
-        """What the user asks for; None where there is nothing to gain from it."""
-        found = self.requests.plan_compaction(
-            assembled,
-            strategy=strategy,
-            keep=None if keep is None else Retention(recent=keep, least=min(keep, 2)),
-            now=True,
-        )
-        if found and found.summary_budget and not found.condensed and assembled.sizes.keys() >= {*found.archived}:
-            replaced = sum(assembled.sizes[id_] for id_ in found.archived)
-            return found if replaced > MIN_SUMMARY_TOKENS else None
-        return found
+        await self._compaction.run(await self.measure(), focus, keep, strategy, emit)
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""
@@ -563,7 +466,7 @@ class Conversation:
 
     def unused(self) -> list[RequestItem]:
         """What the user added and no answer of the last ten turns cited or called: it may as well be dropped."""
-        return _unused_items(self.history)
+        return unused_items(self.history)
 
     def newly_unused(self) -> list[RequestItem]:
         """Those of them that were not reported before."""
@@ -575,31 +478,3 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
-
-
-def _unused_items(history: History) -> list[RequestItem]:
-    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
-    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
-    answers = [*islice(finished, UNUSED_AFTER)]
-    if len(answers) < UNUSED_AFTER:
-        return []
-    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
-    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
-    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
-    return [
-        item
-        for item in added_items(history.items).values()
-        if (item.type, item.name) in there
-        and (
-            (item.type == "reference" and item.name.partition("#")[0] not in cited)
-            or (item.type == "tool" and item.name not in called)
-        )
-    ]
-
-
-def _calls(message: ChatMessage) -> bool:
-    return any(isinstance(part, ToolCallPart) for part in message.parts)
-
-
-def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
-    return answer.request_context.items if answer.request_context else ()

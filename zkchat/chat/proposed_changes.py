@@ -1,27 +1,19 @@
-"""What a conversation does with the changes of notes that its model proposes: it has them settled, and records that."""
+"""The changes of notes that a model proposes, as a conversation sees them, and what the model is told of them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from zkchat.chat.journal import Journal
 from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome
-from zkchat.model.events import ChangesReviewed, Warned
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
-from zkchat.model.patch import edits_of_user, patch_of
+from zkchat.model.message import ChatMessage
+from zkchat.model.patch import edits_of_user
 from zkchat.model.session import ChangesEntry, History
 from zkchat.ports import Tool
 
 ASK_THE_USER: Final = "They need a yes of the user."
-MAX_DIFF_CHARS: Final = 1_000_000
-"""Of a patch that is kept in the session."""
 MAX_TOLD_CHARS: Final = 2_000
 """Of what the user edited that the model is told."""
-MAX_REASON_CHARS: Final = 200
-"""Of why a change was refused that the user is told."""
-STOPPED: Final = "The answer was stopped before you were asked."
-FAILED: Final = "The answer failed before you were asked."
 REASON: Final = "what became of the changes it proposed"
 
 
@@ -59,68 +51,6 @@ class ProposedChanges(Protocol):
         ...
 
 
-class ChangeSettlement:
-    """Settles what is proposed in one conversation, and stores the outcome in its session."""
-
-    def __init__(self, proposals: ProposedChanges, journal: Journal) -> None:
-        self.proposals = proposals
-        self._journal = journal
-
-    def settle(self, message_id: str = "") -> ChangesReviewed | None:
-        """Have the staged changes reviewed as those of this answer, or of the last message."""
-        origin = ChangeOrigin(
-            command=", ".join(self._tools_called()), session_id=self._journal.session_id, message_id=message_id
-        )
-        return self._record(self.proposals.settle(origin), message_id)
-
-    def refused(self) -> Warned | None:
-        """That the last turn proposed nothing because every change that its model tried was refused."""
-        failed: list[ToolResultPart] = []
-        for message in self._journal.history.newest_first:
-            if message.role == "user":
-                break
-            results = [part for part in message.parts if isinstance(part, ToolResultPart)]
-            failed[:0] = [part for part in results if part.failed and part.name in self.proposals.tool_names]
-        if not failed:
-            return None
-        what = "1 change was" if len(failed) == 1 else f"{len(failed)} changes were"
-        reason = next(iter(failed[-1].text.splitlines()), "")[:MAX_REASON_CHARS]
-        return Warned(text=f"{what} refused: {failed[-1].name}: {reason} Nothing was proposed.")
-
-    def drop(self, reason: str) -> ChangesReviewed | None:
-        """Forget the staged changes of a turn that did not come to its end; the session keeps what they were."""
-        return self._record(self.proposals.drop(reason), "")
-
-    def _record(self, outcome: ReviewOutcome | None, message_id: str) -> ChangesReviewed | None:
-        if outcome is None:
-            return None
-        last = self._journal.history.last
-        reviewed = ChangesReviewed(
-            message_id=message_id or (last.id if last else ""),
-            decision=outcome.decision,
-            title=outcome.changes.title,
-            paths=_paths(outcome.changes),
-            edited=outcome.edited,
-            record=outcome.record_id,
-            reason=outcome.reason,
-            diff=patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace"),
-            exit_code=outcome.exit_code,
-            stops=outcome.stops,
-        )
-        kept = reviewed.model_dump(exclude={"kind", "exit_code", "stops"}) | {"diff": reviewed.diff[:MAX_DIFF_CHARS]}
-        self._journal.append(ChangesEntry(**kept, told=_sentence(outcome)))
-        return reviewed
-
-    def _tools_called(self) -> list[str]:
-        names = self.proposals.tool_names
-        called: list[str] = []
-        for message in self._journal.history.newest_first:
-            if message.role == "user":
-                break
-            called += [part.name for part in message.parts if isinstance(part, ToolCallPart) and part.name in names]
-        return [*dict.fromkeys(reversed(called))]
-
-
 def undone_entry(record: ChangeRecord, last: ChatMessage) -> ChangesEntry:
     """For changes that the user undid after this message."""
     title = record.changes.title
@@ -128,7 +58,7 @@ def undone_entry(record: ChangeRecord, last: ChatMessage) -> ChangesEntry:
         message_id=last.id,
         decision="undone",
         title=title,
-        paths=_paths(record.changes),
+        paths=changed_paths(record.changes),
         record=record.id,
         told=f"The changes that you proposed ({title}) were applied, and the user has undone them: the notes are again "
         "what they were before.",
@@ -150,7 +80,8 @@ def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -
             yield prompt_item("memory", entry.title, entry.told, reason=REASON, this_turn_only=True)
 
 
-def _paths(changes: ChangeSet) -> tuple[str, ...]:
+def changed_paths(changes: ChangeSet) -> tuple[str, ...]:
+    """The files that change, by the paths that they have and had."""
     moved = (path for move in changes.moves for path in (move.source, move.target))
     return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
 
@@ -161,7 +92,7 @@ def _without(changes: ChangeSet, paths: frozenset[str]) -> ChangeSet:
     return replace(changes, moves=moves, writes=tuple(write for write in changes.writes if write.path not in paths))
 
 
-def _sentence(outcome: ReviewOutcome) -> str:
+def sentence_about(outcome: ReviewOutcome) -> str:
     """What the model is told."""
     what = f"The changes that you proposed ({outcome.proposed.title})"
     match outcome.decision:

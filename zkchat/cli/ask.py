@@ -131,7 +131,7 @@ def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOption
     with conversation.open_conversation(io.environment, options) as opened:
         announce_model(io, opened)
         _check_writing(opened, options)
-        if options.writing.enabled and opened.conversation.may_write:
+        if options.writing.enabled and opened.conversation.writing.is_on:
             warn_of_no_review(io, opened, options)
         presenter = create_presenter(io.environment, opened, view)
         with advice_on_quotes(io, opened) if not view.json else nullcontext():
@@ -145,7 +145,7 @@ def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOption
 def _check_writing(opened: "OpenConversation", options: "ConversationOptions") -> None:
     """Refuse options about changes where the model may propose none."""
     writing = options.writing
-    if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.may_write:
+    if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
         option = "--dry-run" if writing.proposes_only else "--yes"
         raise UsageError(
             f"{option} is about changes of notes, and this model may propose none.", hint="Allow it: --write"
@@ -251,7 +251,7 @@ class _OneTurn:
         from zkchat.render.sanitize import sanitize_text
         from zkchat.writing.proposals import PROPOSE_ONLY
 
-        if dropped := self._opened.conversation.take_dropped_changes():
+        if dropped := self._opened.conversation.writing.take_dropped():
             io.note_wrapped(reviewed(dropped))
         if self._changes is None or view.json:
             return

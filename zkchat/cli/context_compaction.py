@@ -131,7 +131,7 @@ async def _print_preview(
     *,
     as_json: bool,
 ) -> int:
-    from zkchat.chat.conversation import NOTHING_TO_SUMMARISE
+    from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE
 
     conversation = opened.conversation
     found = await conversation.preview(focus, keep=keep, strategy=strategy)

@@ -138,7 +138,7 @@ def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions,
     environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
     is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
     with open_conversation(environment, options) as opened:
-        writes = opened.conversation.may_write or (not text and _goal_writes(opened))
+        writes = opened.conversation.writing.is_on or (not text and _goal_writes(opened))
         if view.dry_run and not writes:
             raise UsageError(
                 "--dry-run is about changes of notes, and this model may propose none.", hint="Allow it: --write"
@@ -234,7 +234,7 @@ class _ShownRun:
         from zkchat.render.phrases import reviewed
 
         io, view = self._io, self._view
-        if dropped := self._opened.conversation.take_dropped_changes():
+        if dropped := self._opened.conversation.writing.take_dropped():
             io.note_wrapped(reviewed(dropped))
         if view.dry_run and not view.json and not io.environment.stdout_is_tty:
             io.out_exactly("".join(self._diffs))

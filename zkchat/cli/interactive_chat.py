@@ -138,7 +138,7 @@ class InteractiveChat:
             options = replace(options, agent=None, model=to.model or (before.named_model if is_same else None))
         else:
             options = replace(options, model=to.model or self._options.model)
-        may_write = before.opened.conversation.may_write
+        may_write = before.opened.conversation.writing.is_on
         options = replace(options, writing=replace(options.writing, enabled=may_write))
         try:
             following = open_active_conversation(self.io, options, self)
@@ -150,7 +150,7 @@ class InteractiveChat:
         if is_same:
             following.proposals.seen = before.proposals.seen
             following.is_used = before.is_used
-            following.opened.conversation.keep_accepted_folders(before.opened.conversation)
+            following.opened.conversation.writing.keep_accepted_folders(before.opened.conversation.writing)
         else:
             before.proposals.propose()
         before.close(self.io)
@@ -365,7 +365,7 @@ class InteractiveChat:
     def _tell_dropped_changes(self) -> None:
         from zkchat.render.phrases import reviewed
 
-        if dropped := self._active.opened.conversation.take_dropped_changes():
+        if dropped := self._active.opened.conversation.writing.take_dropped():
             self.io.note_wrapped(reviewed(dropped))
 
     def _suggest_dropping(self) -> None:

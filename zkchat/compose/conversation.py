@@ -198,7 +198,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
 
 def _cannot_write(conversation: "Conversation", options: ConversationOptions) -> tuple[str, ...]:
     """A sentence where the user wants changes proposed, and the model can propose none."""
-    if not options.writing.enabled or conversation.proposals is not None:
+    if not options.writing.enabled or conversation.writing.proposals is not None:
         return ()
     return (f"{conversation.model.name} calls no tools, so that it proposes no changes of notes.",)
 

@@ -27,6 +27,23 @@ if TYPE_CHECKING:
     from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 
 
+class CommandWriting(Protocol):
+    """The changes of notes that the model proposes; `chat.change_settlement.ChangeSettlement` implements it."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the model may propose changes."""
+        ...
+
+    def allow(self, allowed: bool) -> None:
+        """Let it, or do not. Raises `UsageError` where the model calls no tools."""
+        ...
+
+    def tell_undone(self, record: "ChangeRecord") -> object:
+        """Have the next request say that changes were undone, where the model of this session proposed them."""
+        ...
+
+
 class CommandConversation(Protocol):
     """What commands use of the conversation; `chat.conversation.Conversation` implements it."""
 
@@ -53,13 +70,7 @@ class CommandConversation(Protocol):
     def history(self) -> "History": ...
 
     @property
-    def may_write(self) -> bool:
-        """Whether the model may propose changes of notes."""
-        ...
-
-    def allow_writing(self, allowed: bool) -> None:
-        """Let it, or do not. Raises `UsageError` where the model calls no tools."""
-        ...
+    def writing(self) -> "CommandWriting": ...
 
     def stays_here(self, messages: "Iterable[ChatMessage]") -> bool:
         """Whether anything made of these messages must stay on this machine."""
@@ -81,10 +92,6 @@ class CommandConversation(Protocol):
 
     def prioritise(self, message_id: str, priority: int) -> object:
         """Set the priority of a message, from 1 to 10."""
-        ...
-
-    def tell_undone(self, record: "ChangeRecord") -> object:
-        """Have the next request say that changes were undone, where the model of this session proposed them."""
         ...
 
     def branches(self) -> "list[Branch]":

@@ -50,7 +50,7 @@ def status_of(
         session=session.title if session else "",
         usage=conversation.usage if has_window else None,
         activity=activity,
-        may_write=conversation.may_write,
+        may_write=conversation.writing.is_on,
     )
 
 

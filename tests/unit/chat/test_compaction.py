@@ -11,7 +11,8 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.compaction import Policy
-from zkchat.chat.conversation import NOTHING_TO_SUMMARISE, Conversation
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.context.tokens import Estimate

@@ -228,10 +228,10 @@ def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_i
     if then == "fails":
         assert reviewed(events).reason == "The answer failed before you were asked."
     else:
-        dropped = talk.take_dropped_changes()
+        dropped = talk.writing.take_dropped()
         assert dropped
         assert dropped.reason == "The answer was stopped before you were asked."
-        assert talk.take_dropped_changes() is None
+        assert talk.writing.take_dropped() is None
 
 
 def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_unknown(library: Library) -> None:
@@ -244,7 +244,7 @@ def test_while_writing_is_off_the_tools_are_not_sent_and_a_call_is_refused_as_un
     assert vault.proposals
     assert not vault.proposals.staged
 
-    talk.allow_writing(True)
+    talk.writing.allow(True)
     vault.proposals.reviewer = Answering(yes)
     assert reviewed(events_of(talk.say("Please append it now."))).decision == "applied"
     assert "append" in {tool.name for tool in model.requests[-1].tools}
@@ -260,12 +260,12 @@ def test_a_deferred_review_is_one_for_all_turns(library: Library) -> None:
             events = events_of(talk.say(f"Please append it, {number}."))
             assert not any(isinstance(event, ChangesReviewed) for event in events)
         assert vault.store.journal == []
-        review = talk.settle_changes()
+        review = talk.writing.settle()
     assert review
     assert review.message_id == talk.messages[-1].id
     assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\nmore\n"
     assert len(vault.store.journal) == 1
-    assert talk.settle_changes() is None
+    assert talk.writing.settle() is None
 
 
 def test_the_model_is_told_once_that_the_user_undid_what_it_proposed(library: Library) -> None:
@@ -273,7 +273,7 @@ def test_the_model_is_told_once_that_the_user_undid_what_it_proposed(library: Li
     talk = conversation_over(library, store, model, proposals=vault.proposing(Answering(yes, yes)))
     events_of(talk.say("Please append it."))
     events_of(talk.say("Thank you."))
-    talk.tell_undone(vault.store.undo(1))
+    talk.writing.tell_undone(vault.store.undo(1))
     events_of(talk.say("And now?"))
     assert any("Append to Sleep.md" in each and "the user has undone them" in each for each in told(model))
     events_of(talk.say("And then?"))
@@ -290,6 +290,6 @@ def test_of_a_change_that_another_session_proposed_the_model_is_told_nothing(lib
     model = Appending()
     talk = conversation_over(library, store, model, proposals=vault.proposing(Answering()))
     events_of(talk.say("Hello."))
-    talk.tell_undone(vault.store.undo(1))
+    talk.writing.tell_undone(vault.store.undo(1))
     events_of(talk.say("And now?"))
     assert not any("undone" in each for each in told(model))

@@ -21,7 +21,7 @@ class GoalChanges:
 
     def __init__(self, conversation: Conversation) -> None:
         self._talk = conversation
-        self._proposals = conversation.proposals
+        self._proposals = conversation.writing.proposals
         self._undecided: set[str] = set()
         """Answers whose changes were to be reviewed in this run, and nobody could: they are staged no longer."""
 
@@ -35,12 +35,12 @@ class GoalChanges:
         """Let the model propose changes during a run that is to, and afterwards only if it might before."""
         before = self.are_proposed
         if wanted and not before and self._proposals is not None:
-            self._talk.allow_writing(True)
+            self._talk.writing.allow(True)
         try:
             yield
         finally:
             if self.are_proposed and not before:
-                self._talk.allow_writing(False)
+                self._talk.writing.allow(False)
 
     def defer(self, deferred: bool) -> None:
         """Let what is staged grow over the turns of the run, or no longer."""
@@ -52,7 +52,7 @@ class GoalChanges:
         for reason in self._reasons_to_ask(goal):
             assert self._proposals is not None
             self._proposals.ask_because(reason)
-        reviewed = self._talk.settle_changes()
+        reviewed = self._talk.writing.settle()
         if reviewed is None:
             return (goal.all_reviewed(self._undecided) if self.are_proposed else goal), None
         if reviewed.decision in DECIDED:
@@ -63,7 +63,7 @@ class GoalChanges:
 
     def drop(self) -> ChangesReviewed | None:
         """Forget what is staged, because the run is interrupted; the calls that staged it are in the session."""
-        return self._talk.drop_changes(INTERRUPTED)
+        return self._talk.writing.drop(INTERRUPTED)
 
     async def stage_again(self, goal: Goal) -> Warned | None:
         """Make the calls again that staged what nobody decided on before the run was stopped."""

@@ -193,7 +193,7 @@ class _Work:
         self._paused = timedelta()
         """While the user was asked: nobody is hurried by the bound."""
         self.changes = GoalChanges(self._talk)
-        self._may_write_already = self._talk.may_write
+        self._may_write_already = self._talk.writing.is_on
 
     async def run(self, emit: Emit) -> None:
         self.changes.defer(True)

@@ -65,7 +65,7 @@ def _undo(context: CommandContext, plan: UndoPlan) -> None:
         for undone in undo_all(context.changes, plan):
             lines = [] if undone.id in {record.id for record in plan.taken_back} else undone_lines([undone])
             context.surface.print("\n".join([*lines, *undone.remarks]))
-            context.conversation.tell_undone(undone)
+            context.conversation.writing.tell_undone(undone)
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise

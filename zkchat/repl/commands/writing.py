@@ -28,13 +28,13 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(last.diff.removesuffix("\n"))
         return NOTHING
     if wanted != "status":
-        context.conversation.allow_writing(wanted == "on")
+        context.conversation.writing.allow(wanted == "on")
     _print_status(context)
     return NOTHING
 
 
 def _print_status(context: CommandContext) -> None:
-    context.surface.print(_ON if context.conversation.may_write else _OFF)
+    context.surface.print(_ON if context.conversation.writing.is_on else _OFF)
     if last := _last_proposal(context):
         reason = f" {last.reason}" if last.reason else ""
         context.surface.print_dimmed(f"Last proposal, {_DECISIONS[last.decision]}: {last.title}.{reason} /write diff")

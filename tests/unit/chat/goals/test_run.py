@@ -351,8 +351,8 @@ def test_what_a_run_proposes_is_one_change_set_reviewed_at_its_end(library: Libr
     assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
     (review,) = reviews(events)
     assert events.index(review) == len(events) - 2
-    assert talk.proposals is not None
-    assert not talk.proposals.is_deferred
+    assert talk.writing.proposals is not None
+    assert not talk.writing.proposals.is_deferred
 
 
 def test_or_after_each_step(library: Library) -> None:
@@ -384,8 +384,8 @@ def test_what_nobody_decided_on_before_a_stop_is_proposed_again(library: Library
         return isinstance(event, StepFinished) and next(steps) == 2
 
     until(goal_run(talk, library).start("Write"), is_second)
-    assert talk.proposals is not None
-    assert not talk.proposals.is_deferred
+    assert talk.writing.proposals is not None
+    assert not talk.writing.proposals.is_deferred
     assert vault.store.files["Sleep.md"] == b"# Sleep\n"
     if is_killed:  # then neither the drop nor the stop is on disk
         (rows,) = store.rows.values()
@@ -417,8 +417,8 @@ def test_a_clipping_that_was_read_in_an_earlier_step_calls_for_a_question(librar
     vault, reviewer = Vault(), Answering(no)
     answers = (PLAN, read("Clip.md"), "Read.", append("bought"), "Two.", "Three.", "All.")
     talk = writing(library, None, vault, reviewer, *answers)
-    assert isinstance(talk.proposals, Proposals)
-    talk.proposals.always.add("")
+    assert isinstance(talk.writing.proposals, Proposals)
+    talk.writing.proposals.always.add("")
     events_of(goal_run(talk, library).start("Write"))
     assert reviewer.remarks == ["The model first read Clip.md, a web clipping, in this run."]
     assert vault.store.files["Sleep.md"] == b"# Sleep\n"

@@ -59,7 +59,7 @@ def test_undo_shows_what_it_takes_back_asks_and_tells(harness: CommandHarness) -
     harness.surface.says_yes = True
     assert typed(harness, "/undo").endswith("Inbox.md is as it was.")
     assert harness.files["Inbox.md"] == "one\n"
-    assert harness.conversation.undone == [1]
+    assert harness.conversation.writing.undone == [1]
     assert typed(harness, "/undo").startswith("There is nothing to undo.")
 
 
@@ -77,7 +77,7 @@ def test_several_changes_are_undone_the_last_first(harness: CommandHarness) -> N
     assert told[-3:] == ["Old.md is back; it was New.md.", "Inbox.md is as it was.", "Inbox.md is as it was."]
     assert harness.surface.questions[-1] == "Undo the last 3 changes (4, 3, 1)?"
     assert harness.files == {"Inbox.md": "one\n", "Old.md": "old\n"}
-    assert harness.conversation.undone == [2, 4, 3, 1]
+    assert harness.conversation.writing.undone == [2, 4, 3, 1]
 
 
 def test_a_file_that_changed_since_stays_and_both_changes_are_shown(harness: CommandHarness) -> None:
@@ -89,4 +89,4 @@ def test_a_file_that_changed_since_stays_and_both_changes_are_shown(harness: Com
     assert "Change 1 (Append to Inbox.md) is not undone: Inbox.md changed since." in theirs
     assert not harness.surface.questions
     assert harness.files["Inbox.md"] == "one\ntwo\nmine\n"
-    assert harness.conversation.undone == []
+    assert harness.conversation.writing.undone == []
