@@ -13,7 +13,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -187,13 +187,18 @@ class State:
         return Meaning(link, None, by_name=False)
 
 
-def violations(before: State, after: State, source: str, target: str) -> Iterator[str]:
-    """What a move from `source` to `target` should not have changed, as sentences."""
+def violations(before: State, after: State, source: str, target: str, restored: Container[str] = ()) -> Iterator[str]:
+    """What a move from `source` to `target` should not have changed, as sentences.
+
+    Files that the move `restored` to their earlier bytes are right, whatever their links look like.
+    """
     if {mapped(path, source, target) for path in before.texts} != after.texts.keys():
         yield "The files are not those that were there before."
         return
     for path in before.texts:
         new_path = mapped(path, source, target)
+        if new_path in restored:
+            continue
         old, new = before.meanings(path), after.meanings(new_path)
         if len(old) != len(new):
             yield f"{new_path} has {len(new)} links, and had {len(old)}."
@@ -284,7 +289,8 @@ class RenameCheck:
         changed = [path for path in tree if self._files.files.get(path) != tree[path]]
         if changed or len(tree) != len(self._files.files):
             self._state = State(self._files.files)
-            self._tell(target, source, violations(after, self._state, target, source))
+            restored = tree.keys() - {*changed}
+            self._tell(target, source, violations(after, self._state, target, source, restored))
         if others := [path for path in changed if path not in revived]:
             self._tell(source, target, [f"Renamed back, {', '.join(others[:3])} is not what it was."])
         counts["revived files, which follow back"] += len(changed) - len(others)

@@ -48,6 +48,8 @@ def _quoted(
     value, before = visible[start:end], visible[max(0, start - _CONTEXT) : start]
     if value in moved.paths:
         return TextEdit(start, end, moved.paths[value])
+    if value in moved.paths.values():
+        moved.revive(source, value)
     if _TAKES_LINK.search(before):
         target = value.partition("#")[0].partition("|")[0]
         new = moved.retargeted(target, source, value) if target.strip() else None
@@ -56,4 +58,6 @@ def _quoted(
         old, new = folder
         if value == old or value.startswith(f"{old}/"):
             return TextEdit(start, start + len(old), new)
+        if value == new or value.startswith(f"{new}/"):
+            moved.revive(source, value)
     return None

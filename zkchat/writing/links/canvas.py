@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from zkchat.vault.notes.link_targets import TextEdit
-from zkchat.vault.notes.wikilink import name_key
 from zkchat.writing.links.moved import MovedFiles, update_text
 
 CANVAS_SUFFIX: Final = ".canvas"
@@ -37,20 +36,12 @@ def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:
     for each in _node_texts(text):
         written = text[each.start : each.end]
         if each.key in _PATHS:
-            path = _moved_path(_decoded(written), moved)
+            path = moved.moved_path(_decoded(written), source)
             if path:
                 edits.append(TextEdit(each.start, each.end, _encoded(path)))
         elif "](" in written or "[[" in written or "]:" in written:
             edits += _in_text(written, each.start, source, moved)
     return edits
-
-
-def _moved_path(value: str, moved: MovedFiles) -> str | None:
-    """The new path of the file that a node names; None for one that stays."""
-    if value in moved.paths:
-        return moved.paths[value]
-    alike = moved.before.at(name_key(value))
-    return moved.paths.get(alike[0]) if alike and value not in alike else None
 
 
 def _in_text(written: str, start: int, source: str, moved: MovedFiles) -> Iterator[TextEdit]:

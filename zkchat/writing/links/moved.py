@@ -8,6 +8,7 @@ from zkchat.errors import EditRefused
 from zkchat.vault.links.resolver import Catalog, find_target
 from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
 from zkchat.vault.notes.parse import frontmatter_of
+from zkchat.vault.notes.wikilink import name_key
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.spelling import is_relative, spellings
 
@@ -25,11 +26,25 @@ class MovedFiles:
     """By the path of each file that moves, its new one."""
     style: LinkStyle
     revived: dict[str, list[str]] = field(default_factory=dict)
-    """By the new path of a note, its links that led nowhere, and now lead to a file."""
+    """By the new path of a file, its links that led nowhere, and now lead to a file."""
 
     def path(self, path: str) -> str:
         """Where a file will be."""
         return self.paths.get(path, path)
+
+    def moved_path(self, value: str, source: str) -> str | None:
+        """The new path of the file whose path is written in the file `source`; None for one that stays."""
+        if value in self.paths:
+            return self.paths[value]
+        key = name_key(value)
+        alike = self.before.at(key)
+        if not alike and self.after.at(key):
+            self.revive(source, value)
+        return self.paths.get(alike[0]) if alike and value not in alike else None
+
+    def revive(self, source: str, link: str) -> None:
+        """Note that a link of the file `source` led nowhere, and now leads to a file."""
+        self.revived.setdefault(self.path(source), []).append(link)
 
     def retargeted(self, target: str, source: str, link: str, notation: Notation = "wikilink") -> str | None:
         """What a link in the file `source` has to say to mean the same file; None where it may stay as it is."""
@@ -38,7 +53,7 @@ class MovedFiles:
         now = find_target(self.after, target, new_source)
         if found is None:
             if now is not None:
-                self.revived.setdefault(new_source, []).append(link)
+                self.revive(source, link)
             return None
         path, named, by_name = found
         wanted = self.path(path)

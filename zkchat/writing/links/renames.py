@@ -222,7 +222,7 @@ class _Move:
 
     def _earlier_text(self, path: str, text: str) -> tuple[str, list[TextEdit]] | None:
         """Where a move is taken back, the text that the file had before it, and the edits that made this one of it."""
-        if self._earlier_texts is None or not (path in self._earlier_texts or is_note(path)):
+        if self._earlier_texts is None:
             return None
         earlier = self._earlier_texts.get(path, text)
         self._back.revived.clear()

@@ -220,6 +220,33 @@ def test_a_link_that_came_to_life_follows_back_because_it_may_be_new(tmp_path: P
         assert made.text("Both.md") == "[[M]] [[N]]"  # the journal has its text from before
 
 
+def test_canvases_and_bases_that_a_move_left_alone_are_left_alone_when_it_is_taken_back(tmp_path: Path) -> None:
+    files = {
+        "f/N.md": "",
+        "a/b/board.canvas": '{"nodes": [{"text": "[[f/N]] [n](f/N.md)"}]}',
+        "a/b/view.base": "filters: file.hasLink('f/N')",
+    }
+    with files_of(tmp_path, files) as made:
+        assert made.move("f", "a/b/f", "relative").rewritten == ()
+        assert made.move("a/b/f", "f", "relative").rewritten == ()
+        assert {path: made.text(path) for path in files} == files
+
+
+def test_nodes_and_bases_that_name_the_new_path_follow_back_because_they_may_be_new(tmp_path: Path) -> None:
+    files = {
+        "f/N.md": "",
+        "board.canvas": '{"nodes": [{"file": "g/N.md"}]}',
+        "view.base": "filters: file.path == 'g/N.md'",
+        "folder.base": "filters: file.inFolder('g')",
+    }
+    with files_of(tmp_path, files) as made:
+        assert made.move("f", "g").revived == ("board.canvas", "folder.base", "view.base")
+        made.move("g", "f")
+        assert made.text("board.canvas") == '{"nodes": [{"file": "f/N.md"}]}'
+        assert made.text("view.base") == "filters: file.path == 'f/N.md'"
+        assert made.text("folder.base") == "filters: file.inFolder('f')"
+
+
 def test_a_folder_moves_with_all_that_it_holds(tmp_path: Path) -> None:
     files = {
         "a/N.md": "[[../Other]] [[b/M]]",
