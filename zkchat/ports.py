@@ -25,6 +25,7 @@ from zkchat.model.message import DocumentReference
 from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, ToolSpec
 from zkchat.model.session import Entry, EntryBody, EntryFilter, IndexedMessage, IndexedUpTo, MessageRow, Session
+from zkchat.model.tool_server import ServerAnswer, ServerStatus
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,6 +147,20 @@ class Tool(Protocol):
     async def call(self, arguments: str) -> ToolOutcome:
         """Run with JSON arguments as the model wrote them. Bad arguments give a failed outcome, not an exception."""
         ...
+
+
+class ToolServers(Protocol):
+    """The MCP servers of a conversation. No method raises for what a server does: it becomes a sentence."""
+
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """By name, as far as they are connected now. Never waits."""
+        ...
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, object]) -> ServerAnswer: ...
+
+    async def read(self, server: str, uri: str) -> ServerAnswer: ...
+
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> ServerAnswer: ...
 
 
 class NoteFiles(Protocol):

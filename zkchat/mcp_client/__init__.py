@@ -1,0 +1,1 @@
+"""Clients of MCP servers: connections that cannot delay or break a chat."""

@@ -1,0 +1,90 @@
+"""MCP servers of the user as the chat knows them: how each is reached, what it offers, and what it answered."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from zkchat.model.message import Value
+
+ServerState = Literal["waiting", "connecting", "ready", "failed", "disabled"]
+ServerOrigin = Literal["user", "vault"]
+
+
+class ServerDefinition(Value):
+    """How a server is started or reached, as it is written in the settings; variables are not expanded yet."""
+
+    name: str
+    command: str = ""
+    """Of a server that is started as a process and speaks over its standard streams; else empty."""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = Field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    """Of a server that is reached over HTTP; else empty."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    is_local: bool = False
+    """Whether the user declared that nothing sent to it leaves this machine."""
+    is_enabled: bool = True
+    call_seconds: float = 60
+    """How long a call may take."""
+    origin: ServerOrigin = "user"
+
+
+class ServerTool(Value):
+    """A tool as a server describes it."""
+
+    server: str
+    name: str
+    """The server's own."""
+    description: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    is_read_only: bool = False
+    """Whether the server says that a call changes nothing."""
+
+
+class ServerResource(Value):
+    server: str
+    uri: str
+    name: str = ""
+    description: str = ""
+    media_type: str = ""
+
+
+class PromptArgument(Value):
+    name: str
+    description: str = ""
+    is_required: bool = False
+
+
+class ServerPrompt(Value):
+    server: str
+    name: str
+    description: str = ""
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+class ServerStatus(Value):
+    """Where the connection to a server stands, and what the server offers."""
+
+    definition: ServerDefinition
+    state: ServerState = "waiting"
+    problem: str = ""
+    """Why it failed, as a sentence."""
+    version: str = ""
+    """What the server calls itself."""
+    tools: tuple[ServerTool, ...] = ()
+    resources: tuple[ServerResource, ...] = ()
+    prompts: tuple[ServerPrompt, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+
+class ServerAnswer(Value):
+    """What a call, a resource or a prompt gave, as text; it is data."""
+
+    text: str
+    uris: tuple[str, ...] = ()
+    """Of the resources that it names."""
+    failed: bool = False
