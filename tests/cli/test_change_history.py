@@ -61,6 +61,7 @@ def test_undo_shows_what_it_would_do_and_asks(garden: World) -> None:
     changed = tree(garden.vault)
     no = garden.run("undo", typed="n\n", terminal=True)
     assert no.code == ExitCode.USAGE
+    assert "Undo change 1? y undo · n no" in no.err
     assert "Append to Inbox.md" in no.err
     assert "- Two" in no.err
     piped = garden.run("undo", stdin="y\n")
@@ -144,6 +145,15 @@ def test_one_change_is_undone_by_its_number(garden: World) -> None:
     assert f"zkchat undo --id {third}" in below.err
 
 
+@pytest.mark.parametrize("arguments", [["abc"], ["0"], ["9" * 30], ["#"], ["--id", "x"], ["1", "--id", "1"]])
+def test_what_undo_takes_is_told(garden: World, arguments: list[str]) -> None:
+    append(garden, "- Two")
+    refused = garden.run("undo", *arguments, "--yes")
+    assert (refused.code, refused.out) == (ExitCode.USAGE, "")
+    assert "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3." in refused.err
+    assert garden.run("undo", "#1", "--yes").out == "Inbox.md is as it was.\n"
+
+
 def test_changes_lists_what_was_changed_by_which_command(garden: World) -> None:
     assert "nothing" in garden.run("changes").err
     first = append(garden, "- Two")
@@ -172,13 +182,30 @@ def test_changes_of_a_time_and_of_a_note(garden: World) -> None:
     append(garden, "More.", "Compost")
     garden.run("note", "trash", "Compost", "--yes")
     assert garden.run("changes", "--since", "2999-01-01").out == ""
-    assert garden.run("changes", "--since", "soon").code == ExitCode.USAGE
+    soon = garden.run("changes", "--since", "soon")
+    assert (soon.code, "yesterday" in soon.err) == (ExitCode.USAGE, True), "with the forms that are taken"
+    assert len(garden.run("changes", "--since", "yesterday", "--json").json) == 3
     assert len(garden.run("changes", "--since", "2020-01-01", "--json").json) == 3
     (only,) = garden.run("changes", "Inbox", "--json").json
     assert only["title"] == "Append to Inbox.md"
     assert len(garden.run("changes", "Plants/Compost.md", "--json").json) == 2, "by the path of a note that is gone"
     assert "+- Two" in garden.run("changes", "Inbox", "--diff").out
     assert "+- Two" in garden.run("changes", "Inbox", "--diff", "--json").json[0]["diff"]
+
+
+def test_changes_of_a_note_that_has_none_or_that_nobody_knows(garden: World) -> None:
+    unchanged = garden.run("changes", "Compost")
+    assert (unchanged.code, unchanged.err) == (0, "zkchat changed nothing in Compost.\n")
+    unknown = garden.run("changes", "Compots")
+    assert (unknown.code, unknown.out) == (ExitCode.VAULT, "")
+    assert "There is no note 'Compots' in the vault, and zkchat changed none of that name." in unknown.err
+    assert "[[Compost]]" in unknown.err
+    append(garden, "More.", "Compost")
+    garden.run("note", "trash", "Compost", "--yes")
+    for name in ("Compost", "[[Compost]]", "Plants/Compost", "Compost.md"):
+        assert len(garden.run("changes", name, "--json").json) == 2, "by the name of a note that is gone"
+    later = garden.run("changes", "Compost", "--since", "2999-01-01")
+    assert (later.code, later.err) == (0, "zkchat changed nothing in Compost since then.\n")
 
 
 def test_a_file_that_changed_since_is_told_before_anybody_is_asked(garden: World) -> None:

@@ -115,7 +115,8 @@ def test_an_answer_is_looked_into_copied_and_written_down_after_a_yes(chat: Chat
     chat.say("/changes", "Create Kept.md  (/save in this session)", "/undo takes the last one back, /undo #3 change 3.")
     chat.terminal.send("/undo\r")
     chat.see("Create Kept.md", "Undo change 1? [y/N]")
-    chat.say("y", "Kept.md is gone again.")
+    chat.terminal.send("y")
+    chat.see("Kept.md is gone again.")
     assert not (chat.world.vault / "Kept.md").exists()
     before = {*chat.world.vault.iterdir()}
     chat.terminal.send("/export\r")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import time
+from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,8 +14,8 @@ from zkchat.cli.note_changes import DryRunOption, UnaskedOption, reviewer_of
 from zkchat.cli.output import Listing
 from zkchat.cli.times import parse_time
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
-from zkchat.model.change_summary import touches
-from zkchat.model.patch import patch_of, path_before
+from zkchat.model.change_summary import changes_of, last_path_named
+from zkchat.model.patch import patch_of
 from zkchat.render.change_history import headline, undo_question, undone_lines
 
 if TYPE_CHECKING:
@@ -26,14 +26,17 @@ if TYPE_CHECKING:
     from zkchat.writing.undo import UndoPlan
 
 _NOTHING_UNDONE: Final = "Nothing was undone."
+_WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3."
 
 
 def undo(
-    count: Annotated[int, typer.Argument(metavar="N", min=1, help="How many of the last changes.")] = 1,
+    which: Annotated[
+        str, typer.Argument(metavar="N", help="How many of the last changes; one, if not said.", show_default=False)
+    ] = "",
     number: Annotated[
-        int | None,
+        str,
         typer.Option("--id", metavar="N", help="The change with this number in zkchat changes.", show_default=False),
-    ] = None,
+    ] = "",
     yes: UnaskedOption = False,
     dry_run: DryRunOption = False,
     vault: VaultOption = None,
@@ -50,12 +53,14 @@ def undo(
 
     zkchat undo --id 12
     """
-    from zkchat.writing.undo import plan_undo, plan_undo_of
+    from zkchat.writing.undo import plan_undo_named
 
     io = current_io()
+    if which and number:
+        raise UsageError("--id names one change, N says how many.", hint=_WHICH)
     with _open_store(io, vault) as (workspace, store):
         try:
-            plan = plan_undo(store, count) if number is None else plan_undo_of(store, store.record(number))
+            plan = plan_undo_named(store, f"#{number.removeprefix('#')}" if number else which, _WHICH)
             if dry_run:
                 _tell_dry_run(io, workspace.paths, plan, json_output=json_output)
                 return
@@ -83,12 +88,13 @@ def _tell_dry_run(io: CommandIO, paths: "Paths", plan: "UndoPlan", *, json_outpu
 
 
 def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]", color: str) -> None:
+    from zkchat.cli.key_questions import KeyQuestions
     from zkchat.writing.undo import reversal
 
     reviewer = reviewer_of(io, _NOTHING_UNDONE, color)
     for record in chosen:
         reviewer.review(reversal(record.changes), remarks=[headline(record).strip()], is_asked=False)
-    if not io.confirm(undo_question(chosen)):
+    if not KeyQuestions(io, color=color).confirm(undo_question(chosen), "undo"):
         raise UsageError(_NOTHING_UNDONE)
 
 
@@ -113,7 +119,8 @@ def _undo_all(io: CommandIO, store: "ChangeStore", plan: "UndoPlan", *, json_out
 def changes(
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Only changes of this note.", show_default=False)] = "",
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01.")
+        str | None,
+        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, yesterday, 3d."),
     ] = None,
     number: Annotated[
         int | None, typer.Option("--id", metavar="N", help="The change with this number, whole.", show_default=False)
@@ -127,24 +134,25 @@ def changes(
 
     Each with its number, its time, and the command, or the conversation and its message, that made it.
 
-    zkchat changes --since 2026-03-01
+    zkchat changes --since yesterday
 
     zkchat changes Compost --diff
 
     zkchat changes --id 12
     """
     io = current_io()
-    start = parse_time("--since", since, time.min)
+    start = parse_time("--since", since, time.min, io.environment.now())
     if number is not None and (note or since):
         raise UsageError("--id names one change.", hint="Leave the note and --since away.")
     diff = diff or number is not None
     with _open_store(io, vault) as (workspace, store):
         if number is not None:
             found = [store.record(number)]
+        elif note:
+            found = _of_note(io, vault, store, note, start)[:limit]
+            found = [store.record(each.id) for each in found] if diff else found
         else:
-            found = store.records(since=start, limit=None if note else limit, with_contents=diff)
-        if note:
-            found = [*_of_note(found, _path_of(io, vault, note))][:limit]
+            found = store.records(since=start, limit=limit, with_contents=diff)
         titles, messages = ({}, {}) if json_output else _made_in(workspace, found)
     if json_output:
         io.json([{**change_record(each), **({"diff": patch_of(each.changes)} if diff else {})} for each in found])
@@ -159,24 +167,23 @@ def changes(
         io.note(f"zkchat changed nothing {where}{' since then' if since else ''}.")
 
 
-def _of_note(records: "Sequence[ChangeRecord]", path: str) -> "Iterator[ChangeRecord]":
-    """The changes of a note, also those under its earlier paths; records come the latest first."""
-    for record in records:
-        if touches(record.changes, path):
-            yield record
-            if record.state == "applied":
-                path = path_before(record.changes, path)
-
-
-def _path_of(io: CommandIO, vault: Path | None, note: str) -> str:
-    """The path of a note that is there, else the name as a path: it may be one that was."""
+def _of_note(
+    io: CommandIO, vault: Path | None, store: "ChangeStore", note: str, since: datetime | None
+) -> "list[ChangeRecord]":
+    """The changes of a note that is there, or was, the latest first. Raises `NoteNotFound` where neither is so."""
     from zkchat.cli.note_lookup import find_note, open_refreshed_library
 
+    records = store.records(with_contents=False)
     with open_refreshed_library(io, vault, warn=False) as (paths, library):
         try:
-            return find_note(io, paths, library, note)
-        except NoteNotFound:
-            return note
+            found = [*changes_of(records, find_note(io, paths, library, note))]
+        except NoteNotFound as error:
+            name = note.removeprefix("[[").removesuffix("]]")
+            found = [*changes_of(records, last_path_named(records, name) or name)]
+            if not found:
+                error.message = f"There is no note {note!r} in the vault, and zkchat changed none of that name."
+                raise
+    return [record for record in found if since is None or record.at >= since]
 
 
 def _made_in(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> tuple[dict[str, str], dict[str, int]]:

@@ -1,15 +1,15 @@
 """The user at the terminal, asked about changes of notes: a diff, and one key."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from zkchat.cli.common import CommandIO
+from zkchat.cli.key_reader import KeyReader
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.file_diffs import joined, units_of
-from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
+from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
 from zkchat.writing.review import Verdict, folders_of
 
 if TYPE_CHECKING:
@@ -59,9 +59,8 @@ class _Question:
         self._edited = False
         self._unseen: Iterator[Text] | None = None
         """Rows of the whole diff that were not shown yet; None before any were asked for."""
-        self._keys = SingleKeys(io.environment.stdin)
         self._is_plain = plain
-        self._reads_lines = plain or not _takes_keys(io)
+        self._reader = KeyReader(io, plain=plain)
 
     def show(self, remarks: Sequence[str] = ()) -> None:
         """The diff, long files folded."""
@@ -75,9 +74,9 @@ class _Question:
 
     def ask(self) -> Verdict:
         """Ask until the user says yes or no."""
-        with self._reading():
+        with self._reader.listening():
             while True:
-                key = self._key()
+                key = self._reader.read(self._prompt())
                 if key in {"y", "Y"}:
                     return self._verdict()
                 if key in _NO:
@@ -136,7 +135,7 @@ class _Question:
         """The next page of the whole diff."""
         if self._unseen is None:
             self._unseen = self._rows(whole=True)
-        size = None if self._reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
+        size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
         self._print(islice(self._unseen, size))
         following = next(self._unseen, None)
         self._unseen = None if following is None else chain([following], self._unseen)
@@ -145,7 +144,7 @@ class _Question:
 
     def _toggle(self, key: str) -> None:
         """Leave one of several changes out, or take it in again."""
-        number = int(self._rest_of_number(key))
+        number = int(key if len(self._units) < 10 else self._reader.read_rest_of_number(key))
         if len(self._units) < 2 or not 1 <= number <= len(self._units):
             self._io.note(f"There is no change {number}." if len(self._units) > 1 else "There is only one change.")
             return
@@ -153,17 +152,6 @@ class _Question:
         self._unseen = None
         state = "is left out" if number in self._left_out else "is in again"
         self._io.note(f"{number} {state}: {self._units[number - 1].title}")
-
-    def _rest_of_number(self, key: str) -> str:
-        """A number of more than one digit ends with Enter."""
-        if self._reads_lines or len(self._units) < 10:
-            return key
-        self._write(key)
-        while (typed := self._keys.read()).isdecimal():
-            key += typed
-            self._write(typed)
-        self._io.note("")
-        return key
 
     def _edit(self) -> None:
         """Have the new text of one file edited, and show what comes of it."""
@@ -195,7 +183,7 @@ class _Question:
             return found[0]
         for place, (_, write) in enumerate(found, 1):
             self._io.note(f"  {place} {write.path}")
-        picked = self._line(f"Edit which of them (1-{len(found)})? ")
+        picked = self._reader.read_line(f"Edit which of them (1-{len(found)})? ")
         if not picked.isdecimal() or not 1 <= int(picked) <= len(found):
             return 0, None
         return found[int(picked) - 1]
@@ -229,47 +217,6 @@ class _Question:
         words = ["y yes", "n no", "e edit", *(["a always here"] * self._may_always), "q stop", "d more"]
         words += [f"1-{len(self._units)} leave out"] * several
         return f"{question} {' · '.join([*words, '? help'])} "
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        if self._reads_lines:
-            yield
-            return
-        with self._keys.listening() as is_possible:
-            self._reads_lines = not is_possible
-            yield
-
-    def _key(self) -> str:
-        """The key that was pressed; where no single ones can be read, the first word of a line."""
-        if self._reads_lines:
-            line = self._line(self._prompt())
-            return line if line.isdecimal() else line[:1]
-        self._write(self._prompt())
-        key = ""
-        while not key:
-            key = self._keys.read()
-        self._io.note(key if key.isprintable() else "")
-        return key
-
-    def _line(self, prompt: str) -> str:
-        """A line of the user; Ctrl-D at its end, and for Ctrl-C."""
-        from zkchat.cli.line_input import read_answer
-
-        return read_answer(self._io, prompt)
-
-    def _write(self, text: str) -> None:
-        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
-
-        stream = self._io.environment.stderr
-        never_fail_to_encode(stream)
-        stream.write(sanitize_text(text))
-        stream.flush()
-
-
-def _takes_keys(io: CommandIO) -> bool:
-    from zkchat.render.terminal import can_edit_text
-
-    return can_edit_text(io.environment.variables)
 
 
 def _replaced(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:

@@ -1,12 +1,12 @@
 """Questions to the user at the terminal that one key answers."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
-from zkchat.render.terminal import can_edit_text
-from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
+from zkchat.cli.key_reader import KeyReader
+from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,19 +23,12 @@ class KeyQuestions:
         """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
         self._io = io
         self._color = "never" if plain else color
-        self._keys = SingleKeys(io.environment.stdin)
-        self._reads_lines = plain or not can_edit_text(io.environment.variables)
+        self._reader = KeyReader(io, plain=plain)
         self._made: Console | None = None
         self.cancelled = False
 
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        if self._reads_lines:
-            yield
-            return
-        with self._keys.listening() as is_possible:
-            self._reads_lines = not is_possible
-            yield
+    def listening(self) -> AbstractContextManager[None]:
+        return self._reader.listening()
 
     @property
     def width(self) -> int:
@@ -45,14 +38,14 @@ class KeyQuestions:
         for line in lines:
             self._console.print(line, soft_wrap=True)
 
-    def ask(self, question: str, keys: Sequence[tuple[str, str]], *, others: str = "", end: str = "q") -> str:
+    def ask(self, question: str, keys: Sequence[tuple[str, str]], *, others: Iterable[str] = (), end: str = "q") -> str:
         """Ask until one of the keys is pressed, each of which comes with what it does, or one of the `others`.
 
         Ctrl-C, Ctrl-D and Esc are `end`.
         """
         names = {*others, *(key for key, _ in keys)}
         while True:
-            typed = self._read(self._prompt(question, keys))
+            typed = self._reader.read(self._prompt(question, keys))
             if typed in {CTRL_C, CTRL_D, ESCAPE}:
                 self.cancelled = typed == CTRL_C
                 return end
@@ -60,6 +53,11 @@ class KeyQuestions:
                 return key
             for name, meaning in keys:
                 self._io.note(f"  {name}  {meaning}")
+
+    def confirm(self, question: str, yes: str) -> bool:
+        """Whether the answer is y, which does what `yes` says; n, Enter, Ctrl-C, Ctrl-D and Esc are a no."""
+        with self.listening():
+            return self.ask(question, [("y", yes), ("n", "no")], others=("", "\r", "\n"), end="n") == "y"
 
     @property
     def _console(self) -> "Console":
@@ -72,20 +70,3 @@ class KeyQuestions:
     def _prompt(self, question: str, keys: Sequence[tuple[str, str]]) -> str:
         explained = f"{question} {' · '.join(f'{key} {meaning}' for key, meaning in keys)} "
         return explained if len(explained) <= self.width else f"{question} [{' '.join(k for k, _ in keys)} ?] "
-
-    def _read(self, prompt: str) -> str:
-        from zkchat.cli.line_input import read_answer
-
-        if self._reads_lines:
-            return read_answer(self._io, prompt)[:1]
-        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
-
-        stream = self._io.environment.stderr
-        never_fail_to_encode(stream)
-        stream.write(sanitize_text(prompt))
-        stream.flush()
-        key = ""
-        while not key:
-            key = self._keys.read()
-        self._io.note(key if key.isprintable() else "")
-        return key

@@ -1,13 +1,12 @@
 """Reading a line without editing it, where no prompt can be drawn."""
 
 import signal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
 from zkchat.render.sanitize import sanitize_text
 from zkchat.render.terminal import can_edit_text
-
-CTRL_D: Final = "\x04"
+from zkchat.repl.single_key import CTRL_C, CTRL_D
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
@@ -34,26 +33,26 @@ def read_line(io: CommandIO, prompt: str) -> str:
 
 
 def read_answer(io: CommandIO, question: str) -> str:
-    """Read a line that answers a question; Ctrl-D at the end of the input, and for Ctrl-C."""
+    """Read a line that answers a question; Ctrl-D at the end of the input, Ctrl-C where that was pressed."""
     from zkchat.repl.terminal_modes import echo_on
 
     environment = io.environment
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
     wakeup = signal.set_wakeup_fd(-1)  # and is not to hear of it afterwards
-    line = ""
+    line, ended_by = "", CTRL_D
     try:
         with echo_on(environment.stdin):
             environment.stderr.write(sanitize_text(question))
             environment.stderr.flush()
             line = environment.stdin.readline()
     except KeyboardInterrupt:
-        pass
+        ended_by = CTRL_C
     finally:
         signal.set_wakeup_fd(wakeup)
         signal.signal(signal.SIGINT, before)
         if not line:
             io.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
-    return line.strip() if line else CTRL_D
+    return line.strip() if line else ended_by
 
 
 def can_draw_prompt(environment: "Environment") -> bool:

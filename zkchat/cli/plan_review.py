@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from zkchat.cli.common import CommandIO
-from zkchat.cli.line_input import read_answer
-from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE, SingleKeys
+from zkchat.cli.key_reader import KeyReader
+from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
 
 QUESTION: Final = "Enter or y works on this plan, e edits it, q stops: "
 _ACCEPTS: Final = frozenset({"", "\r", "\n", "y", "Y"})
@@ -31,16 +31,9 @@ class TerminalPlanReviewer:
                 return edited
 
     def _key(self) -> str:
-        keys, stderr = SingleKeys(self._io.environment.stdin), self._io.environment.stderr
-        if not self._plain:
-            with keys.listening() as is_heard:
-                if is_heard:
-                    stderr.write(QUESTION)
-                    stderr.flush()
-                    key = keys.read() or "?"
-                    self._io.note("")
-                    return key
-        return read_answer(self._io, QUESTION)
+        reader = KeyReader(self._io, plain=self._plain)
+        with reader.listening():
+            return reader.read(QUESTION)
 
     def _edited(self, steps: Sequence[str], most: int) -> Sequence[str]:
         """The plan as the user leaves it in the editor; nothing where it holds no step."""

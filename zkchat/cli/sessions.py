@@ -64,7 +64,8 @@ def show(
     ] = None,
     role: Annotated[Role | None, typer.Option("--role", help="Only messages of this role.", show_default=False)] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01.")
+        str | None,
+        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, yesterday, 3d."),
     ] = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="Up to this day or time, e.g. 2026-03-01T18:00.")
@@ -81,8 +82,8 @@ def show(
     wanted = EntryFilter(
         last=last,
         role=role,
-        since=parse_time("--since", since, time.min),
-        until=parse_time("--until", until, time.max),
+        since=parse_time("--since", since, time.min, io.environment.now()),
+        until=parse_time("--until", until, time.max, io.environment.now()),
     )
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)

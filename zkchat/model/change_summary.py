@@ -1,11 +1,12 @@
 """What a change set does to each file, for lists and for scripts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from zkchat.model.change import TRASH, ChangeSet, FileWrite
-from zkchat.model.patch import direct_moves
+from zkchat.model.change import TRASH, ChangeRecord, ChangeSet, FileWrite
+from zkchat.model.note import file_title, without_suffix
+from zkchat.model.patch import direct_moves, path_before
 
 FileAction = Literal["created", "edited", "moved", "trashed", "removed"]
 
@@ -49,6 +50,30 @@ def touches(changes: ChangeSet, path: str) -> bool:
     named = {write.path for write in changes.writes}
     moved = {end for move in changes.moves for end in (move.source, move.target)}
     return path in named or any(path == each or path.startswith(f"{each}/") for each in moved)
+
+
+def changes_of(records: Iterable[ChangeRecord], path: str) -> Iterator[ChangeRecord]:
+    """The changes of a file, also those under its earlier paths; records come the latest first."""
+    for record in records:
+        if touches(record.changes, path):
+            yield record
+            if record.state == "applied":
+                path = path_before(record.changes, path)
+
+
+def last_path_named(records: Iterable[ChangeRecord], name: str) -> str:
+    """The path that was changed last of those with this path or file name, with or without suffix; empty for none.
+
+    A file that went to the trash is known by its path before that.
+    """
+    for record in records:
+        writes, moves = record.changes.writes, record.changes.moves
+        paths = [*(end for move in moves for end in (move.source, move.target)), *(write.path for write in writes)]
+        for path in paths:
+            names = {path, path.rpartition("/")[2], file_title(path), without_suffix(path)}
+            if name in names and not path.startswith(f"{TRASH}/"):
+                return path
+    return ""
 
 
 def _moves(changes: ChangeSet, written: set[str]) -> Iterator[FileChange]:

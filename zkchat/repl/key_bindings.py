@@ -102,6 +102,19 @@ def bindings(
     return keys
 
 
+def answer_bindings() -> KeyBindings:
+    """The keys of a question: y and n answer it at once where nothing else was typed."""
+    keys = KeyBindings()
+
+    def answer(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(event.data)
+        event.current_buffer.validate_and_handle()
+
+    for key in "yYnN":
+        keys.add(key, filter=~_HAS_TEXT)(answer)
+    return keys
+
+
 def _bind_sending(keys: KeyBindings) -> None:
     in_fence = Condition(lambda: is_open(get_app().current_buffer.document.text_before_cursor))
 

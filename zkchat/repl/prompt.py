@@ -21,7 +21,7 @@ from prompt_toolkit.styles import Style
 
 from zkchat.render.sanitize import sanitize_in_place
 from zkchat.repl.history import SharedHistory
-from zkchat.repl.key_bindings import FirstSuggestion, bindings
+from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
 from zkchat.repl.paste import Pastes
 from zkchat.repl.screen_rows import menu_rows
 
@@ -175,11 +175,15 @@ class Prompt:
         self._host.text_dropped()
 
     async def ask(self, question: str) -> str:
-        """Ask for a short answer, which does not enter the history. What was typed before it is no answer."""
+        """Ask for a yes or a no, which does not enter the history: y and n alone, without Enter, or a line.
+
+        What was typed before it is no answer; what came along with the key, such as an Enter, goes with it.
+        """
         typed = get_typeahead(self._session.input)
         try:
-            return await PromptSession[str]().prompt_async(question)
+            return await PromptSession[str](key_bindings=answer_bindings()).prompt_async(question)
         finally:
+            get_typeahead(self._session.input)
             store_typeahead(self._session.input, typed)
 
     async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:

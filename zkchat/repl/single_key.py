@@ -25,7 +25,8 @@ class SingleKeys:
     def listening(self) -> Iterator[bool]:
         """Have each key handed over as it is typed, and not shown, while the body runs; False where that is impossible.
 
-        What was typed before is discarded: it was not meant for this.
+        What was typed before is discarded: it was not meant for this. So is what nobody has read at the end: it was
+        meant for a question that did not come.
         """
         if self._keyboard is None:
             yield False
@@ -45,7 +46,7 @@ class SingleKeys:
             yield True
         finally:
             with suppress(termios.error):  # the terminal may have been closed meanwhile
-                termios.tcsetattr(self._keyboard, termios.TCSANOW, before)
+                termios.tcsetattr(self._keyboard, termios.TCSAFLUSH, before)
 
     def read(self) -> str:
         """Wait for a key, and return its character; empty for what is no single one, such as an arrow or a paste.

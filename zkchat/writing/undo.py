@@ -14,6 +14,9 @@ from zkchat.ports import ChangeStore
 _MAX_NAMED: Final = 3
 """Files that changed since."""
 
+_MAX_DIGITS: Final = 9
+"""Of a number of changes."""
+
 _TRASHED: Final = f"{TRASH}/"
 
 
@@ -48,6 +51,23 @@ def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
         number = counted(len(found.chosen), "change")
         raise UsageError(f"Only {number} can be undone.", hint="zkchat changes lists them.")
     return found
+
+
+def plan_undo_named(store: ChangeStore, argument: str, hint: str) -> UndoPlan:
+    """The change with a number (`#3`), or so many of the last ones; one where nothing is said.
+
+    Raises `UsageError` with the hint for anything else, and what `plan_undo` and `plan_undo_of` raise.
+    """
+    if argument.startswith("#"):
+        return plan_undo_of(store, store.record(parse_number(argument[1:], hint)))
+    return plan_undo(store, parse_number(argument, hint) if argument else 1)
+
+
+def parse_number(text: str, hint: str) -> int:
+    """A number of changes, or of one. Raises `UsageError` with the hint for what is none."""
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS and int(text)):
+        raise UsageError(f"{text!r} is not a number.", hint=hint)
+    return int(text)
 
 
 def plan_undo_of(store: ChangeStore, record: ChangeRecord) -> UndoPlan:

@@ -189,7 +189,9 @@ def test_what_was_typed_ahead_answers_no_question(tmp_path: Path) -> None:
         answer = await prompt.ask("Write it? [y/N] ")
         return f"{answer} {await prompt.read()}"
 
-    assert at_prompt(tmp_path, act, "n\r") == "n y"
+    assert at_prompt(tmp_path, act, "n") == "n y"
+    assert at_prompt(tmp_path, act, "n\r") == "n y", "an Enter that comes along is no message"
+    assert at_prompt(tmp_path, act, "maybe\r") == "maybe y"
 
 
 def test_enter_in_an_open_fence_goes_on_in_it(tmp_path: Path) -> None:

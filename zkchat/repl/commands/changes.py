@@ -2,18 +2,19 @@
 
 from typing import Final
 
-from zkchat.errors import FilesChanged, UsageError
+from zkchat.errors import FilesChanged
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
 from zkchat.render.change_history import describe_conflict, headline, undo_question, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.writing.undo import UndoPlan, plan_undo, plan_undo_of, reversal, undo_all
+from zkchat.writing.undo import UndoPlan, parse_number, plan_undo_named, reversal, undo_all
 
 _MAX_LISTED: Final = 10
+_WHICH: Final = "/undo 2 takes the last two back, /undo #2 change 2."
 
 
 async def changes(context: CommandContext, argument: str) -> Outcome:
     if argument:
-        record = context.changes.record(_number(argument, "/changes 12 shows change 12."))
+        record = context.changes.record(parse_number(argument.removeprefix("#"), "/changes 12 shows change 12."))
         context.surface.print(headline(record, *_known_here(context)))
         context.surface.print_changes(record.changes)
         return NOTHING
@@ -37,7 +38,7 @@ def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]
 
 async def undo(context: CommandContext, argument: str) -> Outcome:
     try:
-        plan = _plan(context, argument)
+        plan = plan_undo_named(context.changes, argument, _WHICH)
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise
@@ -49,15 +50,6 @@ async def undo(context: CommandContext, argument: str) -> Outcome:
         return NOTHING
     _undo(context, plan)
     return NOTHING
-
-
-def _plan(context: CommandContext, argument: str) -> UndoPlan:
-    """The change with a number (`#3`), or so many of the last ones."""
-    if argument.startswith("#"):
-        number = _number(argument[1:], "/undo #3 takes change 3 back.")
-        return plan_undo_of(context.changes, context.changes.record(number))
-    count = _number(argument, "/undo 2 takes the last two back, /undo #2 change 2.") if argument else 1
-    return plan_undo(context.changes, count)
 
 
 def _undo(context: CommandContext, plan: UndoPlan) -> None:
@@ -82,9 +74,3 @@ def create_file(context: CommandContext, path: str, text: str, *, command: str) 
     new = FileWrite(path=path, before=None, after=text.encode("utf-8", "replace"))
     origin = ChangeOrigin(command=command, session_id=context.conversation.session_id)
     context.changes.apply(ChangeSet(title=f"Create {path}", writes=(new,)), origin)
-
-
-def _number(argument: str, example: str) -> int:
-    if not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= 10**8):
-        raise UsageError(f"{argument!r} is not a number.", hint=example)
-    return int(argument)

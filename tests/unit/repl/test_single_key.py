@@ -1,0 +1,30 @@
+"""Single keys of a terminal."""
+
+import os
+import pty
+import termios
+import tty
+from select import select
+
+import pytest
+
+from zkchat.repl.single_key import SingleKeys
+
+
+@pytest.mark.outside
+def test_keys_that_no_question_read_are_gone_afterwards() -> None:
+    master, slave = pty.openpty()
+    try:
+        with os.fdopen(os.dup(slave)) as terminal:
+            keys = SingleKeys(terminal)
+            with keys.listening() as is_possible:
+                assert is_possible
+                os.write(master, b"y")
+                assert keys.read() == "y"
+                os.write(master, b"y")
+                assert select([slave], [], [], 10)[0], "it has arrived"
+            tty.setcbreak(slave, termios.TCSANOW)
+            assert not select([slave], [], [], 0)[0]
+    finally:
+        os.close(master)
+        os.close(slave)
