@@ -24,10 +24,10 @@ from tests.providers.weights import smollm2
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
 from zkchat.context.assembly import request_from
-from zkchat.context.language import detect_language
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished
 from zkchat.model.message import ChatMessage
+from zkchat.vault.notes.language import detect_language
 
 VAULT = Path(__file__).parents[2] / "vault-fixtures" / "garden"
 KEY = "benchmark"

@@ -3,7 +3,7 @@
     python -m benchmarks.retrieval.contradictions [--misses]
 
 The pairs of contradictions.json are our own, in eight languages; many are translations of each other, so expect less
-on other texts. The thresholds of zkchat/context/contradiction.py were chosen on the pairs with even numbers,
+on other texts. The thresholds of zkchat/vault/verification/contradiction.py were chosen on the pairs with even numbers,
 and one of them, with some rules, after a look at the errors on public sets of sentence pairs (SICK, XNLI).
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat.context.contradiction import find_contradiction
 from zkchat.model.message import Evidence, LineRange
+from zkchat.vault.verification.contradiction import find_contradiction
 
 PAIRS = Path(__file__).parent / "contradictions.json"
 CONTRADICTING = frozenset({"number", "negation", "name"})

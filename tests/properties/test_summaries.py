@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.context.extractive import condense, summarise
-from zkchat.context.language import detect_language
 from zkchat.context.tokens import Estimate
 from zkchat.model.message import ChatMessage, TextPart
+from zkchat.vault.notes.language import detect_language
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 COUNTERS: list[Callable[[str], int]] = [

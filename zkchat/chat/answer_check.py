@@ -7,7 +7,6 @@ from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import AssembledRequest
-from zkchat.context.contradiction import Contradiction, find_contradiction
 from zkchat.context.selection import wants_evidence
 from zkchat.model.events import AnswerReplaced, TextDelta, Warned
 from zkchat.model.message import ChatMessage, FilePart
@@ -15,6 +14,7 @@ from zkchat.model.prompt import Finish
 from zkchat.model.quotation import place_of, quotations
 from zkchat.model.session import HeadEntry
 from zkchat.model.text import shorten
+from zkchat.vault.verification.contradiction import Contradiction, find_contradiction
 
 MAX_QUOTED_CHARS = 160
 

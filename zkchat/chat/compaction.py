@@ -19,7 +19,6 @@ from zkchat.context.condensing import condense_text
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
-from zkchat.context.language import detect_language
 from zkchat.context.short_forms import short_form
 from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
 from zkchat.errors import ProviderError
@@ -29,6 +28,7 @@ from zkchat.model.message import ChatMessage, CompactionPart, Condensed, Documen
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
 from zkchat.model.session import MessageEntry, Window, mark_condensed
 from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.vault.notes.language import detect_language
 
 TIMEOUT = 300.0
 """Seconds that a model has for a summary."""

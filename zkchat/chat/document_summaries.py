@@ -10,7 +10,6 @@ from zkchat.context.assembly import request_from
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.formatting import format_document
 from zkchat.context.instructions import DESCRIPTION
-from zkchat.context.language import detect_language
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.message import ChatMessage, DocumentReference
@@ -20,6 +19,7 @@ from zkchat.model.text import shorten
 from zkchat.ports import ModelProvider
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.markdown import blank, flatten, plain
 from zkchat.vault.notes.parse import prose_of
 from zkchat.vault.notes.sentences import sentences

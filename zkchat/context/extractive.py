@@ -15,10 +15,10 @@ from zkchat.context.coverage import (
     is_question,
     select_greedily,
 )
-from zkchat.context.language import detect_language
 from zkchat.context.statements import join_statements, statements
 from zkchat.lexicon.fillers import FILLERS
 from zkchat.model.message import ChatMessage
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import terms
 

@@ -94,3 +94,43 @@ UNSPACED_FUNCTION_LETTERS: Final = {
     "zh": "的了是在有和也就要会可以能这那个我你他她它们吗呢吧于从到起被把给与用里着过",
     "ja": "是有可能物事時",
 }
+
+MORE_NEGATORS: Final = {
+    "en": "none nobody nothing neither nor without cant dont doesnt isnt wont",
+    "de": "nichts niemand weder ohne",
+    "fr": "rien personne sans ni",
+    "es": "nada nadie sin ni",
+    "it": "niente nulla senza né",
+    "pt": "nada ninguém sem nem",
+    "nl": "niets niemand zonder noch",
+    "ru": "без ни ничто",
+    "hi": "नहीं न मत ना बिना",
+    "sv": "inte aldrig ingen inget inga utan",
+    "da": "ikke aldrig ingen intet uden",
+    "no": "ikke aldri ingen intet uten",
+    "fi": "ei eivät en et emme ette älä koskaan ilman",
+    "pl": "nie nigdy brak bez żaden żadna",
+    "cs": "ne není nejsou nikdy žádný žádná bez",
+    "hu": "nem ne soha nincs nélkül",
+    "ro": "nu niciodată nici fără",
+    "tr": "değil yok hiç asla olmadan",
+    "vi": "không chưa chẳng đừng",
+    "id": "tidak bukan jangan tanpa belum",
+    "ca": "no mai cap sense",
+    "uk": "не ні немає без ніколи",
+    "bg": "не няма без никога",
+    "fa": "نه نیست بدون هرگز",
+    "ur": "نہیں نہ مت بغیر",
+    "ar": "لا ليس ليست لم لن بدون غير",
+    "el": "δεν δε μη μην όχι ποτέ χωρίς",
+    "he": "לא אין אל בלי",
+}
+"""Those of other languages, and those that are unclear for a claim but never to be overlooked in a quotation."""
+
+MORE_UNSPACED_NEGATORS: Final = {
+    "th": r"ไม่|อย่า|ห้าม|มิได้|ยังไม่|ไร้",
+    "lo": r"ບໍ່|ຢ່າ|ຫ້າມ",
+    "km": r"មិន|ពុំ|កុំ|គ្មាន",
+    "my": r"မ",
+    "ko": r"않|못|없|아니|지 ?마|(?<![가-힣])안 ",
+}

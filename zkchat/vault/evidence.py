@@ -19,7 +19,7 @@ from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.excerpts import excerpt
-from zkchat.vault.notes.markdown import with_line_feeds
+from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
@@ -363,14 +363,10 @@ def _heading(heading_path: Sequence[str], title: str) -> str:
 
 def _lines(library: Library, ranked: RankedBlock) -> LineRange:
     """Where the block stands in the file: exact as long as the file is the one that was indexed."""
-    passage, text = ranked.passage, ranked.block.text
-    lines = with_line_feeds(library.read(passage.path)).split("\n")
-    whole, wanted = "\n".join(lines[passage.first_line - 1 : passage.last_line]), with_line_feeds(text)
-    place = whole.find(wanted)
-    if place < 0:
-        return LineRange(first=passage.first_line, last=passage.last_line)
-    first = passage.first_line + whole.count("\n", 0, place)
-    return LineRange(first=first, last=first + wanted.count("\n"))
+    passage = ranked.passage
+    text = library.read(passage.path)
+    first, last = find_lines(text, passage.first_line, passage.last_line, ranked.block.text)
+    return LineRange(first=first, last=last)
 
 
 @cache

@@ -15,7 +15,6 @@ from zkchat.chat.learning import learning_points
 from zkchat.chat.references import NameMatcher
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_document
-from zkchat.context.language import detect_language
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError, NoteNotFound
 from zkchat.export.notes import answer_note, file_name
@@ -32,6 +31,7 @@ from zkchat.vault.notes import frontmatter, wikilink
 from zkchat.vault.notes.blocks import blocks
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.excerpts import excerpt
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.markdown import flatten, outline, plain
 from zkchat.vault.notes.parse import parse_note, prose_of
 from zkchat.vault.notes.sentences import sentences

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from zkchat.chat.quotations import MIN_LETTERS
-from zkchat.context.claims import LANGUAGES, Claim, parse_claim
-from zkchat.context.language import detect_language
 from zkchat.model.goal import AnswerSupport, Support
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.notes.wikilink import name_key
+from zkchat.vault.verification.claims import LANGUAGES, Claim, parse_claim
 
 MIN_COVERAGE: Final = 0.75
 """The share of a sentence's terms that one of a note must hold to say nearly the same, and the other way round half."""

@@ -88,6 +88,17 @@ def with_line_feeds(text: str) -> str:
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
+def find_lines(text: str, first: int, last: int, wanted: str) -> tuple[int, int]:
+    """On which lines of a file, between two of them, a text stands; those two where it does not stand there."""
+    lines = with_line_feeds(text).split("\n")
+    whole, sought = "\n".join(lines[first - 1 : last]), with_line_feeds(wanted)
+    place = whole.find(sought)
+    if place < 0:
+        return first, last
+    start = first + whole.count("\n", 0, place)
+    return start, start + sought.count("\n")
+
+
 class Lines:
     """Line numbers of offsets, counted from 1. Queries in rising order scan the text once."""
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.retrieval.contradictions import measure, read_pairs
-from zkchat.context.contradiction import Contradiction, find_contradiction
 from zkchat.model.message import Evidence, LineRange
+from zkchat.vault.verification.contradiction import Contradiction, find_contradiction
 
 
 def passage(text: str, *, title: str = "Note", heading: str = "") -> Evidence:

@@ -233,11 +233,11 @@ def _unit_after(tokens: list[_Token], place: int, dated: set[int], language: str
 
 def _values_of(token: _Token, numbers: Mapping[str, float]) -> frozenset[float]:
     if token.kind == "number" and len(token.text) <= _MAX_DIGITS:
-        return _values(token.text.replace(":", "."))
+        return number_values(token.text.replace(":", "."))
     return frozenset({numbers[token.word]}) if token.kind == "word" and token.word in numbers else frozenset()
 
 
-def _values(written: str) -> frozenset[float]:
+def number_values(written: str) -> frozenset[float]:
     """What a number may mean: 1.250 is 1250 in some countries and 1.25 in others."""
     plain = re.sub(r"[\u00a0\u202f ]", "", written)
     readings = {plain.replace(",", "."), re.sub(r"[.,]", "", plain)} if re.search(r"[.,]\d{3}$", plain) else set()
@@ -326,7 +326,7 @@ def _unspaced_quantities(text: str) -> Iterator[Quantity]:
             if written and len(written) <= _MAX_DIGITS:
                 is_spelled = not written[0].isdecimal()
                 value = str(_unspaced_number(written)) if is_spelled else written.replace(":", ".")
-                yield Quantity(_values(value), match[3])
+                yield Quantity(number_values(value), match[3])
 
 
 def _unspaced_number(written: str) -> int:

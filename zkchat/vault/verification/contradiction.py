@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from math import isclose
 from typing import Final, Literal
 
-from zkchat.context.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
-from zkchat.context.language import detect_language
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.negation import NEGATIVE_PREFIXES
 from zkchat.model.message import Evidence
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import words
+from zkchat.vault.verification.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
 
 # Chosen on the first half of benchmarks/retrieval/contradictions.json; benchmarks/retrieval/contradictions.py measures.
 MIN_COVERAGE: Final = 0.75

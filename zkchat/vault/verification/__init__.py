@@ -1,0 +1,1 @@
+"""Whether notes say what a text says."""

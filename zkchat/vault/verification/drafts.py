@@ -1,0 +1,101 @@
+"""The sentences of a text that state something, with their places: no questions, headings, greetings or listings."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+from zkchat.lexicon.drafts import ASIDES
+from zkchat.lexicon.small_talk import GREETINGS, PHRASES, UNSPACED_GREETINGS
+from zkchat.vault.notes.markdown import Lines, with_line_feeds
+from zkchat.vault.notes.parse import frontmatter_of
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.terms import query_words, words
+
+MAX_CHARACTERS: Final = 200_000
+"""Characters of a text that are looked at."""
+MAX_STATEMENTS: Final = 300
+"""Statements of a text that are checked."""
+_MIN_CONTENT: Final = 2
+"""Words beside stop words that a statement has."""
+_MAX_GREETING_WORDS: Final = 6
+_NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
+_NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
+_EMPHASIZED: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
+"""A line that is a heading in all but name."""
+_CLOSING: Final = " \t\n\"'”’»)]*_」』）"
+_LETTER: Final = re.compile(r"\w")
+_LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
+"""What else ends a line."""
+
+
+class Statement(NamedTuple):
+    text: str
+    start: int
+    end: int
+    line: int
+
+
+class Draft(NamedTuple):
+    statements: tuple[Statement, ...]
+    is_complete: bool
+
+
+def read_draft(text: str) -> Draft:
+    """Find the statements of a text: of one without end, those of its beginning."""
+    flat = with_line_feeds(text[:MAX_CHARACTERS]).translate(_LINE_ENDS)
+    found: list[Statement] = []
+    for statement in _statements(flat):
+        if len(found) == MAX_STATEMENTS:
+            return Draft(tuple(found), is_complete=False)
+        found.append(statement)
+    return Draft(tuple(found), is_complete=len(text) <= MAX_CHARACTERS)
+
+
+def _statements(flat: str) -> Iterator[Statement]:
+    lines = Lines(flat)
+    place = frontmatter_of(flat).end
+    for sentence in sentences(flat[place:]):
+        start = flat.index(sentence, place)
+        place = start + len(sentence)
+        if _states_something(sentence):
+            yield Statement(sentence, start, place, lines.at(start))
+
+
+def _states_something(sentence: str) -> bool:
+    text = sentence.strip()
+    if text.startswith(_NO_PROSE) or _EMPHASIZED.fullmatch(text):
+        return False
+    bare = text.rstrip(_CLOSING)
+    if bare.endswith(_NO_STATEMENT_ENDS) or not _LETTER.search(bare):
+        return False
+    spoken = words(text)
+    if len(spoken) <= _MAX_GREETING_WORDS and _is_greeting(spoken, bare):
+        return False
+    return _is_told(text)
+
+
+def _is_greeting(spoken: list[str], bare: str) -> bool:
+    said = " ".join(spoken)
+    return said in _small_talk() or spoken[0] in _greetings() or bare.startswith(tuple(UNSPACED_GREETINGS.split()))
+
+
+def _is_told(text: str) -> bool:
+    """Whether there is more than stop words and words about the text itself."""
+    content = {word for word in query_words(text) if word not in _asides()}
+    return len(content) >= _MIN_CONTENT
+
+
+@cache
+def _greetings() -> frozenset[str]:
+    return frozenset(words(GREETINGS))
+
+
+@cache
+def _asides() -> frozenset[str]:
+    return frozenset(words(ASIDES))
+
+
+@cache
+def _small_talk() -> frozenset[str]:
+    return frozenset(" ".join(words(phrase)) for line in PHRASES.splitlines() for phrase in line.split("|"))

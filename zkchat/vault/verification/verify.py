@@ -1,0 +1,128 @@
+"""Verify a text: which of its statements the notes support, word for word or nearly, and where."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from zkchat.errors import VaultError
+from zkchat.model.message import LineRange
+from zkchat.model.note import Passage
+from zkchat.model.verification import CheckedStatement, SourcePlace, Verdict, Verification
+from zkchat.vault.library import Library
+from zkchat.vault.notes.language import detect_language
+from zkchat.vault.notes.markdown import find_lines
+from zkchat.vault.search.terms import idf
+from zkchat.vault.verification.comparison import Comparison, compare, weights_of
+from zkchat.vault.verification.drafts import Statement, read_draft
+from zkchat.vault.verification.passages import Unit, UnitReader
+from zkchat.vault.verification.quotes import find_quote, forms
+from zkchat.vault.verification.sentence_parser import ParsedSentence, parse_sentence
+
+MAX_PLACES: Final = 3
+"""Places that are named of each statement."""
+_SEARCHED_PASSAGES: Final = 10
+_MAX_QUERY: Final = 600
+"""Characters of a statement that are searched for."""
+_NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
+"""What means something in a query."""
+
+
+def verify(library: Library, text: str, without: Collection[str] = ()) -> Verification:
+    """Verify each statement of a text against the notes that this library may show, but for those `without`."""
+    draft = read_draft(text)
+    language = detect_language(text) or ""
+    verifier = _Verifier(library, language, frozenset(without), UnitReader(library))
+    return Verification(
+        statements=tuple(verifier.check(each) for each in draft.statements), is_complete=draft.is_complete
+    )
+
+
+class _Hit(NamedTuple):
+    unit: Unit
+    quote: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Verifier:
+    library: Library
+    language: str
+    """Of the whole text, for sentences that are too short to tell."""
+    without: frozenset[str]
+    reader: UnitReader
+
+    def check(self, statement: Statement) -> CheckedStatement:
+        passages = self._passages(statement.text)
+        quoted = [*self._quoted(statement, passages)]
+        if places := self._places(quoted):
+            return _checked(statement, "quoted", places)
+        compared = [*self._compared(statement, passages)]
+        supporting = [hit for hit, result in compared if result.supports]
+        if places := self._places(sorted(supporting, key=lambda hit: -hit.score)):
+            return _checked(statement, "supported", places)
+        for hit, result in sorted(compared, key=lambda pair: -pair[0].score):
+            if result.difference and (places := self._places([hit])):
+                return _checked(statement, "contradicted", places).model_copy(update={"difference": result.difference})
+        return _checked(statement, "unsupported", ())
+
+    def _passages(self, statement: str) -> list[Passage]:
+        query = " ".join(statement[:_MAX_QUERY].translate(_NO_QUERY).split())
+        found = self.library.search(query, limit=_SEARCHED_PASSAGES + len(self.without), words_only=True)
+        return [each for each in found if each.path not in self.without][:_SEARCHED_PASSAGES]
+
+    def _quoted(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[_Hit]:
+        said = forms(statement.text)
+        for passage in passages:
+            units = self.reader.units(passage)
+            if found := find_quote(said, units):
+                yield _Hit(found.first, found.text, 1.0)
+
+    def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
+        language = detect_language(statement.text) or self.language
+        said = parse_sentence(statement.text, language)
+        weights = self._weights(said)
+        for passage in passages:
+            for unit in self.reader.units(passage):
+                result = compare(said, unit.source(language), lambda key: weights.get(key, 1.0))
+                if result.score:
+                    yield _Hit(unit, unit.text, result.score), result
+
+    def _weights(self, said: ParsedSentence) -> dict[str, float]:
+        keys = {said.tokens[place].key for place in said.content}
+        return weights_of(keys, self.library.idf(keys), idf(self.library.note_count(), 1))
+
+    def _places(self, hits: Sequence[_Hit]) -> tuple[SourcePlace, ...]:
+        found: list[SourcePlace] = []
+        for hit in hits:
+            with suppress(VaultError):  # it is gone since it was indexed, or may not be shown any more
+                found.append(self._place(hit))
+            if len(found) == MAX_PLACES:
+                break
+        return tuple(found)
+
+    def _place(self, hit: _Hit) -> SourcePlace:
+        passage, unit = hit.unit.passage, hit.unit
+        heading = unit.heading_path[-1] if unit.heading_path else ""
+        text = self.library.read(passage.path)
+        first, last = find_lines(text, passage.first_line, passage.last_line, hit.quote)
+        return SourcePlace(
+            path=passage.path,
+            title=passage.title,
+            wikilink=self.library.link_to(passage.path),
+            heading="" if heading == passage.title else heading,
+            lines=LineRange(first=first, last=last),
+            quote=hit.quote,
+            score=min(1.0, hit.score),
+        )
+
+
+def _checked(statement: Statement, verdict: Verdict, places: tuple[SourcePlace, ...]) -> CheckedStatement:
+    return CheckedStatement(
+        text=statement.text,
+        start=statement.start,
+        end=statement.end,
+        line=statement.line,
+        verdict=verdict,
+        places=places,
+    )
