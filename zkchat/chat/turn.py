@@ -199,10 +199,10 @@ class Turn:
             warnings.append(Warned(text=empty.message, hint=empty.hint))
         return warnings
 
-    def _cannot_propose(self, assembled: AssembledRequest) -> Iterator[str]:
+    def _cannot_propose(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[str]:
         """Why the model can propose no changes, where the user lets it: a sentence."""
         info, proposals = self.provider.info, self.proposals
-        if proposals is None or not proposals.is_on:
+        if proposals is None or not proposals.is_on or (user.brief and not user.brief.uses_notes):
             return
         if not info.calls_tools:
             yield f"{info.name} calls no tools, so that it proposes no changes of notes."
@@ -313,7 +313,7 @@ class Turn:
             self.journal.append(MessageEntry(message=user))  # what came with it is known only now
         for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
             await emit(warning)
-        for warning in self._new_warnings(self._cannot_propose(assembled)):
+        for warning in self._new_warnings(self._cannot_propose(user, assembled)):
             await emit(warning)
         for warning in self._new_warnings(filter(None, [self.tokenizer.problem])):
             hint = "The figures are rather high than low. Install zkchat again."

@@ -6,15 +6,16 @@ from typing import Final, Literal
 
 DONE: Final = "DONE"
 BLOCKED: Final = "BLOCKED"
-_MAX_LINES_AFTER: Final = 3
+MAX_LINES_AFTER: Final = 3
 """Lines of text that may follow the mark: where more do, it was no end."""
-_MARK: Final = re.compile(
-    r"\s*(?:[-*+•]\s+)?[*_`\[(#\s]*(?P<word>done|blocked|erledigt|blockiert|fait|hecho)[\])*_`]*"
+WORDS: Final = ("done", "blocked", "erledigt", "blockiert", "fait", "hecho")
+MARK: Final = re.compile(
+    rf"\s*(?:[-*+•]\s+)?[*_`\[(#\s]*(?P<word>{'|'.join(WORDS)})[\])*_`]*"
     r"(?:\s*[:：—–-]+[*_`]*\s*(?P<text>.*)|\s*[.!]?[*_`]*\s*)$",
     re.IGNORECASE,
 )
 _BLOCKING: Final = frozenset({"blocked", "blockiert"})
-_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _EMPHASIS: Final = "*_` "
 
 
@@ -37,11 +38,11 @@ def parse_answer(text: str) -> StepAnswer:
     A mark inside a quotation or a listing is what a note says, and no mark.
     """
     lines = text.strip().splitlines()
-    place = _mark_at(lines)
+    place = mark_at(lines)
     if place is None:
         whole = text.strip()
         return StepAnswer("done" if whole else "blocked", whole, whole, whole)
-    match = _MARK.match(lines[place])
+    match = MARK.match(lines[place])
     assert match is not None
     said = "\n".join([(match["text"] or "").strip(), *lines[place + 1 :]]).strip().rstrip(_EMPHASIS)
     before = "\n".join(lines[:place]).strip()
@@ -50,15 +51,15 @@ def parse_answer(text: str) -> StepAnswer:
     return StepAnswer("blocked" if is_blocked else "done", said or before, kept, before or said)
 
 
-def _mark_at(lines: list[str]) -> int | None:
+def mark_at(lines: list[str]) -> int | None:
     """The line of the last mark, if it ends the answer."""
     found: int | None = None
     is_listing = False
     for place, line in enumerate(lines):
-        if _FENCE.match(line):
+        if FENCE.match(line):
             is_listing = not is_listing
-        elif not is_listing and _MARK.match(line):
+        elif not is_listing and MARK.match(line):
             found = place
-    if found is None or sum(bool(line.strip()) for line in lines[found + 1 :]) > _MAX_LINES_AFTER:
+    if found is None or sum(bool(line.strip()) for line in lines[found + 1 :]) > MAX_LINES_AFTER:
         return None
     return found

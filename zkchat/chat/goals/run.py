@@ -18,12 +18,14 @@ from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.goals.bounds import GoalBounds
 from zkchat.chat.goals.briefs import ASK_FOR_RESULT, plan_brief, result_brief, step_brief
 from zkchat.chat.goals.changes import GoalChanges
+from zkchat.chat.goals.mark_filter import MarkFilter
 from zkchat.chat.goals.marks import StepAnswer, parse_answer
 from zkchat.chat.goals.plan import parse_plan
 from zkchat.chat.goals.spending import tokens_of
 from zkchat.errors import ExitCode, UsageError
 from zkchat.model.choices import ReviewTime
 from zkchat.model.events import (
+    AnswerReplaced,
     Event,
     EvidenceFound,
     GoalEnded,
@@ -35,6 +37,7 @@ from zkchat.model.events import (
     StepStarted,
     TextDelta,
     ToolFinished,
+    ToolStarted,
     TurnFailed,
     TurnFinished,
     Warned,
@@ -56,6 +59,8 @@ NOTHING_DONE: Final = "No step could be done."
 NO_ANSWER: Final = "no answer came"
 _NOT_SHOWN_OF_PLAN: Final = (TextDelta, TurnFinished, LinksResolved, EvidenceFound, ReferenceFound)
 """The plan is shown as a checklist, once it is read."""
+_ENDS_TEXT: Final = (ToolStarted, PromptReady, AnswerReplaced, TurnFailed, TurnFinished)
+"""What comes after these is another text."""
 
 
 class PlanReviewer(Protocol):
@@ -297,7 +302,7 @@ class _Work:
         plan_id, steps = "", tuple[str, ...]()
         if not model.needs_evidence:
             brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
-            answer = await self._turn(self.goal.text, brief, emit, is_shown=False)
+            answer = await self._turn(self.goal.text, brief, _without_answer(emit))
             plan = parse_plan(answer.text, bounds.steps)
             plan_id, steps = answer.id, plan.steps
             if plan.left_out:
@@ -327,7 +332,7 @@ class _Work:
     async def _step(self, number: int, emit: Emit) -> None:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
-        answer = await self._turn(self._message(step.text), self._step_brief(number), emit)
+        answer = await self._turn(self._message(step.text), self._step_brief(number), _without_mark(emit))
         said = _said(answer)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
@@ -364,10 +369,10 @@ class _Work:
             self.goal = self.goal.model_copy(update={"result_id": done[0].message_id})
             return
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
-        answer = await self._turn(ASK_FOR_RESULT, brief, emit)
+        answer = await self._turn(ASK_FOR_RESULT, brief, _without_mark(emit, is_step=False))
         self.goal = self.goal.model_copy(update={"result_id": answer.id})
 
-    async def _turn(self, text: str, brief: Brief, emit: Emit, *, is_shown: bool = True) -> ChatMessage:
+    async def _turn(self, text: str, brief: Brief, emit: Emit) -> ChatMessage:
         """A turn of the conversation, up to its answer. Raises `_Stopped` where a bound or an error ends it."""
         usage, tokenizer = self._talk.usage, self._talk.requests.tokenizer
         self._request = (usage.total if usage else 0) + tokenizer.count(f"{brief.text} {text}")
@@ -375,8 +380,7 @@ class _Work:
         answer: ChatMessage | None = None
         async with aclosing(self._talk.say_briefed(text, brief)) as events:
             while (event := await self._next(events)) is not None:
-                if is_shown or not isinstance(event, _NOT_SHOWN_OF_PLAN):
-                    await emit(event)
+                await emit(event)
                 match event:
                     case PromptReady():
                         self._request = event.usage.total
@@ -412,6 +416,33 @@ class _Work:
     def _heed_time(self) -> None:
         if reason := self._run.bounds.reason_to_stop(tokens=0, elapsed=self._elapsed):
             raise _Stopped(reason)
+
+
+def _without_answer(emit: Emit) -> Emit:
+    async def shown(event: Event) -> None:
+        if not isinstance(event, _NOT_SHOWN_OF_PLAN):
+            await emit(event)
+
+    return shown
+
+
+def _without_mark(emit: Emit, *, is_step: bool = True) -> Emit:
+    """Shows the texts of a turn without the mark at their end."""
+    marks = MarkFilter(is_step=is_step)
+
+    async def shown(event: Event) -> None:
+        nonlocal marks
+        if isinstance(event, TextDelta):
+            if text := marks.feed(event.text):
+                await emit(TextDelta(text=text))
+            return
+        if isinstance(event, _ENDS_TEXT):
+            if text := marks.finish():
+                await emit(TextDelta(text=text))
+            marks = MarkFilter(is_step=is_step)
+        await emit(event)
+
+    return shown
 
 
 def _said(answer: ChatMessage) -> StepAnswer:

@@ -482,3 +482,19 @@ def test_the_words_of_the_model_are_not_learned_as_those_of_the_user(library: Li
     talk = conversation_over(library, None, model, memory=Memory(MemoriesInMemory(), Relevance(), lambda: NOON))
     events_of(goal_run(talk, library).start("Plan my day"))
     assert talk.worth_keeping(talk.messages) == []
+
+
+def test_the_marks_of_the_protocol_are_stored_and_not_shown(library: Library) -> None:
+    answers = ["Two notes.\nDONE: two notes", "BLOCKED: no tool", "DONE: told", "All.\nDONE"]
+    talk = conversation_over(library, None, Playing(PLAN, *answers))
+    events = events_of(goal_run(talk, library).start("Do it"))
+    seen = [event.text.strip() for event in events if isinstance(event, TextDelta)]
+    assert seen == ["Two", "notes.", "told", "All."]
+    stored = [message.text.strip() for message in talk.messages if message.role == "assistant"]
+    assert stored[1:] == answers
+    assert goal_run(talk, library).summaries(goal_of(talk)) == ["two notes", "no tool", "told"]
+
+
+def test_that_the_plan_is_made_without_tools_is_no_reason_to_propose_no_changes(library: Library) -> None:
+    events = events_of(goal_run(writing(library, None, Vault(), Answering(yes), *WRITES), library).start("Write"))
+    assert not any(isinstance(event, Warned) for event in events)
