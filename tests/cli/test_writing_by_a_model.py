@@ -139,7 +139,7 @@ def test_where_every_change_was_refused_that_is_said_whatever_the_model_says(wor
     wrong = call("edit_document", relative_path="Sleep.md", old="Nine hours.", new="Eight hours.")
     result = ask(world, world.script([wrong], [{"text": "I added it."}]), "--json", stdin="")
     (warning,) = result.json["warnings"]
-    assert warning["text"].startswith("1 change was refused: edit_document: ")
+    assert warning["text"].startswith("1 change was refused: edit_document Sleep.md: ")
     assert warning["text"].endswith(" Nothing was proposed.")
     again = ask(world, world.script([wrong], [call("edit_document", **EDIT)], [SAYS]), "--json", "--yes", stdin="")
     assert again.json["warnings"] == []

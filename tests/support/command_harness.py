@@ -6,6 +6,7 @@ from typing import Any, NoReturn, cast
 from tests.support.changes import ChangesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.further_passages import Page
+from zkchat.chat.proposed_changes import ProposedChanges
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.model.branches import Branch, branches_of
@@ -58,6 +59,7 @@ class WritingInMemory:
 
     def __init__(self) -> None:
         self.is_on = False
+        self.proposals: ProposedChanges | None = None
         self.undone: list[int] = []
         """Of which changes it was told."""
 

@@ -6,10 +6,11 @@ from typing import Final
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.proposed_changes import ProposedChanges, changed_paths, sentence_about, undone_entry
+from zkchat.chat.refused_changes import refused_changes
 from zkchat.errors import UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ReviewOutcome
-from zkchat.model.events import ChangesReviewed, Event, Warned
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.events import ChangesReviewed, Event
+from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.patch import patch_of
 from zkchat.model.session import ChangesEntry
 from zkchat.ports import ModelProvider
@@ -17,8 +18,6 @@ from zkchat.tools.registry import Toolbox
 
 MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""
-MAX_REASON_CHARS: Final = 200
-"""Of why a change was refused that the user is told."""
 STOPPED: Final = "The answer was stopped before you were asked."
 FAILED: Final = "The answer failed before you were asked."
 OTHER_MODEL: Final = "Choose another one: /model"
@@ -58,13 +57,12 @@ class ChangeSettlement:
 
     def end_turn(self, answer: ChatMessage | None) -> Iterator[Event]:
         """Have what a turn proposed reviewed, unless that is deferred; of one that failed it is dropped."""
+        if answer and (refused := refused_changes(self._turn(), self._tool_names)):
+            yield refused
         if self.proposals is None or self.proposals.is_deferred:
             return
-        reviewed = self.settle(answer.id) if answer else self._drop(FAILED)
-        if reviewed:
+        if reviewed := self.settle(answer.id) if answer else self._drop(FAILED):
             yield reviewed
-        elif answer and (refused := self._refused()):
-            yield refused
 
     def stop_turn(self) -> None:
         """Drop what a turn that is stopped had proposed, unless the review is deferred."""
@@ -98,18 +96,6 @@ class ChangeSettlement:
     def _drop(self, reason: str) -> ChangesReviewed | None:
         return self._record(self.proposals.drop(reason), "") if self.proposals else None
 
-    def _refused(self) -> Warned | None:
-        """That the last turn proposed nothing because every change that its model tried was refused."""
-        failed: list[ToolResultPart] = []
-        for message in self._turn():
-            results = [part for part in message.parts if isinstance(part, ToolResultPart)]
-            failed[:0] = [part for part in results if part.failed and part.name in self._tool_names]
-        if not failed:
-            return None
-        what = "1 change was" if len(failed) == 1 else f"{len(failed)} changes were"
-        reason = next(iter(failed[-1].text.splitlines()), "")[:MAX_REASON_CHARS]
-        return Warned(text=f"{what} refused: {failed[-1].name}: {reason} Nothing was proposed.")
-
     def _record(self, outcome: ReviewOutcome | None, message_id: str) -> ChangesReviewed | None:
         if outcome is None:
             return None
@@ -131,16 +117,13 @@ class ChangeSettlement:
         return reviewed
 
     def _tools_called(self) -> list[str]:
-        called: list[str] = []
-        for message in self._turn():
-            parts = (part for part in message.parts if isinstance(part, ToolCallPart))
-            called[:0] = [part.name for part in parts if part.name in self._tool_names]
-        return [*dict.fromkeys(called)]
+        parts = (part for message in self._turn() for part in message.parts if isinstance(part, ToolCallPart))
+        return [*dict.fromkeys(part.name for part in parts if part.name in self._tool_names)]
 
     @property
     def _tool_names(self) -> frozenset[str]:
         return self.proposals.tool_names if self.proposals else frozenset()
 
-    def _turn(self) -> Iterator[ChatMessage]:
-        """The messages of the last turn after its question, the newest first."""
-        return takewhile(lambda message: message.role != "user", self._journal.history.newest_first)
+    def _turn(self) -> list[ChatMessage]:
+        """The messages of the last turn after its question."""
+        return [*takewhile(lambda message: message.role != "user", self._journal.history.newest_first)][::-1]

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome
+from zkchat.model.choices import WriteMode
 from zkchat.model.message import ChatMessage
 from zkchat.model.patch import edits_of_user
 from zkchat.model.session import ChangesEntry, History
@@ -27,6 +28,16 @@ class ProposedChanges(Protocol):
 
     always: set[str]
     """Folders that the user has agreed to in this session."""
+
+    @property
+    def mode(self) -> WriteMode:
+        """Whether the settings have them asked about, or only shown."""
+        ...
+
+    @property
+    def accepted(self) -> Sequence[str]:
+        """Folders, as globs, in which the settings have them applied without a question."""
+        ...
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -77,7 +88,7 @@ def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -
         message = history.messages.get(message.parent_id or "")
     for entry in told:
         if entry.told:
-            yield prompt_item("memory", entry.title, entry.told, reason=REASON, this_turn_only=True)
+            yield prompt_item("outcome", entry.title, entry.told, reason=REASON, this_turn_only=True)
 
 
 def changed_paths(changes: ChangeSet) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from math import ceil, inf
+from typing import Final
 
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
@@ -35,7 +36,7 @@ from zkchat.context.strategies import (
     recent_start,
 )
 from zkchat.errors import UsageError
-from zkchat.model.choices import CompactionStrategy, LeftOutReason
+from zkchat.model.choices import CompactionStrategy, ItemType, LeftOutReason
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
@@ -317,9 +318,13 @@ class _Rank(IntEnum):
     """Rules, notes and tools that the message calls for."""
 
 
+_GIVING_WAY: Final[frozenset[ItemType]] = frozenset({"memory", "outcome"})
+"""What gives way last, and before the cap."""
+
+
 def _rank(each: PromptItem) -> _Rank:
     item = each.item
-    if item.type == "memory":
+    if item.type in _GIVING_WAY:
         return _Rank.MEMORY
     if item.type == "recall":
         return _Rank.RECALLED
@@ -332,7 +337,7 @@ def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
     usage, budget = assembled.usage, assembled.budget
     scale = usage.total / usage.counted
     summary = _summary_tokens(assembled)
-    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type == "memory"))
+    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY))
     movable = summary + sum(assembled.sizes.values())
     fixed = usage.total - movable
     messages = usage.budgets["messages"]

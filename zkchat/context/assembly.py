@@ -383,7 +383,7 @@ def _counts(items: Sequence[RequestItem]) -> TokenCounts:
         tools=total("tool"),
         memory=total("memory", "summary", "recall"),
         references=total("reference", "evidence") + attached,
-        messages=total("message") - attached,
+        messages=total("message", "outcome") - attached,
     )
 
 

@@ -14,7 +14,7 @@ IncludeMode = Literal["always", "manual", "agent"]
 SessionItemType = Literal["rule", "reference", "tool", "memory"]
 """What a user can add to a session's requests and drop from them."""
 
-ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "message"]
+ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "outcome", "message"]
 """What a request can hold."""
 
 LeftOutReason = Literal[

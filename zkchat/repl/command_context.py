@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from zkchat.chat.further_passages import Page
+    from zkchat.chat.proposed_changes import ProposedChanges
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
     from zkchat.model.change import ChangeRecord, ChangeSet
@@ -33,6 +34,11 @@ class CommandWriting(Protocol):
     @property
     def is_on(self) -> bool:
         """Whether the model may propose changes."""
+        ...
+
+    @property
+    def proposals(self) -> "ProposedChanges | None":
+        """None where it cannot."""
         ...
 
     def allow(self, allowed: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from zkchat.errors import ExitCode, FileConflict, FilesChanged, ZkchatError
 from zkchat.model.change import ChangeOrigin, ChangeSet, Decision, FileWrite, ReviewOutcome
+from zkchat.model.choices import WriteMode
 from zkchat.model.line_diff import DiffLine
 from zkchat.model.patch import hunks_of_write
 from zkchat.ports import ChangeStore, Tool
@@ -56,6 +57,16 @@ class Proposals:
     """Whether they are to be reviewed later than at the end of the turn."""
     always: set[str] = field(default_factory=set)
     """Folders that the user has agreed to in this session."""
+
+    @property
+    def mode(self) -> WriteMode:
+        """Whether the settings have them asked about, or only shown."""
+        return self.policy.mode
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Folders, as globs, in which the settings have them applied without a question."""
+        return self.policy.accept
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:

@@ -16,12 +16,13 @@ from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import WRITING
 from zkchat.errors import ProviderError
-from zkchat.model.events import ChangesReviewed, Event, TurnFinished
+from zkchat.model.events import ChangesReviewed, Event, TurnFinished, Warned
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import ChangesEntry, Session
 from zkchat.ports import ToolOutcome
 from zkchat.providers.script_player import Script, Scripted
+from zkchat.render.context_lines import context_lines
 from zkchat.tools.readings import Readings
 from zkchat.tools.registry import Arguments, FunctionTool
 from zkchat.vault.library import Library
@@ -60,6 +61,7 @@ class Appending:
 
 class Line(Arguments):
     text: str
+    relative_path: str = "Sleep"
 
 
 class Vault:
@@ -76,6 +78,10 @@ class Vault:
             def append(line: Line) -> ToolOutcome:
                 text = staged.read("Sleep.md")
                 assert text is not None
+                if line.relative_path != "Sleep":
+                    return ToolOutcome(
+                        text=f"There is no note {line.relative_path}.\nThe closest is Sleep.", failed=True
+                    )
                 staged.write("Sleep.md", f"{text}{line.text}\n", title="Append to Sleep.md")
                 return ToolOutcome(text="Proposed.", summary="proposed")
 
@@ -146,9 +152,10 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
     events_of(talk.say("What else?"))
     assert "The changes that you proposed (Append to Sleep.md) were applied." in told(model)
     (item,) = (item for item in record_of(talk) if item.name == "Append to Sleep.md")
-    assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
     context = talk.messages[-1].request_context
     assert context
+    assert f"Proposed changes (1), {item.tokens} tokens: Append to Sleep.md [always]" in [*context_lines(context)]
+    assert (item.reason, item.this_turn_only) == ("what became of the changes it proposed", True)
     rebuilt = request_from(context, talk.history.messages, talk.history.contents)
     assert rebuilt.messages == model.requests[-1].messages
     assert rebuilt.tools == model.requests[-1].tools
@@ -293,3 +300,25 @@ def test_of_a_change_that_another_session_proposed_the_model_is_told_nothing(lib
     talk.writing.tell_undone(vault.store.undo(1))
     events_of(talk.say("And now?"))
     assert not any("undone" in each for each in told(model))
+
+
+def warned_of(library: Library, *lines: tuple[str, str], is_deferred: bool = False) -> list[str]:
+    """What is told before the review of a turn whose model appends these lines to these notes."""
+    calls = [[{"tool": "append", "arguments": {"relative_path": note, "text": text}}] for note, text in lines]
+    model = Scripted(Script.model_validate({"answers": [*calls, [{"text": "I proposed it."}]]}))
+    reviewer = Answering(*[yes] * any(note == "Sleep" for note, _ in lines))
+    talk = conversation_over(library, None, model, proposals=Vault().proposing(reviewer, is_deferred=is_deferred))
+    events = events_of(talk.say("Please append it."))
+    finished = next(place for place, event in enumerate(events) if isinstance(event, TurnFinished))
+    return [event.text for event in events[finished:] if isinstance(event, Warned)]
+
+
+def test_what_was_refused_is_told_beside_what_is_reviewed(library: Library) -> None:
+    said = "1 change was refused: append Tea: There is no note Tea."
+    assert warned_of(library, ("Sleep", "one"), ("Tea", "two")) == [said]
+    assert warned_of(library, ("Tea", "two"), ("Sleep", "one"), is_deferred=True) == [said]
+    assert warned_of(library, ("Tea", "two")) == [f"{said} Nothing was proposed."]
+
+
+def test_what_was_refused_and_then_done_is_not_told(library: Library) -> None:
+    assert warned_of(library, ("Slep", "one"), ("Sleep", "one")) == []

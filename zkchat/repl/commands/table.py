@@ -357,8 +357,8 @@ COMMANDS: Final[Sequence[Command]] = (
         arguments="[on]",
         help="let it change notes",
         details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
-        "and say yes or no. /write off ends that. Without an argument, whether it may, and what became of the last "
-        "proposal; /write diff shows that one.",
+        "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
+        "what became of the last proposal; /write diff shows that one.",
         act=writing.write,
         complete=writing.complete_write,
     ),
