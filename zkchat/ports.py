@@ -152,6 +152,10 @@ class Tool(Protocol):
 class ToolServers(Protocol):
     """The MCP servers of a conversation. No method raises for what a server does: it becomes a sentence."""
 
+    def start(self) -> None:
+        """Begin to connect to all of them; returns at once. A second time it does nothing."""
+        ...
+
     def statuses(self) -> tuple[ServerStatus, ...]:
         """By name, as far as they are connected now. Never waits."""
         ...

@@ -121,3 +121,30 @@ def run_captured(
             program.terminate()
             raise
     return program.returncode, output, errors.decode("utf-8", "replace")
+
+
+def start_server(command: "Sequence[str]", *, variables: "Mapping[str, str]", folder: "Path | str") -> "Popen[bytes]":
+    """A program that `find_program` found and that is spoken to over pipes, in a process group and session of its own.
+
+    It has no terminal, and gets no key that is pressed in ours. Raises `OSError` or `ValueError`.
+    """
+    import subprocess
+
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=folder, start_new_session=True, bufsize=0
+    )
+
+
+def signal_group(program: "Popen[bytes]", number: int) -> bool:
+    """Send a signal to a program of `start_server` and its children; returns whether any was there to get it.
+
+    Zero sends nothing.
+    """
+    try:
+        os.killpg(program.pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # macOS says so of a group that has only processes that ended
+        return program.poll() is None
+    return True

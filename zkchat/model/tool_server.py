@@ -6,7 +6,8 @@ from pydantic import Field
 
 from zkchat.model.message import Value
 
-ServerState = Literal["waiting", "connecting", "ready", "failed", "disabled"]
+ServerState = Literal["waiting", "connecting", "ready", "lost", "failed", "disabled"]
+"""`lost`: it was ready, and its connection ended; what it offered is still listed, and the next call connects again."""
 ServerOrigin = Literal["user", "vault"]
 
 
@@ -72,6 +73,10 @@ class ServerStatus(Value):
     """Why it failed, as a sentence."""
     version: str = ""
     """What the server calls itself."""
+    protocol: str = ""
+    """The revision of the protocol that both speak."""
+    log: str = ""
+    """The file with what its process wrote beside the protocol; empty for a server that is reached over HTTP."""
     tools: tuple[ServerTool, ...] = ()
     resources: tuple[ServerResource, ...] = ()
     prompts: tuple[ServerPrompt, ...] = ()

@@ -1,0 +1,198 @@
+"""One server as long as the chat lasts: connected, watched, and connected again at the next call where it was lost."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import anyio
+from mcp import ClientSession, MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
+
+from zkchat.errors import ZkchatError
+from zkchat.mcp_client.contents import one_line
+from zkchat.mcp_client.faults import ServerFault, describe
+from zkchat.mcp_client.link import Link, open_link
+from zkchat.mcp_client.listing import Offers, follow_changes, list_offers
+from zkchat.mcp_client.negotiation import Handshake, negotiate
+from zkchat.mcp_client.server_log import ServerLog
+from zkchat.model.tool_server import ServerDefinition, ServerStatus
+
+CONNECT_SECONDS: Final = 10.0
+"""For starting, the first words and the lists."""
+
+_CLOSE_SECONDS: Final = 1.5
+"""For telling a server over HTTP that its session is over, and for learning why a connection ended."""
+
+T = TypeVar("T")
+
+
+class _SessionGone(Exception):
+    """The server knows nothing of the session any more, and has not looked at the request."""
+
+
+class Connection:
+    """One server. Everything but `status` and `kill` belongs to the event loop of the servers."""
+
+    def __init__(
+        self,
+        definition: ServerDefinition,
+        log_file: Path,
+        variables: Mapping[str, str],
+        expand: Callable[[ServerDefinition], ServerDefinition],
+    ) -> None:
+        self.status = ServerStatus(definition=definition, log="" if definition.url else str(log_file))
+        self._variables = variables
+        self._expand = expand
+        self._log = ServerLog(log_file)
+        self._secrets: tuple[str, ...] = ()
+        self._holder: asyncio.Task[None] | None = None
+        self._link: Link | None = None
+        self._scope = anyio.CancelScope()
+        self._settled = asyncio.Event()
+        """The current attempt to connect has succeeded or failed."""
+        self._concluded = asyncio.Event()
+        """The current connection has ended, and `status` says why."""
+        self._is_closed = False
+
+    async def connect(self) -> None:
+        """Wait until there is a connection; where there is none, one attempt is made. `status` has its outcome."""
+        if self._is_closed or self.status.state == "ready":
+            return
+        if self._holder is not None and self.status.state != "connecting":
+            await asyncio.wait([self._holder])
+        if self._holder is None or self._holder.done():
+            self._settled, self._concluded = asyncio.Event(), asyncio.Event()
+            self._update(state="connecting", problem="")
+            self._holder = asyncio.create_task(self._hold())
+        await self._settled.wait()
+
+    async def request(self, send: Callable[[ClientSession], Awaitable[T]], what: str) -> T:
+        """Send a request within the server's limit. Raises `ServerFault`, whose message is a whole sentence here."""
+        await self.connect()
+        try:
+            return await self._send(send, what)
+        except _SessionGone:
+            if self._link is not None:
+                self._link.over.set()
+            await self._concluded.wait()
+            await self.connect()
+            return await self._send(send, what)
+
+    async def _send(self, send: Callable[[ClientSession], Awaitable[T]], what: str) -> T:
+        link, seconds = self._link, self.status.definition.call_seconds
+        if link is None or self.status.state != "ready":
+            raise ServerFault(self.status.problem or self._sentence("is not connected"))
+        try:
+            with anyio.fail_after(seconds):
+                return await send(link.session)
+        except TimeoutError:
+            raise ServerFault(self._sentence(str(link.silence(seconds, what)))) from None
+        except MCPError as error:
+            if error.code == INVALID_REQUEST and error.message == "Session terminated":
+                raise _SessionGone from None
+            raise ServerFault(await self._explain(error, link)) from None
+        except Exception as error:  # noqa: BLE001 - whatever a server sends ends here, as a sentence
+            raise ServerFault(self._sentence(describe(error))) from None
+
+    async def _explain(self, error: MCPError, link: Link) -> str:
+        """Why a request failed; of a connection that ended, what is said of its end."""
+        if error.code == CONNECTION_CLOSED:
+            with anyio.move_on_after(_CLOSE_SECONDS):
+                await self._concluded.wait()
+                return self.status.problem
+        return self._sentence(await link.describe(error))
+
+    async def close(self) -> None:
+        """End the connection for good."""
+        self._is_closed = True
+        if self._holder is not None:
+            if self._link is not None and self.status.state == "ready":
+                self._link.over.set()
+            else:
+                self._scope.cancel()
+            await asyncio.wait([self._holder])
+        self._log.close()
+
+    def kill(self) -> None:
+        """End the process of the server, and its children, at once; from any thread."""
+        if self._link is not None and self._link.process is not None:
+            self._link.process.kill()
+
+    async def _hold(self) -> None:
+        """Connect, and stay so until it is over. Never raises."""
+        self._scope = anyio.CancelScope()
+        try:
+            definition = self._expand(self.status.definition)
+            self._secrets = _secrets_of(definition)
+            end = anyio.current_time() + CONNECT_SECONDS
+            with self._scope:
+                if not await self._was_held(definition, end, "any"):
+                    await self._was_held(definition, end, "older")
+        except ZkchatError as error:
+            self._conclude(f"cannot be used: {error.message}")
+        except BaseException as error:  # noqa: BLE001 - whatever a server does ends here, as a sentence
+            self._conclude(describe(error))
+        self._conclude("is not connected any more")
+
+    async def _was_held(self, definition: ServerDefinition, end: float, handshake: Handshake) -> bool:
+        """Hold one connection; False where the server ended on our first words, and may understand the older ones."""
+        async with open_link(definition, self._variables, self._log) as link:
+            self._link = link
+            try:
+                with anyio.move_on_after(end - anyio.current_time()) as limit:
+                    await negotiate(link.session, handshake)
+                    self._be_ready(link.session, await list_offers(link.session, self.status.name))
+                if limit.cancelled_caught:
+                    raise link.silence(CONNECT_SECONDS)
+            except Exception as error:  # noqa: BLE001 - said before the process is ended, which takes its time
+                if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED and handshake == "any":
+                    return False
+                self._conclude(await link.describe(error))
+                return True
+            await self._stay(link)
+            return True
+
+    async def _stay(self, link: Link) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(follow_changes, link, self.status.name, self._renew)
+            await link.over.wait()
+            tasks.cancel_scope.cancel()
+        self._conclude(await link.describe(MCPError(CONNECTION_CLOSED, "")))
+        self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
+
+    def _be_ready(self, session: ClientSession, offers: Offers) -> None:
+        info = session.server_info
+        version = one_line(f"{info.name} {info.version}", 100) if info else ""
+        self._update(state="ready", version=version, protocol=session.protocol_version or "")
+        self._renew(offers)
+        self._settled.set()
+
+    def _renew(self, offers: Offers) -> None:
+        problem = self._sentence(offers.problem) if offers.problem else ""
+        self._update(tools=offers.tools, resources=offers.resources, prompts=offers.prompts, problem=problem)
+
+    def _conclude(self, problem: str) -> None:
+        """The connection is over; the first reason is the one that counts."""
+        if not self._concluded.is_set():
+            state = "lost" if self.status.state == "ready" else "failed"
+            self._update(state=state, problem=self._sentence(problem))
+        self._concluded.set()
+        self._settled.set()
+
+    def _update(self, **changes: Any) -> None:
+        self.status = self.status.model_copy(update=changes)
+
+    def _sentence(self, clause: str) -> str:
+        for secret in self._secrets:
+            clause = clause.replace(secret, "…")
+        has_log = self._link is not None and self._link.process is not None
+        way_out = f" What it wrote is in {self.status.log}." if has_log else ""
+        return f"The MCP server {self.status.name} {clause.rstrip('.')}.{way_out}"
+
+
+def _secrets_of(definition: ServerDefinition) -> tuple[str, ...]:
+    """What must not be shown of a definition: headers, and their words, since a scheme may stand before a key."""
+    values = [*definition.headers.values(), *definition.env.values()]
+    words = {word for value in values for word in (value, *value.split()) if len(word) >= 6}
+    return tuple(sorted(words, key=len, reverse=True))

@@ -1,0 +1,119 @@
+"""What goes wrong with a server, as the end of a sentence about it."""
+
+import ssl
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from zkchat.mcp_client.contents import one_line
+
+_MESSAGE_LENGTH: Final = 300
+
+
+class ServerFault(Exception):
+    """A server did not do its part; the message goes on after the server's name: `did not answer`."""
+
+
+def describe(error: BaseException) -> str:
+    """The fault that an exception stands for, however deep in groups its cause is."""
+    cause = min(_leaves(error), key=_rank)
+    match cause:
+        case ServerFault():
+            return str(cause)
+        case MCPError():
+            return _describe_protocol(cause)
+        case httpx2.HTTPError() | httpx2.InvalidURL():
+            return _describe_http(cause)
+        case ValidationError():
+            return f"sent what the protocol does not allow: {_first_mistake(cause)}"
+        case OSError():
+            return f"failed: {_shortened(cause.strerror or str(cause))}"
+        case _:
+            return f"failed: {_message(cause)}"
+
+
+def _describe_protocol(error: MCPError) -> str:
+    if error.code == CONNECTION_CLOSED:
+        return "closed the connection"
+    if error.code == REQUEST_TIMEOUT:
+        return "did not answer in time"
+    return f"answered with an error: {_shortened(error.message)}"
+
+
+def _describe_http(error: httpx2.HTTPError | httpx2.InvalidURL) -> str:
+    match error:
+        case httpx2.InvalidURL() | httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError():
+            return f"cannot be reached: its `url` or `headers` are not valid ({_message(error)})"
+        case httpx2.ConnectError() if _is_about_tls(error):
+            return f"cannot be reached: the connection is not secure ({_message(error)})"
+        case httpx2.ConnectError() | httpx2.TimeoutException() | httpx2.ProxyError():
+            return f"cannot be reached: {_message(error)}"
+        case _:
+            return f"closed the connection ({_message(error)})"
+
+
+def describe_status(code: int, address: str) -> str:
+    """The fault that an HTTP status stands for."""
+    try:
+        status = f"{code} {HTTPStatus(code).phrase}"
+    except ValueError:
+        status = str(code)
+    if code in (401, 403, 407):
+        return f"refuses us ({status}): check its `headers` in the settings"
+    if code in (404, 405, 410):
+        return f"is not at {without_secrets(address)} ({status}): check its `url` in the settings"
+    return f"failed ({status})"
+
+
+def without_secrets(address: str) -> str:
+    """An address without user, password, query and fragment, which may hold keys."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "its address"
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def _rank(error: BaseException) -> int:
+    """The smaller, the nearer to the cause: a closed connection is what everything else leads to."""
+    if isinstance(error, MCPError):
+        return 4 if error.code == CONNECTION_CLOSED else 2
+    ranks = ((ServerFault, 0), (httpx2.HTTPError, 1), (ValidationError, 2), (Exception, 3))
+    return next((rank for kind, rank in ranks if isinstance(error, kind)), 5)
+
+
+def _is_about_tls(error: BaseException) -> bool:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ssl.SSLError):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return "SSL" in str(error) or "certificate" in str(error)
+
+
+def _first_mistake(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return _shortened(f"{place}: {first['msg']}" if place else first["msg"])
+
+
+def _message(error: BaseException) -> str:
+    return _shortened(str(error) or type(error).__name__)
+
+
+def _shortened(text: str) -> str:
+    return one_line(text, _MESSAGE_LENGTH).rstrip(".")

@@ -1,0 +1,208 @@
+"""The MCP servers of a chat, on a thread and event loop of their own, so that none of them can delay the chat."""
+
+import asyncio
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+
+if TYPE_CHECKING:
+    from zkchat.mcp_client.connection import Connection
+    from zkchat.mcp_client.requests import Requests
+
+INSTALL_HINT: Final = "Install it: pip install 'zkchat[mcp]'"
+
+_CLOSE_SECONDS: Final = 5.0
+"""After which `close` kills what is left of the servers."""
+
+_SLACK_SECONDS: Final = 30.0
+"""For connecting again and for a call that is given up, before the chat stops waiting for our own thread."""
+
+_POLL_SECONDS: Final = 0.02
+
+T = TypeVar("T")
+
+
+class McpServers:
+    """Implements `ToolServers`. Loads the SDK on its thread, and only once it is started."""
+
+    def __init__(
+        self,
+        definitions: Iterable[ServerDefinition],
+        log_folder: Path,
+        *,
+        variables: Mapping[str, str],
+        expand: Callable[[ServerDefinition], ServerDefinition] = lambda definition: definition,
+    ) -> None:
+        """`variables`: those of our process; a server's gets few of them. `expand`: fills in the variables that a
+        definition names, as late as possible; a `ZkchatError` that it raises is why the server cannot be used."""
+        self._definitions = sorted(definitions, key=lambda definition: definition.name)
+        self._log_folder = log_folder
+        self._variables = variables
+        self._expand = expand
+        self._connections: dict[str, Connection] = {}
+        self._problem = ""
+        """Why none of them can be used."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._is_running = threading.Event()
+        self._ending = asyncio.Event()
+        self._is_closed = False
+
+    def start(self) -> None:
+        """Begin to connect to all of them; returns at once."""
+        if self._thread is None and not self._is_closed and any(one.is_enabled for one in self._definitions):
+            self._thread = threading.Thread(target=self._run, name="mcp-servers", daemon=True)
+            self._thread.start()
+
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """By name, as far as they are connected now. Never waits."""
+        return tuple(self._status(definition) for definition in self._definitions)
+
+    def _status(self, definition: ServerDefinition) -> ServerStatus:
+        if not definition.is_enabled:
+            return ServerStatus(definition=definition, state="disabled")
+        if self._problem:
+            return ServerStatus(definition=definition, state="failed", problem=self._problem)
+        connection = self._connections.get(definition.name)
+        return connection.status if connection else ServerStatus(definition=definition)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until each has been connected or has failed; False where that took longer."""
+        self.start()
+        if self._thread is None or not self._is_running.wait(seconds):
+            return self._thread is None
+        if self._loop is None:
+            return True
+        try:
+            self._submit(self._connect_all()).result(seconds)
+        except (FutureTimeout, RuntimeError):
+            return False
+        return True
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, object]) -> ServerAnswer:
+        return await self._ask(server, lambda requests: requests.call_tool(tool, arguments))
+
+    async def read(self, server: str, uri: str) -> ServerAnswer:
+        return await self._ask(server, lambda requests: requests.read_resource(uri))
+
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> ServerAnswer:
+        return await self._ask(server, lambda requests: requests.get_prompt(name, arguments))
+
+    async def _ask(self, server: str, ask: "Callable[[Requests], Coroutine[Any, Any, ServerAnswer]]") -> ServerAnswer:
+        """What a server answers, or a sentence; waits on the loop of the caller for what is done on ours."""
+        definition = next((one for one in self._definitions if one.name == server and one.is_enabled), None)
+        if definition is None:
+            return _failure(f"There is no MCP server {server}.")
+        self.start()
+        while not self._is_running.is_set() and not self._is_closed:
+            await asyncio.sleep(_POLL_SECONDS)
+        if self._problem or self._is_closed:
+            return _failure(self._problem or f"The MCP server {server} is not connected any more.")
+
+        async def work() -> ServerAnswer:
+            from zkchat.mcp_client.requests import Requests
+
+            return await ask(Requests(self._connections[server]))
+
+        try:
+            future = asyncio.wrap_future(self._submit(work()))
+            return await asyncio.wait_for(future, definition.call_seconds + _SLACK_SECONDS)
+        except (TimeoutError, RuntimeError):
+            return _failure(f"The MCP server {server} did not answer.")
+
+    def close(self) -> None:
+        """End all connections and processes; takes a few seconds at most."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._thread is None:
+            return
+        self._is_running.wait(_CLOSE_SECONDS)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._ending.set)
+        self._thread.join(_CLOSE_SECONDS)
+        for connection in self._connections.values():
+            connection.kill()
+
+    def _run(self) -> None:
+        """The thread."""
+        try:
+            from zkchat.mcp_client.connection import Connection
+            from zkchat.mcp_client.quiet import silence_loggers
+        except ImportError:
+            self._problem = f"MCP servers need the package `mcp`, which is not installed. {INSTALL_HINT}"
+            self._is_running.set()
+            return
+        silence_loggers()
+        loop = asyncio.new_event_loop()
+        loop.set_default_executor(_DaemonThreads())
+        loop.set_exception_handler(lambda _loop, _context: None)
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_until_complete(self._serve(Connection))
+        finally:
+            self._is_running.set()
+            loop.close()
+
+    async def _serve(self, connection: "type[Connection]") -> None:
+        self._connections = {
+            one.name: connection(one, self._log_folder / log_name(one.name), self._variables, self._expand)
+            for one in self._definitions
+            if one.is_enabled
+        }
+        self._ending = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._is_running.set()
+        connecting = asyncio.ensure_future(self._connect_all())
+        await self._ending.wait()
+        await asyncio.gather(*(one.close() for one in self._connections.values()), return_exceptions=True)
+        await asyncio.wait([connecting])
+
+    async def _connect_all(self) -> None:
+        """Wait for the first attempt of each."""
+        pending = [one.connect() for one in self._connections.values() if one.status.state in ("waiting", "connecting")]
+        await asyncio.gather(*pending, return_exceptions=True)
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        assert self._loop is not None
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:  # the loop has ended
+            work.close()
+            raise
+
+
+class _DaemonThreads(ThreadPoolExecutor):
+    """Runs each call on a thread that nobody waits for: looking up a host's name can take longer than we have."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*args, **options))
+                except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
+                    future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return future
+
+
+def log_name(server: str) -> str:
+    """The name of a server's log: safe as that of a file, and different for different servers."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", server).lstrip(".")[:60]
+    return f"{safe}.log" if safe == server else f"{safe}-{hashlib.sha256(server.encode()).hexdigest()[:8]}.log"
+
+
+def _failure(sentence: str) -> ServerAnswer:
+    return ServerAnswer(text=sentence, failed=True)
