@@ -115,6 +115,16 @@ def test_a_tag_is_added_once(garden: World) -> None:
     assert garden.run("tags", "soil", "--json").json == [{"tag": "soil", "notes": 1}]
 
 
+@pytest.mark.parametrize("arguments", [["tag", "Compost", "soil"], ["set", "Compost", "rating", "5"]])
+def test_what_is_so_already_is_no_failure(garden: World, arguments: list[str]) -> None:
+    note(garden, *arguments, "--yes")
+    before = tree(garden.vault)
+    again = note(garden, *arguments)
+    assert (again.code, again.err) == (0, "Nothing was changed: Plants/Compost.md says so already.\n")
+    assert note(garden, *arguments, "--yes", "--json").json["applied"] is False
+    assert (tree(garden.vault), len(garden.run("changes", "--json").json)) == (before, 1)
+
+
 def test_a_rename_takes_every_link_along(garden: World) -> None:
     assert note(garden, "rename", "Inbox", "Entrance", "--yes").code == 0
     assert not (garden.vault / "Inbox.md").exists()
@@ -263,6 +273,65 @@ def test_a_new_note_that_takes_over_links_says_so(world: World) -> None:
     assert (made.code, "3 links in 2 notes" in " ".join(made.err.split())) == (0, True)
     world.note("Other/Plan.md", "")
     assert "links" not in world.run("note", "new", "Other name", "--yes").err
+
+
+CANVAS = '{"nodes":[{"id":"1","file":"Plan.md"},{"id":"2","text":"See [[Sleep]] and [[Plan]]."}],"edges":[]}'
+BASE = 'filters:\n  - file.hasLink("Sleep")\n  - \'file == link("Plan")\'\n# [[Sleep]]\n'
+
+
+def test_links_of_canvases_and_bases_are_counted(world: World) -> None:
+    world.note("Reference/Sleep.md", "# Sleep\n")
+    world.note("A.md", "[[Sleep]], and once a [[Plan]]")
+    world.note("Board.canvas", CANVAS)
+    world.note("All.base", BASE)
+    taken_over = world.run("note", "new", "Sleep", "--dry-run")
+    assert "3 links in 3 files for Reference/Sleep.md would lead to Sleep.md instead." in " ".join(
+        taken_over.err.split()
+    )
+    awaited = world.run("note", "new", "Plan", "--yes")
+    assert "4 links in 3 files that led nowhere lead to Plan.md." in awaited.err
+    trashed = world.run("note", "trash", "Plan", "--dry-run")
+    assert "4 links in 3 files lead to Plan.md, and will lead nowhere." in trashed.err
+    asked = note(world, "rename", "Plan", "Scheme", typed="n\n", terminal=True)
+    assert "4 links in 3 files follow" in asked.err
+    assert "There are 3 other files whose links follow." in note(world, "rename", "Plan", "Scheme", "--yes").err
+
+
+def test_templates_that_there_are_are_told(world: World) -> None:
+    unset = world.run("note", "new", "Monday", "--template", "Nope", "--yes")
+    assert (unset.code, "name no folder of templates" in unset.err) == (ExitCode.VAULT, True)
+    world.note(".obsidian/templates.json", '{"folder": "Templates"}')
+    assert "There are no notes in Templates/." in world.run("note", "new", "Monday", "--template", "Nope", "--yes").err
+    world.note("Templates/Meeting.md", "# {{title}}\n")
+    world.note("Templates/Work/Week.md", "# {{title}}\n")
+    world.note("Other.md", "text\n")
+    for name, wrong in (("Nope", "There is no template 'Nope'."), ("Other", "Other.md is no template.")):
+        refused = world.run("note", "new", "Monday", "--template", name, "--yes")
+        assert refused.code == ExitCode.VAULT
+        assert wrong in refused.err
+        assert "Those in Templates/: Meeting, Week." in refused.err
+
+
+def test_settings_of_obsidian_that_name_what_moves_are_told(world: World) -> None:
+    world.note(".obsidian/daily-notes.json", '{"folder": "Log/Daily", "template": "Templates/Day"}')
+    world.note(".obsidian/templates.json", '{"folder": "Templates/"}')
+    settings = '{"newFileLocation": "folder", "newFileFolderPath": "Inbox", "attachmentFolderPath": "Files"}'
+    world.note(".obsidian/app.json", settings)
+    for path in ("Log/Daily/2026-03-01.md", "Templates/Day.md", "Inbox/A.md", "Files/B.md", "Logs/C.md"):
+        world.note(path, "text\n")
+    told = "Obsidian's setting for {} still names {}: change it there."
+    for folder, expected in (
+        ("Log/", [("daily notes", "Log/Daily/")]),
+        ("Templates/Day.md", [("the template of daily notes", "Templates/Day")]),
+        ("Templates/", [("the template of daily notes", "Templates/Day"), ("templates", "Templates/")]),
+        ("Inbox/", [("new notes", "Inbox/")]),
+        ("Files/", [("attachments", "Files/")]),
+        ("Logs/", []),
+        ("Inbox/A.md", []),
+    ):
+        remarks = world.run("note", "rename", folder, "Elsewhere", "--dry-run", "--json").json["remarks"]
+        assert remarks == [told.format(*each) for each in expected]
+    assert (world.vault / ".obsidian/app.json").read_text() == settings
 
 
 def test_a_bare_name_of_several_notes_is_refused_with_and_without_brackets(world: World) -> None:

@@ -51,3 +51,11 @@ def test_what_is_saved_of_a_chat_neither_answers_nor_takes_the_place_of_a_note(w
     found = world.run("search", "hours of sleep", "--json").json
     assert {passage["path"] for passage in found} <= {"Body/Sleep.md", "Naps.md"}
     assert world.run("resolve", "[[/Sleep]]").out.startswith("[[/Sleep]] → Sleep.md")
+
+
+def test_links_that_waited_for_a_saved_note_are_told(world: World) -> None:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep, see [[Kept]] and [[Talk]].\n")
+    shown = chat(world, "How many hours of sleep do adults need?", "/save [[Kept]]", "/export Talk", "/save [[Other]]")
+    assert "1 link in 1 note that led nowhere leads to Kept.md." in shown
+    assert "2 links in 2 notes that led nowhere lead to Talk.md." in shown, "the saved note quotes the first"
+    assert "Other.md." not in shown

@@ -104,6 +104,8 @@ def append(
 ) -> None:
     """Append a text to a note, or to a section of it.
 
+    Words without quotes are joined with spaces, as echo does.
+
     A section is its heading, Heading#Subheading, or the ^id of a block. One that is not there, or is there twice, is
     refused: nothing is ever appended elsewhere.
 

@@ -212,7 +212,7 @@ class ChangeReport:
             return
         print_diff(self.io, self.paths, changes)
         self._tell(self.edit.remarks)
-        why = "this is a dry run" if changes else f"{self.edit.path} is so already"
+        why = "this is a dry run" if changes else f"{self.edit.path} says so already"
         self.io.note(f"Nothing was changed: {why}.")
 
     def tell_applied(self, record: "ChangeRecord", remarks: tuple[str, ...] = ()) -> None:

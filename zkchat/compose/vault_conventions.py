@@ -17,6 +17,7 @@ def vault_conventions(vault: Path) -> VaultConventions:
 
     app, templates = obsidian_settings(vault, _APP), obsidian_settings(vault, _TEMPLATES)
     defaults = VaultConventions()
+    attachments = text_setting(app, "attachmentFolderPath")  # `./` is the folder of the note
     in_folder = app.get("newFileLocation") == "folder"
     return VaultConventions(
         link_style=link_style(vault),
@@ -25,4 +26,5 @@ def vault_conventions(vault: Path) -> VaultConventions:
         date_format=text_setting(templates, "dateFormat") or defaults.date_format,
         time_format=text_setting(templates, "timeFormat") or defaults.time_format,
         new_note_folder=text_setting(app, "newFileFolderPath").strip("/") if in_folder else "",
+        attachment_folder="" if attachments.startswith(".") else attachments.strip("/"),
     )

@@ -14,6 +14,7 @@ from zkchat.model.patch import is_folder_move, path_before, text_of
 
 _LINK: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|^ {0,3}\[[^\]\n]+\]:\s*\S.*")
 """Wikilinks, the targets of Markdown links, and reference definitions."""
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +67,23 @@ def _updated_links(blocks: Sequence[Block], old: Sequence[str], new: Sequence[st
             return 0
         pairs = zip(old[block.old_start : block.old_end], new[block.new_start : block.new_end], strict=True)
         for before, after in pairs:
-            if is_note(path) and _LINK.sub("", before) != _LINK.sub("", after):
+            if not is_note(path):
+                count += max(1, _differing_links(before, after), _differing_texts(before, after))
+            elif _LINK.sub("", before) != _LINK.sub("", after):
                 return 0
-            count += max(1, _differing_links(before, after))
+            else:
+                count += max(1, _differing_links(before, after))
     return count
 
 
 def _differing_links(before: str, after: str) -> int:
     return sum(one != other for one, other in zip_longest(_LINK.findall(before), _LINK.findall(after)))
+
+
+def _differing_texts(before: str, after: str) -> int:
+    """The same in a line of a canvas or base, where a quoted text is a path or holds links."""
+    pairs = zip_longest(_QUOTED.findall(before), _QUOTED.findall(after), fillvalue="")
+    return sum(max(1, _differing_links(one, other)) for one, other in pairs if one != other)
 
 
 def is_in_trash(path: str) -> bool:

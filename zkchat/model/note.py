@@ -3,11 +3,12 @@
 What stands in a note is a named tuple, which is made in a fraction of the time of a frozen dataclass.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from zkchat.model.choices import LinkVia
+from zkchat.model.text import counted
 
 LinkSyntax = Literal["wikilink", "markdown"]
 PrivacyClass = Literal["open", "local", "never"]
@@ -35,6 +36,11 @@ def without_suffix(path: str) -> str:
 def file_title(path: str) -> str:
     """The name of a note's file, without folders and suffix."""
     return without_suffix(path.rpartition("/")[2])
+
+
+def counted_files(paths: Collection[str], which: str = "") -> str:
+    """`3 other notes` for `which` being `other `; files, where one of them is no note."""
+    return counted(len(paths), f"{which}{'note' if all(map(is_note, paths)) else 'file'}")
 
 
 def may_hold_text(path: str) -> bool:

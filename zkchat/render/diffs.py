@@ -11,6 +11,7 @@ from rich.text import Text
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.file_diffs import FileDiff, file_diffs
 from zkchat.model.line_diff import DiffLine, Hunk
+from zkchat.model.note import counted_files
 from zkchat.model.patch import hunks_of_write, text_of
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line, sanitize_text
@@ -78,9 +79,10 @@ def file_rows(diff: FileDiff, style: DiffStyle) -> Iterator[Text]:
 
 
 def following_rows(following: Sequence[FileDiff], style: DiffStyle) -> Iterator[Text]:
-    """The notes in which nothing but links follow a move; with each line of them where nothing is folded."""
+    """The files in which nothing but links follow a move; with each line of them where nothing is folded."""
     links = counted(sum(each.links for each in following), "link")
-    yield from _fitted(Text(f"{links} in {counted(len(following), 'note')} follow", style="bold"), style.width)
+    paths = [each.change.path for each in following]
+    yield from _fitted(Text(f"{links} in {counted_files(paths)} follow", style="bold"), style.width)
     if style.most_lines is None:
         for each in following:
             yield from file_rows(each, style)
@@ -88,8 +90,8 @@ def following_rows(following: Sequence[FileDiff], style: DiffStyle) -> Iterator[
     for each in following[:FOLDED_NOTES]:
         count = f" ({each.links} links)" if each.links > 1 else ""
         yield from _fitted(Text(f"  {sanitize_line(each.change.path)}{count}"), style.width)
-    if (more := len(following) - FOLDED_NOTES) > 0:
-        yield Text(f"  … and {counted(more, 'more note')}", style="dim")
+    if more := paths[FOLDED_NOTES:]:
+        yield Text(f"  … and {counted_files(more, 'more ')}", style="dim")
 
 
 def heading(diff: FileDiff) -> str:

@@ -29,3 +29,17 @@ class VaultConventions:
     """Of `{{date}}` and `{{time}}` in templates, in the notation of moment.js."""
     new_note_folder: str = ""
     """Where a note goes that is named by its title alone; empty for the root of the vault."""
+    attachment_folder: str = ""
+    """Where attachments go; empty where that is no one folder."""
+
+    @property
+    def named_paths(self) -> list[tuple[str, str]]:
+        """The folders and notes that settings name, each after what it is for; folders end in a slash."""
+        named = [
+            ("daily notes", f"{self.daily.folder.strip('/')}/"),
+            ("the template of daily notes", self.daily.template.strip("/")),
+            *(("templates", folder) for folder in self.template_folders),
+            ("new notes", f"{self.new_note_folder}/"),
+            ("attachments", f"{self.attachment_folder}/"),
+        ]
+        return [(setting, path) for setting, path in named if path.strip("/")]

@@ -1,13 +1,14 @@
 """The editor of notes: each change is checked, and staged for the user to agree to."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from zkchat.errors import EditRefused, VaultError
+from zkchat.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.model.choices import SectionPosition
-from zkchat.model.note import NOTE_SUFFIX, file_title, is_note
+from zkchat.model.note import NOTE_SUFFIX, counted_files, file_title, is_note, without_suffix
 from zkchat.model.text import counted, shorten
 from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.library import Library, shown_text
@@ -31,6 +32,8 @@ _SECTION_TITLES: Final[dict[SectionPosition, str]] = {
     "before": "Insert before",
     "after": "Insert after",
 }
+_MAX_TEMPLATES: Final = 20
+"""That are named where one is not there."""
 _MAX_PLACE: Final = 60
 """Characters of a heading that a title names."""
 
@@ -129,11 +132,10 @@ class NoteEditor:
 
     def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
         """A remark on the links to a note that lead nowhere once it is called otherwise."""
-        from zkchat.writing.links.changed_meaning import links_lost
+        from zkchat.writing.links.changed_meaning import counted_links, links_lost
 
         lost = links_lost(self.library.on_disk, self.staged, path, self._changed(self.staged.read(path) or "", change))
-        links, sources = sum(each.links for each in lost), {each.source for each in lost}
-        return (f"{counted(links, 'link')} in {counted(len(sources), 'note')} would lead nowhere.",) if links else ()
+        return (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""
@@ -176,14 +178,24 @@ class NoteEditor:
     def delete(self, target: str) -> StagedEdit:
         """Stage the move of a file to the vault's trash."""
         path = self._targets.file(target)
-        links = [each for each in self.library.links_to(self.staged.path_on_disk(path) or path) if each.source != path]
+        leading = self._links_to(path)
         before = (self.staged.read(path) or "") if is_note(path) else ""
         self.staged.trash(path, title=(title := f"Move {path} to the trash"))
-        linking = {*self.library.confirmed({link.source for link in links})}
-        count = sum(link.source in linking for link in links)
-        leading = f"{counted(count, 'link')} in {counted(len(linking), 'note')} {'leads' if count == 1 else 'lead'}"
-        remarks = (f"{leading} to {path}, and will lead nowhere.",) if linking else ()
+        remarks = (f"{leading} to {path}, and will lead nowhere.",) if leading else ()
         return StagedEdit(path=path, title=title, before=before, remarks=remarks)
+
+    def _links_to(self, path: str) -> str:
+        """`3 links in 2 notes lead`; empty where none do."""
+        from zkchat.writing.links.changed_meaning import links_in_other_files
+
+        found = Counter(each.source for each in self.library.links_to(self.staged.path_on_disk(path) or path))
+        confirmed = {*self.library.confirmed(found)} - {path}
+        counts = {source: count for source, count in found.items() if source in confirmed}
+        counts |= {each.source: each.links for each in links_in_other_files(self.library, self.staged, path)}
+        total = sum(counts.values())
+        return (
+            f"{counted(total, 'link')} in {counted_files(counts)} {'leads' if total == 1 else 'lead'}" if counts else ""
+        )
 
     def _move(self, source: str, target: str) -> StagedEdit:
         from zkchat.writing.links.renames import stage_move, title_of_move
@@ -199,8 +211,14 @@ class NoteEditor:
                 raise EditRefused(f"{source} cannot be moved, because of another file that links to it.") from None
             raise
         others = self.library.confirmed(path for path in summary.rewritten if path != target)
-        follow = f"{_counted(len(others), 'other note')} whose links follow." if others else ""
+        are = "is" if len(others) == 1 else "are"
+        follow = f"There {are} {counted_files(others, 'other ')} whose links follow." if others else ""
         remarks = [f"A link of {path} that led nowhere now leads to it." for path in self._shown(summary.revived)]
+        remarks += [
+            f"Obsidian's setting for {setting} still names {path}: change it there."
+            for setting, path in self._conventions.named_paths
+            if f"{without_suffix(path)}/".startswith(f"{without_suffix(source)}/")
+        ]
         return StagedEdit(path=target, title=title_of_move(source, target), follow=follow, remarks=tuple(remarks))
 
     def _hidden(self) -> set[str]:
@@ -217,22 +235,21 @@ class NoteEditor:
         return StagedEdit(path=path, title=title, after=text, remarks=remarks)
 
     def _taken_over(self, path: str, text: str, *, is_refused: bool) -> tuple[str, ...]:
-        """A remark on the links of other notes that would mean the new one. Raises `EditRefused` instead."""
-        from zkchat.writing.links.changed_meaning import links_taken_over, meant_before
+        """Remarks on the links that would mean the new note. Raises `EditRefused` instead where they mean another one.
 
-        changed = links_taken_over(self.library.on_disk, self.staged, path, text)
-        if not changed:
-            return ()
+        A model is told nothing of links that led nowhere: they may be those of notes that it does not see.
+        """
+        from zkchat.writing.links.changed_meaning import links_to_new, meant_before, remarks_on_new
+
+        changed = links_to_new(self.library.on_disk, self.staged, path, text)
         named = self._shown(meant_before(changed))
         meant = ", ".join(named) or "another file"
-        if is_refused:
+        if is_refused and any(each.meant for each in changed):
             raise EditRefused(
                 f"{path} is not created: links that mean {meant} would mean it instead.",
                 hint="Choose another name" + (", or edit the note that is there." if named else "."),
             )
-        links = sum(each.links for each in changed)
-        sources = len({each.source for each in changed})
-        return (f"{counted(links, 'link')} in {counted(sources, 'note')} for {meant} would lead to {path} instead.",)
+        return () if self._for_model else remarks_on_new(changed, path, meant)
 
     def _rewrite(
         self, target: str, verb: str, change: Callable[[str], str], place: str = "", *, end: str = ""
@@ -242,9 +259,11 @@ class NoteEditor:
         if before is None:
             raise EditRefused(f"{path} cannot be changed.")
         after = self._changed(before, change)
-        if after == before:
+        title = f"{verb} {path}{_place(place)}{end}"
+        if after != before:
+            self.staged.write(path, after, title=title)
+        elif self._for_model:
             raise EditRefused(f"Nothing would change in {path}: it says so already.")
-        self.staged.write(path, after, title=(title := f"{verb} {path}{_place(place)}{end}"))
         return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))
 
     def _changed(self, before: str, change: Callable[[str], str]) -> str:
@@ -280,17 +299,25 @@ class NoteEditor:
         for folder in ("", *folders):
             if self.library.has_text(f"{folder}{name}") and f"{folder}{name}".startswith(folders or ""):
                 return f"{folder}{name}"
-        path = self._targets.note(named)
+        try:
+            path = self._targets.note(named)
+        except NoteNotFound:
+            raise NoteNotFound(f"There is no template '{named}'.", hint=self._templates_there_are()) from None
         if not path.startswith(folders or ""):
-            raise EditRefused(f"{path} is no template.", hint=f"Templates are in {', '.join(folders)}.")
+            raise EditRefused(f"{path} is no template.", hint=self._templates_there_are())
         return path
+
+    def _templates_there_are(self) -> str:
+        folders = self._conventions.template_folders
+        if not folders:
+            return "Obsidian's settings name no folder of templates, so any note can be one: give its path."
+        paths = (row.path for row in self.library.files() if row.path.startswith(folders) and is_note(row.path))
+        found = self.library.confirmed(sorted(paths)[:_MAX_TEMPLATES])
+        where = ", ".join(folders)
+        return f"Those in {where}: {', '.join(map(file_title, found))}." if found else f"There are no notes in {where}."
 
 
 def _place(place: str) -> str:
     """A heading or block as a title names it: ` › State › Tasks`."""
     names = [name.strip() for name in place.split("#") if name.strip()]
     return "".join(f" › {name}" for name in [shorten(" › ".join(names), _MAX_PLACE)] if name)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"There is 1 {what}" if number == 1 else f"There are {number} {what}s"

@@ -245,7 +245,7 @@ class _Write:
         edit = act(source)
         if is_note(source):
             self._readings.proposed(edit.path, places, source)
-        self._mark(replace(edit, remarks=()))  # the user sees each link
+        self._mark(edit)
         return ToolOutcome(text=self._told(edit), summary=edit.title, stages_change=True)
 
     def _outcome(self, edit: StagedEdit, known_places: Iterable[str], note: str = "") -> ToolOutcome:

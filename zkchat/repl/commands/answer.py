@@ -22,7 +22,7 @@ from zkchat.repl.commands.arguments import (
     reference_numbered,
     references_of_last_answer,
 )
-from zkchat.repl.commands.changes import create_file
+from zkchat.repl.commands.changes import create_file, remarks_on_new_file
 from zkchat.repl.commands.places import describe_next_steps, show_references
 from zkchat.vault.notes.wikilink import name_key
 
@@ -119,8 +119,9 @@ async def _write(
     if not is_named and not await context.surface.confirm(question):
         context.surface.print_dimmed("Nothing was written.")
         return NOTHING
+    remarks = remarks_on_new_file(context, path, text)
     create_file(context, path, text, command=command)
-    context.surface.print(f"{path} is in your vault now. /undo takes it back.")
+    context.surface.print("\n".join([f"{path} is in your vault now. /undo takes it back.", *remarks]))
     return NOTHING
 
 

@@ -1,11 +1,13 @@
 """Commands for what zkchat changed in the vault: list it, show one change, undo the last ones, add a file."""
 
+from contextlib import suppress
 from typing import Final
 
-from zkchat.errors import FilesChanged
+from zkchat.errors import FilesChanged, ZkchatError
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
 from zkchat.render.change_history import describe_conflict, headline, undo_question, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.writing.staging import StagedChanges
 from zkchat.writing.undo import UndoPlan, parse_number, plan_undo_named, reversal, undo_all
 
 _MAX_LISTED: Final = 10
@@ -67,6 +69,17 @@ def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:
     for sentence, changed in (each for conflict in error.conflicts for each in describe_conflict(conflict)):
         context.surface.print(sentence)
         context.surface.print_changes(changed)
+
+
+def remarks_on_new_file(context: CommandContext, path: str, text: str) -> tuple[str, ...]:
+    """What is to be said of links that would lead to a new file; nothing where the notes cannot be read."""
+    from zkchat.writing.links.changed_meaning import links_to_new, remarks_on_new
+
+    with suppress(ZkchatError):
+        return remarks_on_new(
+            links_to_new(context.browser.refreshed(), StagedChanges(context.changes), path, text), path
+        )
+    return ()
 
 
 def create_file(context: CommandContext, path: str, text: str, *, command: str) -> None:

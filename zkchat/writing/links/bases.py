@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from zkchat.model.note import Link
 from zkchat.vault.notes.link_targets import TextEdit
 from zkchat.vault.notes.wikilink import wikilink, wikilink_spans
 from zkchat.writing.links.moved import MovedFiles
@@ -20,7 +21,7 @@ _CONTEXT = 60
 
 def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, str] | None) -> list[TextEdit]:
     """The edits that make what a base names mean what it meant. `folder` is the old and new path of one that moves."""
-    visible = _COMMENT.sub(lambda match: "\0" * len(match[0]), text)
+    visible = _visible(text)
     edits = [*_wikilinks(visible, source, moved)]
     taken = {place for edit in edits for place in range(edit.start, edit.end)}
     for pattern in _QUOTED:
@@ -31,14 +32,35 @@ def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, st
     return [*{*edits}]
 
 
-def _wikilinks(visible: str, source: str, moved: MovedFiles) -> Iterator[TextEdit]:
+def base_targets(text: str) -> Iterator[tuple[str, bool]]:
+    """What the links and texts of a base name, and whether that is the very path of a file."""
+    visible = _visible(text)
+    yield from ((link.target, False) for link in _links(visible))
+    for match in (each for pattern in _QUOTED for each in pattern.finditer(visible)):
+        if _TAKES_LINK.search(visible, max(0, match.start() - _CONTEXT), match.start()):
+            yield match[0].partition("#")[0].partition("|")[0], False
+        elif "[[" not in match[0]:
+            yield match[0], True
+
+
+def _visible(text: str) -> str:
+    """The text without its comments."""
+    return _COMMENT.sub(lambda match: "\0" * len(match[0]), text)
+
+
+def _links(visible: str) -> Iterator[Link]:
     for span in wikilink_spans(visible):
         link = wikilink(visible, span, 1)
         if link and link.target and not link.external:
-            target = moved.retargeted(link.target, source, link.text)
-            if target is not None:
-                start = visible.index(link.target, link.start)
-                yield TextEdit(start, start + len(link.target), target)
+            yield link
+
+
+def _wikilinks(visible: str, source: str, moved: MovedFiles) -> Iterator[TextEdit]:
+    for link in _links(visible):
+        target = moved.retargeted(link.target, source, link.text)
+        if target is not None:
+            start = visible.index(link.target, link.start)
+            yield TextEdit(start, start + len(link.target), target)
 
 
 def _quoted(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from zkchat.vault.notes.link_targets import TextEdit
+from zkchat.vault.notes.link_targets import TextEdit, link_targets
 from zkchat.writing.links.moved import MovedFiles, update_text
 
 CANVAS_SUFFIX: Final = ".canvas"
@@ -28,9 +28,7 @@ class _Text(NamedTuple):
 
 def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:
     """The edits that make every node and link of a canvas mean what it meant; none for what is no JSON."""
-    try:
-        json.loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
+    if not _is_json(text):
         return []
     edits: list[TextEdit] = []
     for each in _node_texts(text):
@@ -42,6 +40,26 @@ def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:
         elif "](" in written or "[[" in written or "]:" in written:
             edits += _in_text(written, each.start, source, moved)
     return edits
+
+
+def canvas_targets(text: str) -> Iterator[tuple[str, bool]]:
+    """What the nodes and links of a canvas name, and whether that is the very path of a file; nothing for no JSON."""
+    if not _is_json(text):
+        return
+    for each in _node_texts(text):
+        named = _decoded(text[each.start : each.end])
+        if each.key in _PATHS:
+            yield named, True
+        else:
+            yield from ((link.target, False) for link in link_targets(named, has_frontmatter=False))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _in_text(written: str, start: int, source: str, moved: MovedFiles) -> Iterator[TextEdit]:
