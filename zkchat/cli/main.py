@@ -20,6 +20,7 @@ from zkchat.cli import (
     doctor,
     help,
     links,
+    mcp,
     memory,
     models,
     note,
@@ -108,6 +109,7 @@ app.add_typer(memory.app, name="memory", rich_help_panel=Section.CONVERSATIONS)
 app.add_typer(models.app, name="models", rich_help_panel=Section.ANSWERS)
 app.add_typer(agent.app, name="agent", rich_help_panel=Section.ANSWERS)
 app.add_typer(rules.app, name="rules", rich_help_panel=Section.ANSWERS)
+app.add_typer(mcp.app, name="mcp", rich_help_panel=Section.PROGRAM)
 app.command(rich_help_panel=Section.PROGRAM)(setup.setup)
 app.add_typer(config.app, name="config", rich_help_panel=Section.PROGRAM)
 app.command(rich_help_panel=Section.PROGRAM)(trust.trust)

@@ -1,0 +1,128 @@
+"""A vault for one host: opened with the first call that needs it, up to date before each, used by one thread."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeVar
+
+from zkchat.compose.library import embed_for_search, local_folders_of, open_note_library
+from zkchat.compose.user_interface import UNATTENDED, Notices
+from zkchat.compose.workspace import Workspace
+from zkchat.context.formatting import documents_in
+from zkchat.errors import StorageError
+from zkchat.mcp_server.changes import HostChanges, open_host_changes
+from zkchat.mcp_server.worker import Worker
+from zkchat.model.message import ToolCallPart
+from zkchat.model.prompt import ModelInfo
+from zkchat.ports import ToolOutcome
+from zkchat.tools.explore import explore_tools
+from zkchat.tools.registry import Toolbox
+from zkchat.vault.indexing.indexer import Progress
+from zkchat.vault.library import GuardedLibrary, Library
+
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostOptions:
+    """What the user allows the host."""
+
+    is_local: bool = False
+    """Whether its model runs on this machine, so that it may see local notes."""
+    may_write: bool = False
+
+
+@dataclass(frozen=True)
+class HostModel:
+    """Implements `ports.LocatedModel` for the model of a host, of which only the user knows where it runs."""
+
+    is_local: bool
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(provider="mcp", id="", calls_tools=True, on_this_machine=self.is_local)
+
+
+class OpenVault:
+    """The notes as the host's model may see them. Only the worker's thread uses it."""
+
+    def __init__(self, workspace: Workspace, whole: Library, model: HostModel, changes: HostChanges | None) -> None:
+        self.workspace = workspace
+        self.library: GuardedLibrary = whole.guarded_for(model)
+        self.changes = changes
+
+    @cached_property
+    def _read_tools(self) -> Toolbox:
+        return Toolbox(explore_tools(self.library, self.workspace.environment.now))
+
+    def read(self, tool: str, arguments: str) -> ToolOutcome:
+        """Call one of the tools that read notes."""
+        outcome = asyncio.run(self._read_tools.call(ToolCallPart(call_id="", name=tool, arguments=arguments)))
+        if self.changes and not outcome.failed:
+            self.changes.readings.see(outcome.references, documents_in(outcome.text))
+        return outcome
+
+
+class VaultService:
+    """What the handlers of requests use: `use` runs a function over the open vault in the worker's thread."""
+
+    def __init__(self, workspace: Workspace, options: HostOptions, notices: Notices = UNATTENDED) -> None:
+        self.workspace = workspace
+        self.options = options
+        self._notices = notices
+        self._worker = Worker()
+        self._resources = ExitStack()
+        self._whole: Library | None = None
+        self._vault: OpenVault | None = None
+        self._is_embedded = False
+
+    async def use(self, work: Callable[[OpenVault], Done], progress: Progress | None = None) -> Done:
+        """Bring the index up to date, then do the work. `progress` hears, in the worker, how far the indexing is."""
+        return await self._worker.run(partial(self._work, work, progress))
+
+    def close(self) -> None:
+        self._worker.close(self._resources.close)
+
+    def _work(self, work: Callable[[OpenVault], Done], progress: Progress | None) -> Done:
+        vault = self._open()
+        assert self._whole is not None
+        self._refresh(self._whole, progress)
+        return work(vault)
+
+    def _open(self) -> OpenVault:
+        if self._vault is None:
+            with ExitStack() as stack:
+                library, said = stack.enter_context(open_note_library(self.workspace))
+                for notice in (*said, *self.workspace.loaded.every_warning):
+                    self._notices.note(notice)
+                model = HostModel(self.options.is_local)
+                changes = None
+                if self.options.may_write:
+                    changes = stack.enter_context(open_host_changes(self.workspace, library, model, self._notices))
+                self._vault, self._whole = OpenVault(self.workspace, library, model, changes), library
+                self._resources = stack.pop_all()
+        return self._vault
+
+    def _refresh(self, library: Library, progress: Progress | None) -> None:
+        try:
+            refreshed = library.refresh(progress)
+        except StorageError as error:
+            if not library.note_count():
+                raise
+            self._notices.note(f"Notes are shown as they were indexed last: {error.message}")
+            return
+        if not self._is_embedded:
+            embed_for_search(library)
+            self._say_unmatched(library)
+        if refreshed.changed or not self._is_embedded:
+            library.embed_in_background()
+        self._is_embedded = True
+
+    def _say_unmatched(self, library: Library) -> None:
+        """Report folders of `privacy.local_only` that hold no note: a mistyped one guards nothing."""
+        from zkchat.vault.privacy.local_folders import unmatched
+
+        for warning in unmatched(local_folders_of(self.workspace), [note.path for note in library.notes()]):
+            self._notices.note(f"warning: {warning.text}")
