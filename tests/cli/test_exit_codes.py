@@ -13,6 +13,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
         "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
+        "mcp",
     ],
     ExitCode.USAGE: [
         "nonsense", "ask", "ask x --nonsense", "search",

@@ -147,6 +147,8 @@ def test_the_trash_takes_a_note_and_tells_who_links_to_it(garden: World) -> None
     assert trashed.code == 0
     assert (garden.vault / ".trash/Inbox.md").read_text() == INBOX
     assert trashed.err == "1 link in 1 note leads to Inbox.md, and will lead nowhere.\n"
+    assert note(garden, "trash", "Plants/Compost.md", "--yes").code == 0
+    assert (garden.vault / ".trash/Compost.md").exists()
 
 
 def test_a_change_is_shown_and_asked_for(garden: World) -> None:

@@ -35,6 +35,7 @@ NOT_RUN = {
     "make live": "fetches 2.6 GB; it runs tests/live/contract_ollama.py",
     "pip install .": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",
+    "pip install 'zkchat[mcp]'": "installs packages",
     "ollama serve &": "starts a server; here one on loopback answers",
     "ollama pull qwen3:8b": "fetches a model",
     "llama-server -m model.gguf --port 8080 &": "starts a server; here one on loopback answers",

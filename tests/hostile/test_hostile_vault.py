@@ -83,6 +83,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "memory forget": ("1",),
     "memory export": (),
     "memory import": ("@ZKCHAT.md",),
+    "mcp": (),
     "models": (),
     "models pull": ("nosuchmodel",),
     "config show": (),

@@ -180,7 +180,7 @@ class StagedChanges:
     def _check_folders(self, path: str) -> None:
         """Raise `VaultError` where a file is in the way of the folders of a path."""
         folder = path.rpartition("/")[0]
-        while folder:
+        while folder and folder != TRASH:
             if folder in self._after or (self.is_taken(folder) and self._is_file(folder)):
                 raise VaultError(f"{folder} is a file, not a folder.", hint="Choose another folder.")
             folder = folder.rpartition("/")[0]
