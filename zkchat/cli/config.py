@@ -46,11 +46,9 @@ def get(key: KeyArgument, vault: SettingsVaultOption = None, json_output: JsonOp
 
     zkchat config get context.max_tokens
     """
-    from zkchat.compose.settings import setting_value
-
     io = current_io()
     workspace = _workspace(io, vault)
-    value = setting_value(workspace.loaded, key)
+    value = _shown_value(workspace, key)
     if json_output:
         io.json({"key": key, **_record(workspace, key)})
         return
@@ -128,21 +126,26 @@ def _note_unapproved(io: CommandIO, *, is_approved: bool) -> None:
 
 def _record(workspace: "Workspace", key: str) -> dict[str, object]:
     """A setting as scripts see it."""
-    from zkchat.compose.settings import setting_value
-
     origin = workspace.loaded.origins[key]
-    value = setting_value(workspace.loaded, key)
+    value = _shown_value(workspace, key)
     shown = without_password(value) if isinstance(value, str) else value
     return {"value": shown, "layer": origin.layer, "where": origin.where}
+
+
+def _shown_value(workspace: "Workspace", key: str) -> object:
+    """The value without keys and passwords."""
+    from zkchat.compose.settings import setting_value
+    from zkchat.model.server_display import redacted_table
+
+    value = setting_value(workspace.loaded, key)
+    return redacted_table(value) if key == "mcpServers" else value
 
 
 def _format(workspace: "Workspace", key: str) -> str:
     """The value on one line that reads as TOML too."""
     import json
 
-    from zkchat.compose.settings import setting_value
-
-    value = setting_value(workspace.loaded, key)
+    value = _shown_value(workspace, key)
     return "(unset)" if value is None else without_password(json.dumps(value, ensure_ascii=False, default=str))
 
 

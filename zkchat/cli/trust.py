@@ -29,8 +29,8 @@ def trust(
 ) -> None:
     """Show what comes with the vault, and approve it.
 
-    Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, and databases of a vault are used only after
-    your approval. It holds for their present content: what changes is asked about again.
+    Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, MCP servers (.mcp.json) and databases of a
+    vault are used only after your approval. It holds for their present content: what changes is asked about again.
     """
     from zkchat.compose.settings import trust_states
     from zkchat.compose.trust import describe_item

@@ -86,6 +86,7 @@ class VaultTrust:
             if file.origin == "vault" and not file.read_error:
                 yield profile_item(file)
         yield from self._pages()
+        yield from self._servers()
         if in_vault:
             yield from _database_items(self.paths.vault)
 
@@ -94,6 +95,16 @@ class VaultTrust:
             text = page_text(self.paths.vault, name)
             if text is not None:
                 yield page_item(name, text)
+
+    def _servers(self) -> Iterator[VaultItem]:
+        from zkchat.config.server_files import read_vault_servers, server_item
+        from zkchat.errors import ConfigError
+
+        try:
+            servers = read_vault_servers(self.paths.vault)
+        except ConfigError:
+            return  # none of them counts, and `zkchat mcp list` says why
+        yield from map(server_item, servers.definitions)
 
 
 def page_text(vault: Path, name: str) -> str | None:
@@ -134,6 +145,15 @@ def describe_item(item: VaultItem) -> Iterator[str]:
         case "rule":
             yield _size(item.content)
             yield _excerpt(item.content)
+        case "server":
+            yield from _describe_server(item)
+
+
+def _describe_server(item: VaultItem) -> Iterator[str]:
+    from zkchat.config.server_files import server_of
+    from zkchat.model.server_display import describe_for_approval
+
+    yield from describe_for_approval(server_of(item))
 
 
 def _describe_page(text: str) -> Iterator[str]:

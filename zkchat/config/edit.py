@@ -1,5 +1,6 @@
-"""Changing one setting in a settings file; comments, order and everything else in it stay."""
+"""Changing one setting or table in a settings file; comments, order and everything else in it stay."""
 
+import tomllib
 from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
@@ -85,3 +86,70 @@ def _document(file: Path, beneath: Path | None) -> "TOMLDocument":
 
 def _write(file: Path, document: "TOMLDocument", beneath: Path | None) -> None:
     write_atomically(file, document.as_string(), mode=0o644, beneath=beneath)
+
+
+def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Write tables below a table: `[mcpServers.NAME]`. One that is there is replaced. A new file is its owner's alone.
+
+    Raises `ConfigError` where the file is broken, or would not say the same of all else afterwards.
+    """
+    import tomlkit
+
+    before = read_table(file)
+    present = before.get(table, {})
+    if not isinstance(present, Mapping):
+        raise ConfigError(f"'{table}' in {file} is not a section.", hint=f"Run: zkchat config unset {table}")
+    document = _document(file, None)
+    if table not in document:
+        document[table] = tomlkit.table(is_super_table=True)
+    within = document[table]
+    for name, entry in entries.items():
+        if name in within:
+            del within[name]
+        within[name] = _as_item(entry)
+    _write_entries(file, document, before | {table: {**present, **entries}})
+
+
+def remove_entry(file: Path, table: str, name: str) -> bool:
+    """Remove a table below a table; whether it was there."""
+    before = read_table(file)
+    present = before.get(table)
+    if not isinstance(present, Mapping) or name not in present:
+        return False
+    document = _document(file, None)
+    del document[table][name]
+    left = {each: value for each, value in present.items() if each != name}
+    after = {**before, table: left}
+    if not left:
+        del document[table]
+        del after[table]
+    _write_entries(file, document, after)
+    return True
+
+
+def _as_item(entry: Mapping[str, object]) -> object:
+    import tomlkit
+
+    item = tomlkit.table()
+    for key, value in entry.items():
+        if isinstance(value, Mapping):
+            inner = tomlkit.inline_table()
+            inner.update(value)
+            item[key] = inner
+        else:
+            item[key] = value
+    return item
+
+
+def _write_entries(file: Path, document: "TOMLDocument", expected: Mapping[str, object]) -> None:
+    text = document.as_string()
+    try:
+        is_as_expected = tomllib.loads(text) == expected
+    except tomllib.TOMLDecodeError:
+        is_as_expected = False
+    if not is_as_expected:
+        raise ConfigError(
+            f"{file} is written in a way that cannot be changed here without changing more.",
+            hint="Change it with an editor: zkchat config path",
+        )
+    write_atomically(file, text, mode=0o600)

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from zkchat.config.files import read_table, read_vault_file
 from zkchat.config.schema import (
+    BY_LOWER_CASE,
     FIELDS,
     Redacted,
     Settings,
@@ -188,7 +189,8 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
         if not name.startswith(PREFIX) or name in NOT_SETTINGS or not text:
             continue
         origin = Origin("variable", name)
-        key = name.removeprefix(PREFIX).lower().replace("__", ".")
+        lower = name.removeprefix(PREFIX).lower().replace("__", ".")
+        key = BY_LOWER_CASE.get(lower, lower)
         if field_of(key):
             yield key, parse_value(key, text), origin
         elif "." in key:

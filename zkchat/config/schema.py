@@ -353,6 +353,11 @@ class Settings(SettingsSection):
     write: Write = Write()
     goal: Goals = Goals()
     ui: UserInterface = UserInterface()
+    mcpServers: Annotated[dict[str, object], UserOnly(), Redacted()] = Field(  # as other programs call it
+        default={},
+        description="MCP servers whose tools a chat may use, by names of your own: `[mcpServers.NAME]` with `command` "
+        "and `args`, or with `url`.",
+    )
 
 
 _MODELS: Final = "models"
@@ -370,6 +375,9 @@ def _walk(section: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fie
 
 FIELDS: Final[Mapping[str, FieldInfo]] = dict(_walk(Settings))
 """Every setting by its dotted key: `context.max_tokens`."""
+
+BY_LOWER_CASE: Final[Mapping[str, str]] = {key.lower(): key for key in FIELDS}
+"""The settings by the names that variables have for them."""
 
 SECTIONS: Final = frozenset(key.rpartition(".")[0] for key in FIELDS) - {""} | {_MODELS}
 

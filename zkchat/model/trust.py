@@ -7,7 +7,7 @@ from pydantic import Field
 
 from zkchat.model.message import Value
 
-ItemKind = Literal["settings", "agent", "rule", "page", "database"]
+ItemKind = Literal["settings", "agent", "rule", "page", "server", "database"]
 TrustState = Literal["approved", "declined", "changed", "new"]
 """`changed`: other content of the same name was approved or declined before."""
 

@@ -1,0 +1,162 @@
+"""`.mcp.json` of a vault and the files of other programs, hostile ones too."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.config.host_files import HOSTS, host_places, read_servers_of
+from zkchat.config.server_files import read_host_file, read_vault_servers, server_item, server_of, without_comments
+from zkchat.errors import ConfigError
+
+RUN = {"command": "uvx", "args": ["mcp-server-time"]}
+
+
+def written(vault: Path, content: object) -> Path:
+    text = content if isinstance(content, str) else json.dumps(content)
+    (vault / ".mcp.json").write_text(text, encoding="utf-8")
+    return vault
+
+
+def test_the_servers_of_a_vault_are_read(tmp_path: Path) -> None:
+    (found,) = read_vault_servers(written(tmp_path, {"mcpServers": {"time": RUN}, "other": 1})).definitions
+    assert (found.name, found.command, found.origin) == ("time", "uvx", "vault")
+
+
+def test_no_file_and_no_table_mean_no_servers(tmp_path: Path) -> None:
+    assert read_vault_servers(tmp_path).definitions == ()
+    assert read_vault_servers(written(tmp_path, {})).definitions == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is broken at line 1"),
+        ("{", "is broken at line 1"),
+        ("[]", "is no JSON object"),
+        ("null", "is no JSON object"),
+        ('{"mcpServers": []}', "has no table 'mcpServers'"),
+        ('{"mcpServers": null}', "has no table 'mcpServers'"),
+        ('{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}', "'a' is there twice"),
+        ('{"mcpServers": {}, "mcpServers": {"a": {"command": "y"}}}', "'mcpServers' is there twice"),
+        ('{"mcpServers": {"a": {"command": "x", "command": "y"}}}', "'command' is there twice"),
+        ("[" * 100_000, "is nested too deeply"),
+        ('{"a": ' + "9" * 5_000 + "}", "cannot be used"),
+        ('{"a": "' + "x" * 300_000 + '"}', "it is larger than 256,000 bytes"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path, content: str, said: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_vault_servers(written(tmp_path, content))
+    assert said in raised.value.message
+
+
+def test_no_link_pipe_or_folder_in_its_place_is_read(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    written(tmp_path, {"mcpServers": {"time": RUN}})
+    (vault / ".mcp.json").symlink_to(tmp_path / ".mcp.json")
+    with pytest.raises(ConfigError, match="symbolic link"):
+        read_vault_servers(vault)
+    (vault / ".mcp.json").unlink()
+    os.mkfifo(vault / ".mcp.json")
+    with pytest.raises(ConfigError, match="not a regular file"):
+        read_vault_servers(vault)
+
+
+def test_an_item_holds_all_that_counts_and_nothing_else(tmp_path: Path) -> None:
+    def item(entry: dict[str, object]) -> str:
+        (definition,) = read_vault_servers(written(tmp_path, {"mcpServers": {"time": entry}})).definitions
+        assert server_of(server_item(definition)) == definition
+        return server_item(definition).digest
+
+    base = item(RUN)
+    assert item({**RUN, "autoApprove": True}) == base
+    assert item(dict(reversed(RUN.items()))) == base
+    changes: list[dict[str, object]] = [
+        {"command": "uvx2"},
+        {"args": ["mcp-server-time", "-v"]},
+        {"args": ["mcp-server-time "]},
+        {"env": {"A": "b"}},
+        {"cwd": "x"},
+        {"timeout": 5},
+        {"disabled": True},
+    ]
+    assert base not in {item({**RUN, **change}) for change in changes}
+
+
+def test_comments_and_last_commas_are_passed_over(tmp_path: Path) -> None:
+    text = """{ // servers
+      "servers": { /* one
+        */ "a": {"command": "x", "args": ["//no", "/* no */", "\\", // no", ",]"],},
+      },
+    }"""
+    file = tmp_path / "mcp.json"
+    file.write_text(text)
+    assert read_host_file(file) == {"servers": {"a": {"command": "x", "args": ["//no", "/* no */", '", // no', ",]"]}}}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('ab"\\/*,]}{[ \n', max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('ab"\\/*,', max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=50)
+@given(JSON, st.sampled_from([None, 2]))
+def test_plain_json_stays_as_it_is(value: object, indent: int | None) -> None:
+    assert without_comments(json.dumps(value, indent=indent)) == json.dumps(value, indent=indent)
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_each_program_has_its_places(host: object, tmp_path: Path) -> None:
+    found = next(each for each in HOSTS if each == host)
+    places = list(host_places(found, tmp_path, {"APPDATA": "/appdata", "XDG_CONFIG_HOME": "relative"}))
+    assert places
+    assert all(place.is_relative_to(tmp_path) or place.is_relative_to("/appdata") for place in places)
+
+
+def of_host(tmp_path: Path, content: object, name: str = "mcp.json", project: str = "/vault") -> dict[str, object]:
+    file = tmp_path / name
+    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    found = read_servers_of(file, Path(project))
+    return {each.name: each for each in found.servers.definitions} | {
+        problem.name: problem.sentence for problem in found.servers.problems
+    }
+
+
+def test_servers_are_found_wherever_programs_keep_them(tmp_path: Path) -> None:
+    assert [*of_host(tmp_path, {"mcpServers": {"a": RUN}})] == ["a"]
+    assert [*of_host(tmp_path, {"servers": {"a": RUN}, "inputs": []})] == ["a"]
+    assert [*of_host(tmp_path, {"mcp": {"servers": {"a": RUN}}})] == ["a"]
+    assert [*of_host(tmp_path, '[mcp_servers.a]\ncommand = "uvx"\n', "config.toml")] == ["a"]
+    projects = {"/vault": {"mcpServers": {"b": RUN}}, "/other": {"mcpServers": {"c": RUN}}}
+    assert [*of_host(tmp_path, {"mcpServers": {"a": RUN}, "projects": projects})] == ["a", "b"]
+    with pytest.raises(ConfigError, match="defines no MCP servers"):
+        of_host(tmp_path, {"other": {}})
+    with pytest.raises(FileNotFoundError):
+        read_servers_of(tmp_path / "nothing.json", tmp_path)
+
+
+def test_definitions_of_other_programs_become_ours(tmp_path: Path) -> None:
+    entry = {
+        "command": "x",
+        "args": ["${env:HOME}/y", "${workspaceFolder}"],
+        "env": {"T": "${input:github-token}"},
+        "timeout": 600_000,
+        "local": True,
+        "enabled": False,
+        "alwaysAllow": ["a"],
+    }
+    found = of_host(tmp_path, {"servers": {"My server!": entry, "w": {"serverUrl": "https://a.example"}}})
+    ours = found["My-server"]
+    assert ours == read_servers_of(tmp_path / "mcp.json", Path("/vault")).servers.definitions[0]
+    (first, second) = read_servers_of(tmp_path / "mcp.json", Path("/vault")).servers.definitions
+    assert (first.args, first.env) == (("${HOME}/y", "${workspaceFolder}"), {"T": "${GITHUB_TOKEN}"})
+    assert (first.is_local, first.is_enabled, first.call_seconds) == (False, False, 60)
+    assert second.url == "https://a.example"
+    assert read_servers_of(tmp_path / "mcp.json", Path("/vault")).renamed == {"My server!": "My-server"}

@@ -1,0 +1,142 @@
+"""`zkchat mcp check`: connects to MCP servers, and shows what they offer or why they do not answer."""
+
+import time
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
+
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
+from zkchat.cli.mcp_servers import load_workspace_for, print_server, server_record, unknown_server
+from zkchat.errors import ConfigError, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zkchat.compose.mcp_servers import DefinedServer
+    from zkchat.compose.workspace import Workspace
+    from zkchat.model.tool_server import ServerStatus
+
+_NAMES_SHOWN: Final = 30
+_WAIT_SECONDS: Final = 60.0
+"""For all of them; each is given up after much less."""
+_POLL_SECONDS: Final = 0.02
+
+
+def check(
+    name: Annotated[
+        str | None, typer.Argument(metavar="SERVER", help="One of them; else all.", show_default=False)
+    ] = None,
+    vault: SettingsVaultOption = None,
+    json_output: JsonOption = False,
+) -> int:
+    """Connect to the MCP servers, and show what they offer: tools, resources and prompts, and how long it took.
+
+    One that does not answer within 10 seconds is given up. The exit code is 6 where a server cannot be reached, and 3
+    where one cannot be used as it is defined.
+    """
+    from zkchat.compose.mcp_servers import INSTALL, defined_servers, is_client_installed
+
+    io = current_io()
+    workspace = load_workspace_for(io, vault)
+    found = defined_servers(workspace)
+    servers = [server for server in found.servers if name in (None, server.name)]
+    if name is not None and not servers:
+        raise unknown_server(name)
+    usable = [server for server in servers if server.state == "enabled"]
+    if usable and not is_client_installed():
+        raise ConfigError("MCP servers need the package mcp, which is not installed.", hint=f"Install it: {INSTALL}")
+    outcomes = _connect(io, workspace, usable) if usable else {}
+    if json_output:
+        io.json({"servers": [_record(server, outcomes) for server in servers], "warnings": found.warnings})
+    else:
+        _print(io, servers, outcomes)
+        for warning in found.warnings:
+            io.note(warning)
+    return _exit_code(servers, outcomes, is_named=name is not None)
+
+
+_Outcomes: TypeAlias = "dict[str, tuple[ServerStatus, float]]"
+
+
+def _connect(io: CommandIO, workspace: "Workspace", servers: "Sequence[DefinedServer]") -> _Outcomes:
+    """The status of each server once it is ready or has failed, and the seconds until then."""
+    from zkchat.compose.mcp_servers import connect_servers
+    from zkchat.model.text import counted
+
+    if io.environment.stderr_is_tty:
+        io.note(f"Connecting to {counted(len(servers), 'server')}…")
+    outcomes: dict[str, tuple[ServerStatus, float]] = {}
+    begun: dict[str, float] = {}
+    with connect_servers(workspace, [server.definition for server in servers if server.definition]) as connected:
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while len(outcomes) < len(servers) and time.monotonic() < deadline:
+            now = time.monotonic()
+            for status in connected.statuses():
+                if status.state != "waiting":
+                    begun.setdefault(status.name, now)
+                if status.state not in {"waiting", "connecting"} and status.name not in outcomes:
+                    outcomes[status.name] = status, now - begun[status.name]
+            time.sleep(_POLL_SECONDS)
+        for status in connected.statuses():
+            outcomes.setdefault(status.name, (status, _WAIT_SECONDS))
+    return outcomes
+
+
+def _exit_code(servers: "Sequence[DefinedServer]", outcomes: _Outcomes, *, is_named: bool) -> int:
+    if any(status.state != "ready" for status, _ in outcomes.values()):
+        return ExitCode.MODEL
+    is_unusable = any(server.is_faulty or (is_named and server.state != "enabled") for server in servers)
+    return ExitCode.CONFIG if is_unusable else ExitCode.OK
+
+
+def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcomes) -> None:
+    if not servers:
+        io.note("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
+    for server in servers:
+        if server.name not in outcomes:
+            print_server(io, server)
+            continue
+        status, seconds = outcomes[server.name]
+        if status.state != "ready":
+            io.out(f"✗ {server.name}  {status.problem or 'It did not answer.'}")
+            continue
+        version = f", {_one_line(status.version)}" if status.version else ""
+        io.out(f"✓ {server.name}  ready after {seconds:.1f} s{version}")
+        for line in _offers(status):
+            io.out(f"    {line}")
+
+
+def _offers(status: "ServerStatus") -> "Sequence[str]":
+    from zkchat.model.text import counted
+
+    offers = {
+        "tool": [tool.name for tool in status.tools],
+        "resource": [resource.uri for resource in status.resources],
+        "prompt": [prompt.name for prompt in status.prompts],
+    }
+    lines = []
+    for what, names in offers.items():
+        shown = ", ".join(map(_one_line, names[:_NAMES_SHOWN]))
+        more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+        lines.append(f"{counted(len(names), what)}: {shown}{more}" if names else f"no {what}s")
+    return lines
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:200].split())
+
+
+def _record(server: "DefinedServer", outcomes: _Outcomes) -> dict[str, object]:
+    record = server_record(server)
+    if server.name not in outcomes:
+        return record
+    status, seconds = outcomes[server.name]
+    return record | {
+        "state": status.state,
+        "problem": status.problem,
+        "seconds": round(seconds, 3),
+        "version": status.version,
+        "tools": [tool.model_dump(exclude={"server"}) for tool in status.tools],
+        "resources": [resource.model_dump(exclude={"server"}) for resource in status.resources],
+        "prompts": [prompt.model_dump(exclude={"server"}) for prompt in status.prompts],
+    }

@@ -1,0 +1,331 @@
+"""`zkchat mcp list`, `add`, `remove`, `check` and `import`: the MCP servers whose tools a chat may use."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
+from zkchat.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from zkchat.compose.mcp_servers import DefinedServer
+    from zkchat.compose.server_settings import ImportSource, ServerEditor
+    from zkchat.compose.workspace import Workspace
+    from zkchat.model.tool_server import ServerDefinition
+
+STATE_WORDS = {
+    "enabled": "enabled",
+    "disabled": "switched off",
+    "not_approved": "not approved",
+    "variable_missing": "a variable is missing",
+    "invalid": "cannot be used",
+}
+ORIGIN_WORDS = {"user": "yours", "vault": "of the vault"}
+_MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
+
+NewNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
+ServerArgument = Annotated[
+    str, typer.Argument(metavar="SERVER", help="Its name; `zkchat mcp list` shows them.", show_default=False)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to those of `zkchat mcp`."""
+    from zkchat.cli.mcp_check import check
+
+    app.command(name="list")(list_)
+    app.command()(add)
+    app.command()(remove)
+    app.command()(check)
+    app.command(name="import")(import_)
+
+
+def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
+    """List the MCP servers that chats may use, and those that they do not use and why. None is started.
+
+    They are defined in your settings (`zkchat mcp add`), and in `.mcp.json` of the vault, which counts once you have
+    approved it (`zkchat trust`). Values of variables and headers are not shown.
+    """
+    from zkchat.compose.mcp_servers import defined_servers
+
+    io = current_io()
+    found = defined_servers(load_workspace_for(io, vault))
+    if json_output:
+        io.json({"servers": [server_record(server) for server in found.servers], "warnings": found.warnings})
+        return
+    for server in found.servers:
+        print_server(io, server)
+    if not found.servers:
+        io.note("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND, or take over those of another")
+        io.note("program: zkchat mcp import")
+    for warning in found.warnings:
+        io.note(warning)
+
+
+def add(
+    name: NewNameArgument,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND ARGS...]", help="What starts it, after two hyphens.", show_default=False),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="Instead of a command: its address.", show_default=False)
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            metavar="NAME=VALUE",
+            help="A variable for its process; NAME alone passes on yours of that name. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option("--header", metavar="'NAME: VALUE'", help="Sent with a url. Repeatable.", show_default=False),
+    ] = None,
+    cwd: Annotated[
+        str | None,
+        typer.Option("--cwd", metavar="FOLDER", help="Where it is started; else your home.", show_default=False),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help="How long a call may take; else 60.", show_default=False),
+    ] = None,
+    local: Annotated[
+        bool,
+        typer.Option("--local", help="Nothing that it gets leaves this machine: it may get local notes too."),
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a server of yours of that name.")] = False,
+    vault: SettingsVaultOption = None,
+) -> None:
+    """Add an MCP server to your settings. Chats then offer its tools to the model.
+
+    No shell reads the command. `${NAME}` and `${NAME:-default}` stand for your variables in every chat, so that no key
+    has to be in the settings.
+
+    zkchat mcp add time -- uvx mcp-server-time
+
+    zkchat mcp add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- docker run -i --rm ghcr.io/github/github-mcp-server
+
+    zkchat mcp add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
+    """
+    from zkchat.compose.server_settings import define_server
+    from zkchat.model.server_display import show_reach
+
+    io = current_io()
+    program, *args = command or [""]
+    definition = define_server(
+        name,
+        {
+            "command": program,
+            "args": args,
+            "url": url,
+            "env": dict(map(_variable, env or ())),
+            "headers": dict(map(_header, header or ())),
+            "cwd": cwd,
+            "timeout": timeout,
+            "local": local,
+        },
+    )
+    workspace = load_workspace_for(io, vault)
+    if name in workspace.settings.mcpServers and not replace:
+        raise UsageError(
+            f"There is a server '{name}' in your settings already.",
+            hint=f"Choose another name, write over it with --replace, or look at it: zkchat mcp check {name}",
+        )
+    editor = _editor(workspace)
+    editor.add([definition])
+    io.note(f"Added {name} to {editor.file}: {show_reach(definition)}")
+    _note_readable(io, editor, [definition])
+    io.note(f"Try it: zkchat mcp check {name}")
+
+
+def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
+    """Remove an MCP server from your settings."""
+    from zkchat.compose.mcp_servers import defined_servers
+
+    io = current_io()
+    workspace = load_workspace_for(io, vault)
+    editor = _editor(workspace)
+    if editor.remove(name):
+        io.note(f"Removed {name} from {editor.file}.")
+        return
+    if any(server.name == name for server in defined_servers(workspace).servers):
+        raise UsageError(
+            f"The server '{name}' is one of the vault: it is defined in {workspace.paths.vault / '.mcp.json'}.",
+            hint="Remove it there, or take back every approval of this vault: zkchat trust --revoke",
+        )
+    raise unknown_server(name)
+
+
+def import_(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE|PROGRAM]",
+            help="A JSON file, or claude-desktop, claude-code, cursor, vscode, windsurf, gemini, codex or lm-studio.",
+            show_default=False,
+        ),
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over servers of yours of the same names.")] = False,
+    yes: YesOption = False,
+    vault: SettingsVaultOption = None,
+) -> None:
+    """Take over the MCP servers of another program: it shows what would be added, and asks.
+
+    Without a name it looks at the usual places of all programs that it knows. A server of yours is left as it is,
+    unless you say --replace. Values of variables and headers are copied, and not shown.
+
+    zkchat mcp import claude-desktop
+
+    zkchat mcp import ~/project/.mcp.json --yes
+    """
+    from zkchat.compose.server_settings import find_imports
+
+    io = current_io()
+    workspace = load_workspace_for(io, vault)
+    sources, problems = find_imports(io.environment, source, workspace.paths.vault)
+    for problem in problems:
+        io.note(problem)
+    chosen = _choose(io, workspace, sources, replace=replace)
+    if not chosen:
+        io.note("There is nothing to add.")
+        return
+    if not yes and not io.environment.stdin_is_tty:
+        raise UsageError("Nobody can be asked here, so nothing was added.", hint="Add them without a question: --yes")
+    if not (yes or _agrees(io, len(chosen))):
+        io.note("Nothing was added.")
+        return
+    editor = _editor(workspace)
+    editor.add(chosen)
+    io.note(f"Added to {editor.file}: {', '.join(definition.name for definition in chosen)}")
+    _note_readable(io, editor, chosen)
+    io.note("Try them: zkchat mcp check")
+
+
+def load_workspace_for(io: CommandIO, vault: "Path | None") -> "Workspace":
+    from zkchat.compose.workspace import load_workspace
+
+    return load_workspace(io.environment, vault, needs_vault=False)
+
+
+def unknown_server(name: str) -> UsageError:
+    return UsageError(f"There is no server '{name}'.", hint="Those that there are: zkchat mcp list")
+
+
+def print_server(io: CommandIO, server: "DefinedServer") -> None:
+    """A line about its state, and how it is reached."""
+    from zkchat.model.server_display import show_reach
+
+    io.out(f"{_MARKS[server.state]} {server.name}  {STATE_WORDS[server.state]}, {ORIGIN_WORDS[server.origin]}")
+    if server.definition and (reach := show_reach(server.definition)):
+        io.out(f"    {reach}")
+        for line in _details(server.definition):
+            io.out(f"    {line}")
+    if server.problem:
+        io.out(f"    {server.problem}")
+
+
+def server_record(server: "DefinedServer") -> dict[str, object]:
+    """A server as scripts see it, without values that may be secrets."""
+    from zkchat.model.server_display import hide_keys, hide_keys_of, hide_values
+
+    record: dict[str, object] = {
+        "name": server.name,
+        "origin": server.origin,
+        "state": server.state,
+        "problem": server.problem,
+    }
+    if definition := server.definition:
+        record |= {
+            "transport": "http" if definition.url else "stdio",
+            "command": hide_keys(definition.command),
+            "args": hide_keys_of(definition.args),
+            "url": hide_keys(definition.url),
+            "env": hide_values(definition.env),
+            "headers": hide_values(definition.headers),
+            "cwd": hide_keys(definition.cwd),
+            "local": definition.is_local,
+            "timeout": definition.call_seconds,
+        }
+    return record
+
+
+def _details(definition: "ServerDefinition") -> "Sequence[str]":
+    lines = []
+    if definition.env:
+        lines.append(f"variables: {', '.join(definition.env)}")
+    if definition.headers:
+        lines.append(f"headers: {', '.join(definition.headers)}")
+    if definition.is_local:
+        lines.append("declared local: it may get local notes")
+    return lines
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    return (name, value) if sign else (name, f"${{{name}}}")
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition(":")
+    if not sign:
+        raise UsageError("A header needs a name and a value.", hint="For example: --header 'Authorization: Bearer …'")
+    return name.strip(), value.strip()
+
+
+def _editor(workspace: "Workspace") -> "ServerEditor":
+    from zkchat.compose.server_settings import ServerEditor
+
+    return ServerEditor(workspace.paths)
+
+
+def _note_readable(io: CommandIO, editor: "ServerEditor", definitions: "Sequence[ServerDefinition]") -> None:
+    from zkchat.model.server_display import HIDDEN, hide_value
+
+    values = (value for each in definitions for value in (*each.env.values(), *each.headers.values()))
+    if editor.is_read_by_others and HIDDEN in map(hide_value, values):
+        io.note(f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}")
+
+
+def _choose(
+    io: CommandIO, workspace: "Workspace", sources: "Sequence[ImportSource]", *, replace: bool
+) -> "list[ServerDefinition]":
+    """The servers to be added, each shown with what it is; the first of a name counts."""
+    from zkchat.compose.server_settings import define_server
+    from zkchat.model.server_display import show_reach
+
+    present = workspace.settings.mcpServers
+    chosen: dict[str, ServerDefinition] = {}
+    for source in sources:
+        io.out(f"{source.title} ({source.file}):")
+        for definition in source.servers:
+            name = definition.name
+            entry = present.get(name)
+            if name in chosen:
+                what = "left out: another program's of this name comes first"
+            elif isinstance(entry, dict) and define_server(name, entry) == definition:
+                what = "there already"
+            elif name in present and not replace:
+                what = "left out: there is one of yours of this name (--replace writes over it)"
+            else:
+                chosen[name] = definition
+                what = "takes the place of yours" if name in present else "new"
+            io.out(f"  {name}  ({what})")
+            io.out(f"      {show_reach(definition)}")
+            for line in _details(definition):
+                io.out(f"      {line}")
+        for note in source.notes:
+            io.out(f"  {note}")
+    return [*chosen.values()]
+
+
+def _agrees(io: CommandIO, count: int) -> bool:
+    from zkchat.cli.key_questions import KeyQuestions
+    from zkchat.model.text import counted
+
+    return KeyQuestions(io).confirm(f"Add {counted(count, 'server')} to your settings?", "add")

@@ -1,0 +1,156 @@
+"""The user's MCP servers: which are defined, by whom, which may be used, and their connections for a conversation."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from zkchat.compose.trust import VaultTrust
+from zkchat.compose.workspace import Workspace
+from zkchat.errors import ConfigError
+from zkchat.model.tool_server import ServerDefinition, ServerOrigin
+from zkchat.model.trust import HOW_TO_APPROVE
+
+if TYPE_CHECKING:
+    from zkchat.config.servers import ParsedServers
+    from zkchat.mcp_client.servers import McpServers
+    from zkchat.ports import ToolServers
+
+DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing", "invalid"]
+INSTALL: Final = "pip install 'zkchat[mcp]'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinedServer:
+    """A server as it is known without connecting to it."""
+
+    name: str
+    origin: ServerOrigin
+    state: DefinedState
+    definition: ServerDefinition | None = None
+    """As it is written, without the values of variables; None where it cannot be understood."""
+    problem: str = ""
+    """Why it is not used, as a sentence."""
+
+    @property
+    def is_faulty(self) -> bool:
+        """Whether somebody has to correct something before it can be used."""
+        return self.state in {"variable_missing", "invalid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinedServers:
+    """All servers by their names. The user's definition of a name counts before the vault's."""
+
+    servers: tuple[DefinedServer, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def defined_servers(workspace: Workspace) -> DefinedServers:
+    """What the user's settings and the vault define. Nothing is started or reached, and no SDK is loaded."""
+    from zkchat.config.servers import parse_servers
+
+    of_user = parse_servers(workspace.settings.mcpServers, "user")
+    of_vault, warnings = _vault_servers(workspace)
+    taken = {*workspace.settings.mcpServers}
+    servers = [*_described(workspace, of_user, "user")]
+    servers += [server for server in _described(workspace, of_vault, "vault") if server.name not in taken]
+    return DefinedServers(
+        servers=tuple(sorted(servers, key=lambda server: (server.name.casefold(), server.name))),
+        warnings=(*of_user.warnings, *warnings),
+    )
+
+
+def _vault_servers(workspace: Workspace) -> "tuple[ParsedServers, tuple[str, ...]]":
+    from zkchat.config.server_files import read_vault_servers
+    from zkchat.config.servers import ParsedServers
+
+    try:
+        return read_vault_servers(workspace.paths.vault), ()
+    except ConfigError as error:
+        return ParsedServers(), (f"{error.message} Its servers are left out.",)
+
+
+def _described(workspace: Workspace, parsed: "ParsedServers", origin: ServerOrigin) -> Iterator[DefinedServer]:
+    for bad in parsed.problems:
+        yield DefinedServer(name=bad.name, origin=origin, state="invalid", problem=bad.sentence)
+    for definition in parsed.definitions:
+        state, problem = _state(workspace, definition)
+        yield DefinedServer(name=definition.name, origin=origin, state=state, definition=definition, problem=problem)
+
+
+def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str]:
+    from zkchat.config.expansion import ExpansionError, MissingVariable
+    from zkchat.config.server_files import server_item
+
+    if not definition.is_enabled:
+        return "disabled", ""
+    if definition.origin == "vault" and not VaultTrust(workspace.paths).is_approved(server_item(definition)):
+        return (
+            "not_approved",
+            f"The server '{definition.name}' comes with the vault and is not approved. {HOW_TO_APPROVE}",
+        )
+    try:
+        expanded_definition(workspace, definition)
+    except MissingVariable as error:
+        return "variable_missing", error.message
+    except ExpansionError as error:
+        return "invalid", error.message
+    return "enabled", ""
+
+
+def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> ServerDefinition:
+    """The definition with the values of variables, to be handed to nobody but the client. Raises `ExpansionError`.
+
+    A server of the user is started in the home folder: what lies in a vault must not become a part of it.
+    """
+    from zkchat.config.expansion import expand
+
+    environment = workspace.environment
+    folder = workspace.paths.vault if definition.origin == "vault" else environment.home
+    return expand(definition, environment.variables, folder, environment.home)
+
+
+@contextmanager
+def open_tool_servers(workspace: Workspace, *, warn: Callable[[str], None]) -> "Iterator[ToolServers | None]":
+    """Connect to the servers that may be used, in the background; at the end all of them are closed.
+
+    None where there is none, and nothing is loaded. `warn` gets a sentence for each that cannot be used as it is
+    defined; what happens later is told by its status.
+    """
+    found = defined_servers(workspace)
+    for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
+        warn(sentence)
+    usable = [server.definition for server in found.servers if server.state == "enabled" and server.definition]
+    if usable and not is_client_installed():
+        warn(f"MCP servers are left out, because the package mcp is not installed. To use them: {INSTALL}")
+        usable = []
+    if not usable:
+        yield None
+        return
+    with connect_servers(workspace, usable) as servers:
+        yield servers
+
+
+@contextmanager
+def connect_servers(workspace: Workspace, definitions: Sequence[ServerDefinition]) -> "Iterator[McpServers]":
+    """Begin to connect; at the end all of them are closed."""
+    from zkchat.mcp_client.servers import McpServers
+
+    servers = McpServers(
+        definitions,
+        workspace.environment.cache_dir / "mcp-logs",
+        variables=workspace.environment.variables,
+        expand=lambda definition: expanded_definition(workspace, definition),
+    )
+    try:
+        servers.start()
+        yield servers
+    finally:
+        servers.close()
+
+
+def is_client_installed() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("mcp") is not None
