@@ -31,6 +31,39 @@ ServerArgument = Annotated[
     str, typer.Argument(metavar="SERVER", help="Its name; `zkchat mcp list` shows them.", show_default=False)
 ]
 
+CommandArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[-- COMMAND ARGS...]", help="What starts it, after two hyphens.", show_default=False),
+]
+UrlOption = Annotated[
+    str | None, typer.Option("--url", metavar="URL", help="Instead of a command: its address.", show_default=False)
+]
+EnvOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--env",
+        metavar="NAME=VALUE",
+        help="A variable for its process; NAME alone passes on yours of that name. Repeatable.",
+        show_default=False,
+    ),
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option("--header", metavar="'NAME: VALUE'", help="Sent with a url. Repeatable.", show_default=False),
+]
+FolderOption = Annotated[
+    str | None,
+    typer.Option("--cwd", metavar="FOLDER", help="Where it is started; else your home.", show_default=False),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", help="How long a call may take; else 60.", show_default=False),
+]
+LocalOption = Annotated[
+    bool, typer.Option("--local", help="Nothing that it gets leaves this machine: it may get local notes too.")
+]
+ReplaceOption = Annotated[bool, typer.Option("--replace", help="Write over a server of yours of that name.")]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to those of `zkchat mcp`."""
@@ -67,39 +100,14 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
 
 def add(
     name: NewNameArgument,
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[-- COMMAND ARGS...]", help="What starts it, after two hyphens.", show_default=False),
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option("--url", metavar="URL", help="Instead of a command: its address.", show_default=False)
-    ] = None,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--env",
-            metavar="NAME=VALUE",
-            help="A variable for its process; NAME alone passes on yours of that name. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option("--header", metavar="'NAME: VALUE'", help="Sent with a url. Repeatable.", show_default=False),
-    ] = None,
-    cwd: Annotated[
-        str | None,
-        typer.Option("--cwd", metavar="FOLDER", help="Where it is started; else your home.", show_default=False),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option("--timeout", metavar="SECONDS", help="How long a call may take; else 60.", show_default=False),
-    ] = None,
-    local: Annotated[
-        bool,
-        typer.Option("--local", help="Nothing that it gets leaves this machine: it may get local notes too."),
-    ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a server of yours of that name.")] = False,
+    command: CommandArgument = None,
+    url: UrlOption = None,
+    env: EnvOption = None,
+    header: HeaderOption = None,
+    cwd: FolderOption = None,
+    timeout: TimeoutOption = None,
+    local: LocalOption = False,
+    replace: ReplaceOption = False,
     vault: SettingsVaultOption = None,
 ) -> None:
     """Add an MCP server to your settings. Chats then offer its tools to the model.
@@ -171,7 +179,7 @@ def import_(
             show_default=False,
         ),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over servers of yours of the same names.")] = False,
+    replace: ReplaceOption = False,
     yes: YesOption = False,
     vault: SettingsVaultOption = None,
 ) -> None:

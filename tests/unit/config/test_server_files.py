@@ -12,7 +12,7 @@ from zkchat.config.host_files import HOSTS, host_places, read_servers_of
 from zkchat.config.server_files import read_host_file, read_vault_servers, server_item, server_of, without_comments
 from zkchat.errors import ConfigError
 
-RUN = {"command": "uvx", "args": ["mcp-server-time"]}
+RUN: dict[str, object] = {"command": "uvx", "args": ["mcp-server-time"]}
 
 
 def written(vault: Path, content: object) -> Path:
