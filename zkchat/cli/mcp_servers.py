@@ -122,7 +122,6 @@ def add(
     zkchat mcp add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
     """
     from zkchat.compose.server_settings import define_server
-    from zkchat.model.server_display import show_reach
 
     io = current_io()
     program, *args = command or [""]
@@ -145,11 +144,17 @@ def add(
             f"There is a server '{name}' in your settings already.",
             hint=f"Choose another name, write over it with --replace, or look at it: zkchat mcp check {name}",
         )
+    _add(io, workspace, definition)
+
+
+def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") -> None:
+    from zkchat.model.server_display import show_reach
+
     editor = _editor(workspace)
     editor.add([definition])
-    io.note(f"Added {name} to {editor.file}: {show_reach(definition)}")
+    io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     _note_readable(io, editor, [definition])
-    io.note(f"Try it: zkchat mcp check {name}")
+    io.note(f"Try it: zkchat mcp check {definition.name}")
 
 
 def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
