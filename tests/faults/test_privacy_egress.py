@@ -42,6 +42,8 @@ from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Recorder]:

@@ -8,6 +8,8 @@ from tests.faults.fault_server import AFTER_TOOLS, FaultServer
 from tests.support.world import World
 from zkchat.errors import ExitCode
 
+pytestmark = pytest.mark.no_cover
+
 CANARY = "sk-canary-0123456789"
 
 FAILING = ["401", "404", "413", "quota", "wait-an-hour", "html", "garbage@5", "no-utf-8@5", "error@5", "fin@5", "rst@5"]

@@ -22,6 +22,8 @@ from tests.hostile.vault_builder import CANARY, OBEY, Ground, make
 from zkchat.cli.main import app
 from zkchat.errors import ExitCode
 
+pytestmark = pytest.mark.no_cover
+
 QUESTION = "How many steps has the lighthouse? See [[Orders]], [[Diary]], [[Linked secret]] and @../outside/secret.txt"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "ask": (QUESTION, "--model", "quote", "--panels"),

@@ -48,6 +48,7 @@ def cpu(work: Callable[[str], None], text: str) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @pytest.mark.parametrize("work", [as_indexed, as_quoted])
 @pytest.mark.parametrize("kind", ODD_NOTES)
 def test_a_note_of_four_times_the_size_takes_no_more_than_some_four_times_as_long(
