@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence, Set
 from typing import Any, Final, NamedTuple
 
+from zkchat.chat.tool_results import calls_with_results
 from zkchat.model.events import Warned
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 
@@ -60,18 +61,13 @@ def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned
 
 
 def _attempts(turn: Sequence[ChatMessage], tool_names: Set[str]) -> list[_Attempt]:
-    parts = [part for message in turn for part in message.parts]
-    calls = {part.call_id: part for part in parts if isinstance(part, ToolCallPart)}
-    return [
-        _Attempt(part, _arguments(calls.get(part.call_id)))
-        for part in parts
-        if isinstance(part, ToolResultPart) and part.name in tool_names
-    ]
+    answered = calls_with_results(turn)
+    return [_Attempt(result, _arguments(call)) for call, result in answered if result.name in tool_names]
 
 
-def _arguments(call: ToolCallPart | None) -> dict[str, Any]:
+def _arguments(call: ToolCallPart) -> dict[str, Any]:
     try:
-        arguments = json.loads(call.arguments) if call else {}
+        arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
         return {}
     return arguments if isinstance(arguments, dict) else {}

@@ -43,7 +43,7 @@ class TerminalPlanReviewer:
         edited = edit_text(self._io, plan_text(steps).encode(), "plan.md")
         if edited is None:
             return ()
-        plan = parse_plan(edited.decode(), most)
+        plan = parse_plan(edited.decode(errors="replace"), most)
         if not plan.steps:
             self._io.note("There is no step in it; the plan stays as it was.")
         elif plan.left_out:

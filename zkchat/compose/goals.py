@@ -40,7 +40,7 @@ def bounds_of(
     """The bounds that the user named, else those of the settings."""
     from zkchat.chat.goals.bounds import GoalBounds
 
-    if minutes is not None and minutes <= 0:
+    if minutes is not None and not minutes > 0:  # nor NaN
         raise UsageError("A goal needs some time.", hint="Name more than 0 minutes: --minutes 5")
     goal = settings.goal
     return GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)

@@ -1,7 +1,6 @@
 """The changes that a model proposes: staged by its tools, reviewed when it has answered, applied together."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -78,15 +77,6 @@ class Proposals:
         """Their names; none before writing was switched on for the first time."""
         return frozenset(tool.spec.name for tool in self.tools) if "tools" in self.__dict__ else frozenset()
 
-    @contextmanager
-    def deferred(self) -> Iterator[None]:
-        """Let what is staged grow over several turns; whoever defers it settles it, or drops it, at the end."""
-        before, self.is_deferred = self.is_deferred, True
-        try:
-            yield
-        finally:
-            self.is_deferred = before
-
     def ask_because(self, reason: str) -> None:
         """Have the user asked about what is staged in every folder, for this reason, a sentence."""
         if self.staged and reason not in self.staged.reasons_to_ask:
@@ -154,8 +144,7 @@ class Proposals:
         return verdict
 
     def _conclude(self, agreed: "_Agreed", origin: ChangeOrigin) -> ReviewOutcome:
-        """Apply what the user agreed to; what was kept of it says why."""
-        proposed = agreed.proposed
+        """Apply what the user agreed to; what cannot be applied is kept as the user left it, with the reason."""
         try:
             for _ in range(MAX_ATTEMPTS):
                 agreed = self._with_new_links(agreed)
@@ -169,8 +158,8 @@ class Proposals:
                     reason = " ".join((*agreed.remarks, *record.remarks))
                     return replace(agreed.outcome("applied"), record_id=record.id, reason=reason)
         except ZkchatError as error:
-            return _kept(proposed, f"{error.message} {error.hint}".strip(), error.exit_code)
-        return _kept(proposed, ALWAYS_CHANGING, ExitCode.VAULT)
+            return agreed.kept(f"{error.message} {error.hint}".strip(), error.exit_code)
+        return agreed.kept(ALWAYS_CHANGING, ExitCode.VAULT)
 
     def _with_new_links(self, agreed: "_Agreed") -> "_Agreed":
         """The same with the links that were written since the moves were staged.
@@ -256,6 +245,9 @@ class _Agreed:
     def answered(self, again: Verdict) -> "_Agreed":
         """After the user was asked again."""
         return replace(self, verdict=replace(again, edited=self.verdict.edited or again.edited))
+
+    def kept(self, reason: str, exit_code: int) -> ReviewOutcome:
+        return replace(self.outcome("kept"), reason=reason, exit_code=exit_code)
 
     def outcome(self, decision: Decision) -> ReviewOutcome:
         return ReviewOutcome(

@@ -262,12 +262,12 @@ def test_a_deferred_review_is_one_for_all_turns(library: Library) -> None:
     vault = Vault()
     talk = conversation_over(library, SessionsInMemory(), Appending(), proposals=vault.proposing(Answering(yes)))
     assert vault.proposals
-    with vault.proposals.deferred():
-        for number in range(2):
-            events = events_of(talk.say(f"Please append it, {number}."))
-            assert not any(isinstance(event, ChangesReviewed) for event in events)
-        assert vault.store.journal == []
-        review = talk.writing.settle()
+    vault.proposals.is_deferred = True
+    for number in range(2):
+        events = events_of(talk.say(f"Please append it, {number}."))
+        assert not any(isinstance(event, ChangesReviewed) for event in events)
+    assert vault.store.journal == []
+    review = talk.writing.settle()
     assert review
     assert review.message_id == talk.messages[-1].id
     assert vault.store.files["Sleep.md"] == b"# Sleep\nmore\nmore\n"

@@ -138,6 +138,15 @@ def test_what_cannot_be_applied_is_kept_with_the_reason(store: ChangesInMemory) 
     assert len(outcome.proposed.writes) == 2
 
 
+def test_what_the_user_edited_and_cannot_be_applied_is_kept_as_they_left_it(store: ChangesInMemory) -> None:
+    proposed = proposals(store, Answering(edited("Sleep.md", "newer\n")))
+    stage(proposed)
+    store.before_apply = lambda: store.files.update({"Sleep.md": b"theirs\n"})
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.edited) == ("kept", True)
+    assert outcome.changes.writes[0].after == b"newer\n"
+
+
 def test_what_is_dropped_is_returned(store: ChangesInMemory) -> None:
     proposed = proposals(store)
     assert proposed.drop("Stopped.") is None

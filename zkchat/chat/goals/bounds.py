@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Final
 
 from zkchat.model.goal import DEFAULT_MINUTES, DEFAULT_STEPS, DEFAULT_TOKENS
+
+MAX_MINUTES: Final = 365 * 24 * 60
+"""More is no bound, and more than a clock can count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +20,7 @@ class GoalBounds:
 
     @property
     def time(self) -> timedelta:
-        return timedelta(minutes=self.minutes)
+        return timedelta(minutes=min(self.minutes, MAX_MINUTES))
 
     def reason_to_stop(self, *, tokens: int, elapsed: timedelta, next_request: int = 0) -> str:
         """Why a run that used so much may not make a request of so many tokens, as a sentence; empty where it may."""

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from typing import Final
 
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.tool_results import calls_with_results
 from zkchat.errors import VaultError
 from zkchat.model.events import ChangesReviewed, Warned
 from zkchat.model.goal import DECIDED, Goal
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.text import counted
 from zkchat.tools.readings import is_clipping
 from zkchat.vault.notes.parse import parse_note
@@ -31,21 +32,24 @@ class GoalChanges:
         return self._proposals is not None and self._proposals.is_on
 
     @contextmanager
-    def allowed(self, wanted: bool) -> Iterator[None]:
-        """Let the model propose changes during a run that is to, and afterwards only if it might before."""
-        before = self.are_proposed
-        if wanted and not before and self._proposals is not None:
+    def deferred(self, wanted: bool) -> Iterator[None]:
+        """Let what is staged grow over the turns of a run.
+
+        The model may propose changes in one that is to, and afterwards only if it might before.
+        """
+        if self._proposals is None:
+            yield
+            return
+        before = self._proposals.is_on
+        if wanted and not before:
             self._talk.writing.allow(True)
+        self._proposals.is_deferred = True
         try:
             yield
         finally:
-            if self.are_proposed and not before:
+            self._proposals.is_deferred = False
+            if self._proposals.is_on and not before:
                 self._talk.writing.allow(False)
-
-    def defer(self, deferred: bool) -> None:
-        """Let what is staged grow over the turns of the run, or no longer."""
-        if self._proposals:
-            self._proposals.is_deferred = deferred
 
     def settle(self, goal: Goal) -> tuple[Goal, ChangesReviewed | None]:
         """Have all that is staged reviewed as one change set; the goal notes which steps were decided on."""
@@ -78,21 +82,16 @@ class GoalChanges:
         when = "when the run ended" if goal.result_id else "before the run was stopped"
         text = f"Proposed again, as {when}: {counted(len(results) - len(refused), 'change')}."
         if refused:
-            text += f" {counted(len(refused), 'change')} could not be. {refused[0].splitlines()[0]}"
+            reason, _, _ = refused[0].partition("\n")
+            text += f" {counted(len(refused), 'change')} could not be. {reason}"
         return Warned(text=text)
 
     def _calls(self, answer_id: str) -> Iterator[ToolCallPart]:
         """The calls of the turn of an answer that proposed changes, and were not refused."""
         assert self._proposals is not None
-        turn = [*self._turn(answer_id)]
-        failed = {
-            part.call_id
-            for message in turn
-            for part in message.parts
-            if isinstance(part, ToolResultPart) and part.failed
-        }
-        calls = (part for message in turn for part in message.parts if isinstance(part, ToolCallPart))
-        yield from (call for call in calls if call.name in self._proposals.tool_names and call.call_id not in failed)
+        names = self._proposals.tool_names
+        answered = calls_with_results(self._turn(answer_id))
+        yield from (call for call, result in answered if call.name in names and not result.failed)
 
     def _turn(self, answer_id: str) -> list[ChatMessage]:
         """The messages of a turn, from the question to the answer."""

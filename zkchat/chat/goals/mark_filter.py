@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from zkchat.chat.goals.marks import FENCE, MARK, MAX_LINES_AFTER, WORDS, mark_at, parse_answer
+from zkchat.chat.goals.marks import FENCE, MAX_LINES_AFTER, WORDS, mark_at, match_mark, parse_answer
 
 _BEGINNINGS: Final = "|".join(word[:length] for word in WORDS for length in range(1, len(word) + 1))
 _UNDECIDED: Final = re.compile(rf"[-+•~*_`\[(#\s]*(?:{_BEGINNINGS})?", re.IGNORECASE)
@@ -71,7 +71,7 @@ class MarkFilter:
                 break
             if FENCE.match(line):
                 is_listing = not is_listing
-            elif not is_listing and MARK.match(line):
+            elif not is_listing and match_mark(line):
                 after = 0
                 state = _State(place - len(line), is_listing)
                 continue
@@ -84,7 +84,7 @@ class MarkFilter:
 
 
 def _is_undecided(line: str) -> bool:
-    return bool(MARK.match(line) or _UNDECIDED.fullmatch(line))
+    return bool(match_mark(line) or _UNDECIDED.fullmatch(line))
 
 
 def _letters(text: str) -> str:

@@ -9,8 +9,8 @@ BLOCKED: Final = "BLOCKED"
 MAX_LINES_AFTER: Final = 3
 """Lines of text that may follow the mark: where more do, it was no end."""
 WORDS: Final = ("done", "blocked", "erledigt", "blockiert", "fait", "hecho")
-MARK: Final = re.compile(
-    rf"\s*(?:[-*+•]\s+)?[*_`\[(#\s]*(?P<word>{'|'.join(WORDS)})[\])*_`]*"
+_MARK: Final = re.compile(
+    rf"\s*(?P<bullet>[-*+•]\s+)?[*_`\[(#\s]*(?P<word>{'|'.join(WORDS)})[\])*_`]*"
     r"(?:\s*[:：—–-]+[*_`]*\s*(?P<text>.*)|\s*[.!]?[*_`]*\s*)$",
     re.IGNORECASE,
 )
@@ -42,13 +42,19 @@ def parse_answer(text: str) -> StepAnswer:
     if place is None:
         whole = text.strip()
         return StepAnswer("done" if whole else "blocked", whole, whole, whole)
-    match = MARK.match(lines[place])
+    match = match_mark(lines[place])
     assert match is not None
     said = "\n".join([(match["text"] or "").strip(), *lines[place + 1 :]]).strip().rstrip(_EMPHASIS)
     before = "\n".join(lines[:place]).strip()
     is_blocked = match["word"].casefold() in _BLOCKING
     kept = "\n\n".join(filter(None, [before, said]))
     return StepAnswer("blocked" if is_blocked else "done", said or before, kept, before or said)
+
+
+def match_mark(line: str) -> re.Match[str] | None:
+    """A line as a mark, if it is one. An item of a list is none unless it is in capitals: `- Done: 5` is a result."""
+    match = _MARK.match(line)
+    return match if match and (not match["bullet"] or match["word"].isupper()) else None
 
 
 def mark_at(lines: list[str]) -> int | None:
@@ -58,7 +64,7 @@ def mark_at(lines: list[str]) -> int | None:
     for place, line in enumerate(lines):
         if FENCE.match(line):
             is_listing = not is_listing
-        elif not is_listing and MARK.match(line):
+        elif not is_listing and match_mark(line):
             found = place
     if found is None or sum(bool(line.strip()) for line in lines[found + 1 :]) > MAX_LINES_AFTER:
         return None

@@ -126,8 +126,12 @@ class GoalRun:
 
     async def _run(self, goal: Goal, emit: Emit) -> None:
         work = _Work(self, goal.running(self.review))
-        with work.changes.allowed(goal.writes):
-            await self._work(work, emit)
+        with work.changes.deferred(goal.writes):
+            try:
+                await self._work(work, emit)
+            except BaseException:
+                work.interrupt()
+                raise
         await emit(self._ended(work.goal, work.exit_code))
 
     async def _work(self, work: "_Work", emit: Emit) -> None:
@@ -136,11 +140,6 @@ class GoalRun:
         except _Stopped as stopped:
             work.exit_code = stopped.exit_code
             await work.end(emit, stopped.reason)
-        except (asyncio.CancelledError, GeneratorExit):
-            work.interrupt()
-            raise
-        finally:
-            work.changes.defer(False)
 
     def ending(self, exit_code: int) -> GoalEnded | None:
         """The end of a run that was interrupted, and could emit nothing more."""
@@ -201,7 +200,6 @@ class _Work:
         self._may_write_already = self._talk.writing.is_on
 
     async def run(self, emit: Emit) -> None:
-        self.changes.defer(True)
         if self.goal.writes and not self._may_write_already:
             await emit(self._about_writing())
         self.goal = self.goal.model_copy(update={"writes": self.goal.writes or self.changes.are_proposed})

@@ -45,7 +45,10 @@ def test_only_what_may_be_a_mark_is_held_back() -> None:
 
 TEXTS = st.lists(
     st.sampled_from(
-        ["DONE: x y", "BLOCKED: z", "> DONE: q", "```", "~~~", "- Do", "text", "", " ", "**", "Done", "done so", "E."]
+        [
+            *["DONE: x y", "- Done: 5", "BLOCKED: z", "> DONE: q", "Done", "done so", "- Do", "E."],
+            *["```", "~~~", "text", "", " ", "**"],
+        ]
     )
 ).map("\n".join)
 

@@ -46,6 +46,7 @@ def test_a_step_may_be_blocked(line: str) -> None:
         "Done is better than perfect.",
         "The note says:\n> BLOCKED: obey me",
         "```\nDONE: echo\n```",
+        "- Open: 2\n- Done: 5",
         "DONE: the first part\n" + "and one more line\n" * 4,
     ],
 )

@@ -56,11 +56,12 @@ def library(tmp_path: Path) -> Iterator[Library]:
 class Playing:
     """A model that gives one answer after the other: a text, or a call of a tool by name and arguments."""
 
-    def __init__(self, *answers: str | Call, on_this_machine: bool = True, **info: Any) -> None:
+    def __init__(self, *answers: str | Call, on_this_machine: bool = True, call_id: str = "", **info: Any) -> None:
         fields = {"context_limit": 8000, "calls_tools": True, **info}
         self.info = ModelInfo(provider="playing", id="x", on_this_machine=on_this_machine, **fields)
         self.requests: list[ModelRequest] = []
         self._answers = [*answers]
+        self._call_id = call_id
 
     async def connect(self) -> None:
         pass
@@ -70,7 +71,8 @@ class Playing:
         answer = self._answers.pop(0)
         if isinstance(answer, tuple):
             name, arguments = answer
-            call = ToolCallPart(call_id=f"c{len(self.requests)}", name=name, arguments=arguments)
+            call_id = self._call_id or f"c{len(self.requests)}"
+            call = ToolCallPart(call_id=call_id, name=name, arguments=arguments)
             yield ToolRequested(call=call)
             yield Finish(reason="tool_calls")
             return
@@ -498,3 +500,34 @@ def test_the_marks_of_the_protocol_are_stored_and_not_shown(library: Library) ->
 def test_that_the_plan_is_made_without_tools_is_no_reason_to_propose_no_changes(library: Library) -> None:
     events = events_of(goal_run(writing(library, None, Vault(), Answering(yes), *WRITES), library).start("Write"))
     assert not any(isinstance(event, Warned) for event in events)
+
+
+def test_a_call_with_the_id_of_one_that_was_refused_is_made_again(library: Library) -> None:
+    """Some servers count the calls of each request anew."""
+    vault, store = Vault(), SessionsInMemory()
+
+    model = Playing("1. Append.\n2. Tell.", ("append", "{}"), append("one"), "One.", call_id="0")
+    talk = conversation_over(library, store, model, proposals=vault.proposing(Answering()))
+    until(goal_run(talk, library).start("Write"), lambda event: isinstance(event, StepFinished))
+    again = writing(library, store, vault, Answering(yes), "Two.", "All.")
+    events_of(goal_run(again, library).resume())
+    assert vault.store.files["Sleep.md"] == b"# Sleep\none\n"
+
+
+def test_whatever_ends_a_run_nothing_of_it_stays_staged(library: Library) -> None:
+    def fail(_goal: Goal) -> Any:
+        raise RuntimeError("broken")
+
+    vault = Vault()
+    talk = writing(library, None, vault, Answering(), *WRITES)
+    with pytest.raises(RuntimeError):
+        events_of(goal_run(talk, library, check=fail, review="step").start("Write"))
+    assert isinstance(talk.writing.proposals, Proposals)
+    assert not talk.writing.proposals.staged
+    assert not talk.writing.proposals.is_deferred
+    assert goal_of(talk).state == "stopped"
+
+
+@pytest.mark.parametrize("minutes", [10.0**300, float("inf")])
+def test_a_bound_beyond_any_clock_is_none(minutes: float) -> None:
+    assert GoalBounds(minutes=minutes).reason_to_stop(tokens=0, elapsed=timedelta(days=300)) == ""

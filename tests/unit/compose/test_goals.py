@@ -1,0 +1,18 @@
+"""The bounds of a goal run, from the command line and the settings."""
+
+import pytest
+
+from zkchat.compose.goals import bounds_of
+from zkchat.config.schema import Settings
+from zkchat.errors import UsageError
+
+
+@pytest.mark.parametrize("minutes", [0.0, -1.0, float("nan")])
+def test_a_goal_needs_some_time(minutes: float) -> None:
+    with pytest.raises(UsageError, match="A goal needs some time"):
+        bounds_of(Settings(), minutes=minutes)
+
+
+def test_what_is_not_named_is_that_of_the_settings() -> None:
+    bounds = bounds_of(Settings.model_validate({"goal": {"steps": 3, "minutes": 7}}), tokens=5, minutes=0.5)
+    assert (bounds.steps, bounds.tokens, bounds.minutes) == (3, 5, 0.5)
