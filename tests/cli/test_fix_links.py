@@ -62,6 +62,13 @@ def test_the_missing_note_can_be_created(garden: World) -> None:
     assert source(garden) == SOURCE
 
 
+def test_nobody_is_asked_about_links_to_a_note_that_was_just_created(garden: World) -> None:
+    garden.note("Other.md", "[[Compost heaps]]\n")
+    done = garden.run("vault", "fix-links", typed="n\nc\nn\n")
+    assert done.err.count("  [[Compost heaps]]\n") == 1
+    assert done.out == "Compost heaps.md: created\n"
+
+
 def test_scripts_get_proposals_and_repairs(garden: World) -> None:
     told = garden.run("vault", "fix-links", "--yes", "--json").json
     assert told["applied"]

@@ -43,6 +43,17 @@ def test_a_new_note_is_made_with_its_text(garden: World) -> None:
     assert garden.run("show", "Compost in winter").out == "Turn it less often.\n"
 
 
+def test_a_folder_takes_the_place_of_the_one_that_obsidian_names(world: World) -> None:
+    world.note(".obsidian/app.json", '{"newFileLocation": "folder", "newFileFolderPath": "Inbox"}')
+    world.note("Templates/Week.md", "# {{title}}\n")
+    for arguments in (["A"], ["B", "--folder", "/"], ["C", "--folder", "Box/"], ["D/E"]):
+        assert note(world, "new", *arguments, "--template", "Week", "--yes").code == 0
+        assert note(world, "new", f"{arguments[0]}2", *arguments[1:], "--yes").code == 0
+    made = {"Inbox/A", "Inbox/A2", "B", "B2", "Box/C", "Box/C2", "D/E", "D/E2", "Templates/Week"}
+    assert {path.removesuffix(".md") for path in tree(world.vault) if path.endswith(".md")} == made
+    assert note(world, "new", "D/F", "--folder", "Box", "--yes").code == ExitCode.USAGE
+
+
 def test_a_note_is_never_made_over_another(garden: World) -> None:
     before = tree(garden.vault)
     again = note(garden, "new", "Inbox", "Gone.", "--yes")

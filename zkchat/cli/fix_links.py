@@ -99,6 +99,8 @@ class _Session:
         asked = [each for each in self.proposed if each.repairs]
         with questions.listening():
             for number, proposal in enumerate(asked, 1):
+                if proposal.broken.link.target in self._written:
+                    continue
                 answer = _ask(questions, proposal, f"{number} of {len(asked)}")
                 if answer == "q":
                     break
@@ -159,9 +161,13 @@ class _Proposal:
     @property
     def place(self) -> str:
         """The note, and the lines of the link in it."""
-        lines = self.broken.lines
-        more = ", …" if len(lines) > _MAX_LINES_NAMED else ""
-        return f"{self.broken.source}:{', '.join(map(str, lines[:_MAX_LINES_NAMED]))}{more}"
+        return _place(self.broken.source, self.broken.lines)
+
+
+def _place(source: str, lines: "Sequence[int]") -> str:
+    """`Plan.md:3, 7, 12, …`."""
+    more = ", …" if len(lines) > _MAX_LINES_NAMED else ""
+    return f"{source}:{', '.join(map(str, lines[:_MAX_LINES_NAMED]))}{more}"
 
 
 def _ask(questions: "KeyQuestions", proposal: _Proposal, progress: str) -> str:
@@ -228,8 +234,7 @@ class _Report:
         if self.is_dry_run:
             self._list_proposals()
         for repaired in session.repaired:
-            lines = ", ".join(map(str, repaired.lines[:_MAX_LINES_NAMED]))
-            self.io.out(f"{repaired.source}:{lines}: {repaired.before} → {repaired.after}")
+            self.io.out(f"{_place(repaired.source, repaired.lines)}: {repaired.before} → {repaired.after}")
         for path in session.created:
             self.io.out(f"{path}: created")
         for remark in session.remarks:

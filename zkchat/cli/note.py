@@ -39,7 +39,9 @@ FolderOrNote = Annotated[
         metavar="NOTE", help="Its path, its title, or a [[wikilink]]; a folder ends in /.", show_default=False
     ),
 ]
-FolderOption = Annotated[str, typer.Option("--folder", metavar="PATH", help="Where in the vault.", show_default=False)]
+FolderOption = Annotated[
+    str, typer.Option("--folder", metavar="PATH", help="Where in the vault; / is its top folder.", show_default=False)
+]
 
 
 @app.command()
@@ -70,6 +72,8 @@ def new(
             "A title and a text are one argument each.",
             hint=f'Quote them: zkchat note new "{" ".join([title, *text])}"',
         )
+    if folder and "/" in title:
+        raise UsageError(f"{title} says already in which folder it is.", hint="Name its path, or --folder.")
     body = _read_text(io, text or [])
     body += "\n" if body and not body.endswith("\n") else ""
     if template and body:
@@ -80,7 +84,7 @@ def new(
     def stage(notes: OpenNotes) -> "StagedEdit":
         editor = notes.editing.editor
         if template:
-            return editor.create_from_template(template, f"{folder.rstrip('/')}/{title}" if folder else title)
+            return editor.create_from_template(template, title, folder)
         return editor.create(title, body, folder)
 
     made = change_notes(io, ChangeOptions("note new", vault, yes, dry_run, json_output), stage)

@@ -94,9 +94,10 @@ class NoteEditor:
     def create(self, path_or_title: str, text: str, folder: str = "", *, may_take_over: bool = True) -> StagedEdit:
         """Stage a new note. Raises `EditRefused` where there is one of that name.
 
-        Unless it `may_take_over` links that mean other notes, also where it would.
+        `folder` is where one goes that is named by a title; `/` is the vault. Unless it `may_take_over` links that mean
+        other notes, also where it would.
         """
-        path = self._targets.new_note(path_or_title, folder or self._conventions.new_note_folder)
+        path = self._new_path(path_or_title, folder)
         return self._create(path, text, may_take_over=may_take_over)
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
@@ -156,9 +157,12 @@ class NoteEditor:
         base, remarks = self._filled(template, path) if template else ("", ())
         return self._create(path, change(base), remarks)
 
-    def create_from_template(self, template: str, title: str) -> StagedEdit:
+    def _new_path(self, named: str, folder: str) -> str:
+        return self._targets.new_note(named, folder.rstrip("/") if folder else self._conventions.new_note_folder)
+
+    def create_from_template(self, template: str, title: str, folder: str = "") -> StagedEdit:
         """Stage a new note with the text of a template, which is found by its path, or by its name among templates."""
-        path = self._targets.new_note(title, self._conventions.new_note_folder)
+        path = self._new_path(title, folder)
         text, remarks = self._filled(template, path)
         return self._create(path, text, remarks)
 
