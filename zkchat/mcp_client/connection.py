@@ -11,15 +11,12 @@ from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 
 from zkchat.errors import ZkchatError
 from zkchat.mcp_client.contents import one_line
-from zkchat.mcp_client.faults import ServerFault, describe
+from zkchat.mcp_client.faults import ServerFault, describe, is_closing
 from zkchat.mcp_client.link import Link, open_link
 from zkchat.mcp_client.listing import Offers, follow_changes, list_offers
 from zkchat.mcp_client.negotiation import Handshake, negotiate
 from zkchat.mcp_client.server_log import ServerLog
 from zkchat.model.tool_server import ServerDefinition, ServerStatus
-
-CONNECT_SECONDS: Final = 10.0
-"""For starting, the first words and the lists."""
 
 _CLOSE_SECONDS: Final = 1.5
 """For telling a server over HTTP that its session is over, and for learning why a connection ended."""
@@ -40,12 +37,16 @@ class Connection:
         log_file: Path,
         variables: Mapping[str, str],
         expand: Callable[[ServerDefinition], ServerDefinition],
+        connect_seconds: float,
     ) -> None:
         self.status = ServerStatus(definition=definition, log="" if definition.url else str(log_file))
         self._variables = variables
         self._expand = expand
+        self._connect_seconds = connect_seconds
         self._log = ServerLog(log_file)
         self._secrets: tuple[str, ...] = ()
+        self._reason = ""
+        """Why there is no connection, as a sentence without the hint."""
         self._holder: asyncio.Task[None] | None = None
         self._link: Link | None = None
         self._scope = anyio.CancelScope()
@@ -54,6 +55,12 @@ class Connection:
         self._concluded = asyncio.Event()
         """The current connection has ended, and `status` says why."""
         self._is_closed = False
+
+    @property
+    def hint(self) -> str:
+        """Where the user finds more about a fault."""
+        has_log = self._link is not None and self._link.process is not None
+        return f"What it wrote is in {self.status.log}." if has_log else ""
 
     async def connect(self) -> None:
         """Wait until there is a connection; where there is none, one attempt is made. `status` has its outcome."""
@@ -82,7 +89,7 @@ class Connection:
     async def _send(self, send: Callable[[ClientSession], Awaitable[T]], what: str) -> T:
         link, seconds = self._link, self.status.definition.call_seconds
         if link is None or self.status.state != "ready":
-            raise ServerFault(self.status.problem or self._sentence("is not connected"))
+            raise ServerFault(self._reason or self._sentence("is not connected"))
         try:
             with anyio.fail_after(seconds):
                 return await send(link.session)
@@ -97,10 +104,10 @@ class Connection:
 
     async def _explain(self, error: MCPError, link: Link) -> str:
         """Why a request failed; of a connection that ended, what is said of its end."""
-        if error.code == CONNECTION_CLOSED:
+        if is_closing(error):
             with anyio.move_on_after(_CLOSE_SECONDS):
                 await self._concluded.wait()
-                return self.status.problem
+                return self._reason
         return self._sentence(await link.describe(error))
 
     async def close(self) -> None:
@@ -125,7 +132,7 @@ class Connection:
         try:
             definition = self._expand(self.status.definition)
             self._secrets = _secrets_of(definition)
-            end = anyio.current_time() + CONNECT_SECONDS
+            end = anyio.current_time() + self._connect_seconds
             with self._scope:
                 if not await self._was_held(definition, end, "any"):
                     await self._was_held(definition, end, "older")
@@ -141,12 +148,12 @@ class Connection:
             self._link = link
             try:
                 with anyio.move_on_after(end - anyio.current_time()) as limit:
-                    await negotiate(link.session, handshake)
+                    await negotiate(link.session, handshake, seconds=0.4 * self._connect_seconds)
                     self._be_ready(link.session, await list_offers(link.session, self.status.name))
                 if limit.cancelled_caught:
-                    raise link.silence(CONNECT_SECONDS)
+                    raise link.silence(self._connect_seconds)
             except Exception as error:  # noqa: BLE001 - said before the process is ended, which takes its time
-                if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED and handshake == "any":
+                if is_closing(error) and handshake == "any":
                     return False
                 self._conclude(await link.describe(error))
                 return True
@@ -158,7 +165,8 @@ class Connection:
             tasks.start_soon(follow_changes, link, self.status.name, self._renew)
             await link.over.wait()
             tasks.cancel_scope.cancel()
-        self._conclude(await link.describe(MCPError(CONNECTION_CLOSED, "")))
+        closed = MCPError(CONNECTION_CLOSED, "Connection closed")
+        self._conclude(describe(closed) if self._is_closed else await link.describe(closed))
         self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
 
     def _be_ready(self, session: ClientSession, offers: Offers) -> None:
@@ -169,14 +177,15 @@ class Connection:
         self._settled.set()
 
     def _renew(self, offers: Offers) -> None:
-        problem = self._sentence(offers.problem) if offers.problem else ""
+        problem = f"{self._sentence(offers.problem)} {self.hint}".rstrip() if offers.problem else ""
         self._update(tools=offers.tools, resources=offers.resources, prompts=offers.prompts, problem=problem)
 
     def _conclude(self, problem: str) -> None:
         """The connection is over; the first reason is the one that counts."""
         if not self._concluded.is_set():
             state = "lost" if self.status.state == "ready" else "failed"
-            self._update(state=state, problem=self._sentence(problem))
+            self._reason = self._sentence(problem)
+            self._update(state=state, problem=f"{self._reason} {self.hint}".rstrip())
         self._concluded.set()
         self._settled.set()
 
@@ -186,9 +195,7 @@ class Connection:
     def _sentence(self, clause: str) -> str:
         for secret in self._secrets:
             clause = clause.replace(secret, "…")
-        has_log = self._link is not None and self._link.process is not None
-        way_out = f" What it wrote is in {self.status.log}." if has_log else ""
-        return f"The MCP server {self.status.name} {clause.rstrip('.')}.{way_out}"
+        return f"The MCP server {self.status.name} {clause.rstrip('.')}."
 
 
 def _secrets_of(definition: ServerDefinition) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def tools_of(server: str, tools: Iterable[types.Tool]) -> Iterator[ServerTool]:
 
 def resources_of(server: str, resources: Iterable[types.Resource]) -> Iterator[ServerResource]:
     for resource in resources:
-        if 0 < len(resource.uri) <= _MAX_URI and clean(resource.uri) == resource.uri:
+        if 0 < len(resource.uri) <= _MAX_URI and resource.uri.isprintable():
             yield ServerResource(
                 server=server,
                 uri=resource.uri,
@@ -168,7 +168,7 @@ def _description(text: str | None) -> str:
 
 
 def _is_name(name: str) -> bool:
-    return 0 < len(name) <= _MAX_NAME and clean(name) == name and name.strip() == name
+    return 0 < len(name) <= _MAX_NAME and name.isprintable() and name.strip() == name
 
 
 def arguments_for(arguments: Mapping[str, object]) -> dict[str, Any]:

@@ -20,6 +20,15 @@ class ServerFault(Exception):
     """A server did not do its part; the message goes on after the server's name: `did not answer`."""
 
 
+def is_closing(error: BaseException) -> bool:
+    """Whether it is the SDK's word that a connection ended; servers use the same code for errors of theirs."""
+    return (
+        isinstance(error, MCPError)
+        and error.code == CONNECTION_CLOSED
+        and error.message.startswith(("Connection closed", "SSE stream"))
+    )
+
+
 def describe(error: BaseException) -> str:
     """The fault that an exception stands for, however deep in groups its cause is."""
     cause = min(_leaves(error), key=_rank)
@@ -39,7 +48,7 @@ def describe(error: BaseException) -> str:
 
 
 def _describe_protocol(error: MCPError) -> str:
-    if error.code == CONNECTION_CLOSED:
+    if is_closing(error):
         return "closed the connection"
     if error.code == REQUEST_TIMEOUT:
         return "did not answer in time"
@@ -91,7 +100,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _rank(error: BaseException) -> int:
     """The smaller, the nearer to the cause: a closed connection is what everything else leads to."""
     if isinstance(error, MCPError):
-        return 4 if error.code == CONNECTION_CLOSED else 2
+        return 4 if is_closing(error) else 2
     ranks = ((ServerFault, 0), (httpx2.HTTPError, 1), (ValidationError, 2), (Exception, 3))
     return next((rank for kind, rank in ranks if isinstance(error, kind)), 5)
 

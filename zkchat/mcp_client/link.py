@@ -8,14 +8,13 @@ from typing import Any
 from mcp import ClientSession, MCPError
 from mcp.client.session import IncomingMessage
 from mcp_types import (
-    CONNECTION_CLOSED,
     Implementation,
     PromptListChangedNotification,
     ResourceListChangedNotification,
     ToolListChangedNotification,
 )
 
-from zkchat.mcp_client.faults import ServerFault, describe
+from zkchat.mcp_client.faults import ServerFault, describe, is_closing
 from zkchat.mcp_client.http import BoundedClient, client_for, open_http
 from zkchat.mcp_client.server_log import ServerLog
 from zkchat.mcp_client.stdio import ServerProcess, open_process, start_process
@@ -47,8 +46,8 @@ class Link:
         """The fault behind an exception, with what is known of the process or the last status."""
         if self.client is not None and self.client.refusal and isinstance(error, MCPError):
             return self.client.refusal
-        if self.process is not None and isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
-            return await self.process.describe_end() + self.process.describe_noise()
+        if self.process is not None and is_closing(error):
+            return await self.process.describe_end()
         return describe(error)
 
     def silence(self, seconds: float, what: str = "") -> ServerFault:

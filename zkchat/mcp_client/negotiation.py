@@ -1,39 +1,39 @@
 """The first words with a server: which revision of the protocol both speak."""
 
-from typing import Final, Literal
+from typing import Literal
 
 import anyio
 from mcp import ClientSession, MCPError
-from mcp_types import CONNECTION_CLOSED, UNSUPPORTED_PROTOCOL_VERSION, DiscoverResult
+from mcp_types import UNSUPPORTED_PROTOCOL_VERSION, DiscoverResult
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-_SECONDS_TO_DISCOVER: Final = 4.0
-"""Servers of the older revisions may leave the question of the newer one without an answer."""
+from zkchat.mcp_client.faults import is_closing
 
 Handshake = Literal["any", "older"]
 
 
-async def negotiate(session: ClientSession, handshake: Handshake) -> None:
+async def negotiate(session: ClientSession, handshake: Handshake, *, seconds: float) -> None:
     """Settle on a revision: by discovery, or by the handshake of the older ones where the server does not know it.
 
-    Raises `MCPError`; with the code `CONNECTION_CLOSED`, the server may be one that ends on an unknown question.
+    `seconds`: for discovery, because servers of the older revisions may leave it without an answer.
+    Raises `MCPError`; where the connection was closed, the server may be one that ends on an unknown question.
     """
-    if handshake == "older" or not await _discovered(session):
+    if handshake == "older" or not await _discovered(session, seconds):
         try:
             await session.initialize()
         except MCPError as error:
             # A slow server may have understood the first question after we stopped waiting for its answer.
-            if error.code != UNSUPPORTED_PROTOCOL_VERSION or not await _discovered(session):
+            if error.code != UNSUPPORTED_PROTOCOL_VERSION or not await _discovered(session, seconds):
                 raise
 
 
-async def _discovered(session: ClientSession) -> bool:
+async def _discovered(session: ClientSession, seconds: float) -> bool:
     try:
-        with anyio.fail_after(_SECONDS_TO_DISCOVER):
+        with anyio.fail_after(seconds):
             answer = DiscoverResult.model_validate(await session.send_discover(LATEST_MODERN_VERSION))
     except MCPError as error:
-        if error.code == CONNECTION_CLOSED:
+        if is_closing(error):
             raise
         return False
     except (TimeoutError, ValidationError):

@@ -65,7 +65,7 @@ class Requests:
         try:
             return await self._connection.request(send, what)
         except ServerFault as fault:
-            return ServerAnswer(text=str(fault), failed=True)
+            return ServerAnswer(text=str(fault), failed=True, hint=self._connection.hint)
 
 
 def _complete(result: object, kind: type[T]) -> T:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
 
 INSTALL_HINT: Final = "Install it: pip install 'zkchat[mcp]'"
 
+CONNECT_SECONDS: Final = 10.0
+"""For starting a server, the first words with it and its lists."""
+
 _CLOSE_SECONDS: Final = 5.0
 """After which `close` kills what is left of the servers."""
+
+_SECONDS_FOR_CALLS: Final = 1.0
+"""For calls to learn that their connection ended."""
 
 _SLACK_SECONDS: Final = 30.0
 """For connecting again and for a call that is given up, before the chat stops waiting for our own thread."""
@@ -40,6 +47,7 @@ class McpServers:
         *,
         variables: Mapping[str, str],
         expand: Callable[[ServerDefinition], ServerDefinition] = lambda definition: definition,
+        connect_seconds: float = CONNECT_SECONDS,
     ) -> None:
         """`variables`: those of our process; a server's gets few of them. `expand`: fills in the variables that a
         definition names, as late as possible; a `ZkchatError` that it raises is why the server cannot be used."""
@@ -47,6 +55,7 @@ class McpServers:
         self._log_folder = log_folder
         self._variables = variables
         self._expand = expand
+        self._connect_seconds = connect_seconds
         self._connections: dict[str, Connection] = {}
         self._problem = ""
         """Why none of them can be used."""
@@ -54,6 +63,7 @@ class McpServers:
         self._thread: threading.Thread | None = None
         self._is_running = threading.Event()
         self._ending = asyncio.Event()
+        self._lock = threading.Lock()
         self._is_closed = False
 
     def start(self) -> None:
@@ -76,13 +86,14 @@ class McpServers:
 
     def wait(self, seconds: float) -> bool:
         """Wait until each has been connected or has failed; False where that took longer."""
+        end = time.monotonic() + seconds
         self.start()
         if self._thread is None or not self._is_running.wait(seconds):
             return self._thread is None
         if self._loop is None:
             return True
         try:
-            self._submit(self._connect_all()).result(seconds)
+            self._submit(self._connect_all()).result(max(0.0, end - time.monotonic()))
         except (FutureTimeout, RuntimeError):
             return False
         return True
@@ -120,18 +131,16 @@ class McpServers:
 
     def close(self) -> None:
         """End all connections and processes; takes a few seconds at most."""
-        if self._is_closed:
+        with self._lock:
+            self._is_closed, loop = True, self._loop
+        if self._thread is None or loop is None:  # a thread that is still loading the SDK will start nothing
             return
-        self._is_closed = True
-        if self._thread is None:
-            return
-        self._is_running.wait(_CLOSE_SECONDS)
-        if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended
-                self._loop.call_soon_threadsafe(self._ending.set)
+        with suppress(RuntimeError):  # it has ended
+            loop.call_soon_threadsafe(self._ending.set)
         self._thread.join(_CLOSE_SECONDS)
-        for connection in self._connections.values():
-            connection.kill()
+        if self._thread.is_alive():
+            for connection in self._connections.values():
+                connection.kill()
 
     def _run(self) -> None:
         """The thread."""
@@ -154,18 +163,25 @@ class McpServers:
             loop.close()
 
     async def _serve(self, connection: "type[Connection]") -> None:
-        self._connections = {
-            one.name: connection(one, self._log_folder / log_name(one.name), self._variables, self._expand)
-            for one in self._definitions
-            if one.is_enabled
-        }
-        self._ending = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
+        ending = asyncio.Event()
+        with self._lock:
+            if self._is_closed:
+                return
+            self._loop, self._ending = asyncio.get_running_loop(), ending
+            self._connections = {
+                one.name: connection(
+                    one, self._log_folder / log_name(one.name), self._variables, self._expand, self._connect_seconds
+                )
+                for one in self._definitions
+                if one.is_enabled
+            }
         self._is_running.set()
-        connecting = asyncio.ensure_future(self._connect_all())
-        await self._ending.wait()
+        connecting = asyncio.create_task(self._connect_all())
+        await ending.wait()
         await asyncio.gather(*(one.close() for one in self._connections.values()), return_exceptions=True)
         await asyncio.wait([connecting])
+        if calls := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(calls, timeout=_SECONDS_FOR_CALLS)
 
     async def _connect_all(self) -> None:
         """Wait for the first attempt of each."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -34,6 +35,7 @@ _UNUSED: Final = frozenset({"notifications/message", "notifications/progress", "
 _SECONDS_TO_END: Final = 0.7
 """For a server whose input ended, and again after it was asked to end."""
 _SECONDS_FOR_CHILDREN: Final = 0.3
+"""For children of a server that has ended, and for a server whose output has ended."""
 _POLL_SECONDS: Final = 0.01
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
@@ -50,6 +52,8 @@ class ServerProcess:
         self._log = log
         self._on_end = on_end
         self._pace = Pace()
+        self._is_gone = False
+        """Neither the process nor a child is left, so that the number of its group may be somebody else's."""
 
     async def read_messages(self, receiver: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Pass on what arrives until the output ends."""
@@ -125,29 +129,32 @@ class ServerProcess:
 
     async def end(self) -> None:
         """End the process and its children: by the end of its input, which came before, then by two signals."""
-        if not await self._ends_within(_SECONDS_TO_END):
-            signal_group(self.program, signal.SIGTERM)
-            await self._ends_within(_SECONDS_TO_END)
-        if signal_group(self.program, signal.SIGTERM):
-            await self._group_ends_within(_SECONDS_FOR_CHILDREN)
+        if not await _within(_SECONDS_TO_END, self._has_ended):
+            self._signal(signal.SIGTERM)
+            await _within(_SECONDS_TO_END, self._has_ended)
+        if self._signal(signal.SIGTERM):
+            await _within(_SECONDS_FOR_CHILDREN, lambda: self._has_ended() and not self._signal(0))
         self.kill()
-        await self._ends_within(_SECONDS_TO_END)
+        await _within(_SECONDS_TO_END, self._has_ended)
 
     def kill(self) -> None:
         """End the process and its children at once."""
-        signal_group(self.program, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
 
-    async def _ends_within(self, seconds: float) -> bool:
-        return await _within(seconds, lambda: self.program.poll() is not None)
+    def _signal(self, number: int) -> bool:
+        """Send a signal to the process and its children; False where none of them is left."""
+        if not self._is_gone and not signal_group(self.program, number):
+            self._is_gone = True
+        return not self._is_gone
 
-    async def _group_ends_within(self, seconds: float) -> bool:
-        return await _within(seconds, lambda: self.program.poll() is not None and not signal_group(self.program, 0))
+    def _has_ended(self) -> bool:
+        return self.program.poll() is not None
 
     async def describe_end(self) -> str:
         """How the process ended, after its output did."""
         if self.fault is not None:
             return str(self.fault)
-        await self._ends_within(0.2)
+        await _within(_SECONDS_FOR_CHILDREN, self._has_ended)
         code = self.program.returncode
         if code is None:
             return "closed its output"
@@ -193,6 +200,8 @@ def start_process(
     definition: ServerDefinition, variables: Mapping[str, str], log: ServerLog, on_end: Callable[[], None]
 ) -> ServerProcess:
     """Start the process of a server. Raises `ServerFault`."""
+    if sys.platform == "win32":
+        raise ServerFault("cannot be started: on Windows only servers with a `url` can be used")
     inherited = {name: variables[name] for name in DEFAULT_INHERITED_ENV_VARS if name in variables}
     safe = {name: value for name, value in inherited.items() if not value.startswith("()")}
     environment = safe | definition.env

@@ -93,3 +93,5 @@ class ServerAnswer(Value):
     uris: tuple[str, ...] = ()
     """Of the resources that it names."""
     failed: bool = False
+    hint: str = ""
+    """Where the user finds more about a fault: a path of this machine, so it is not for the model."""

@@ -1,0 +1,253 @@
+"""Servers that are started as processes: what they offer and answer, and that no fault of theirs costs more than a
+sentence."""
+
+import asyncio
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.waiting import eventually
+from zkchat.errors import ConfigError
+from zkchat.mcp_client.servers import McpServers
+from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+
+pytestmark = pytest.mark.outside
+
+SERVER = Path(__file__).with_name("plain_server.py")
+VARIABLES = {"PATH": os.defpath, "HOME": "/", "OPENAI_API_KEY": "secret-key"}
+
+
+def plain(mode: str = "", *, name: str = "", **more: Any) -> ServerDefinition:
+    arguments = ("-S", "-E", str(SERVER), *([mode] if mode else []))
+    return ServerDefinition(name=name or mode or "plain", command=sys.executable, args=arguments, **more)
+
+
+class Bench:
+    """Servers under test, and answers of theirs without an event loop."""
+
+    def __init__(self, folder: Path, *definitions: ServerDefinition, **options: Any) -> None:
+        self.folder = folder
+        self.servers = McpServers(definitions, folder, **{"variables": VARIABLES, **options})
+
+    def __enter__(self) -> "Bench":
+        assert self.servers.wait(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.servers.close()
+
+    def status(self, name: str) -> ServerStatus:
+        return next(status for status in self.servers.statuses() if status.name == name)
+
+    def call(self, tool: str, arguments: Mapping[str, object] | None = None, *, server: str = "plain") -> ServerAnswer:
+        return asyncio.run(self.servers.call(server, tool, arguments or {}))
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    definitions = (
+        plain(),
+        plain(name="brief", call_seconds=0.3),
+        plain("exit"),
+        plain("noisy"),
+        plain("ends on discovery"),
+        plain("wrong initialize"),
+        plain("wrong version"),
+        plain("wrong tools"),
+        plain("endless tools"),
+        plain("odd tools"),
+        plain("new"),
+        plain(name="off", is_enabled=False),
+        ServerDefinition(name="missing", command="no-such-program"),
+        ServerDefinition(name="relative", command="./server"),
+        ServerDefinition(name="no folder", command="sh", cwd="/no/such/folder"),
+        ServerDefinition(name="no program", command=str(SERVER)),
+        ServerDefinition(name="unset", command="sh", args=("${UNSET}",)),
+    )
+    with Bench(tmp_path_factory.mktemp("logs"), *definitions, expand=expand) as bench:
+        yield bench
+
+
+def expand(definition: ServerDefinition) -> ServerDefinition:
+    if "${UNSET}" in definition.args:
+        raise ConfigError("the variable UNSET is not set")
+    return definition
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_server_is_connected_with_what_it_offers(bench: Bench) -> None:
+    status = bench.status("plain")
+    assert (status.state, status.problem, status.version, status.protocol) == ("ready", "", "plain 1.5", "2025-11-25")
+    tools = {tool.name: tool for tool in status.tools}
+    assert tools["die"].is_read_only
+    assert not tools["slow"].is_read_only
+    assert tools["slow"].description == "Does slow."
+    assert [(resource.uri, resource.name) for resource in status.resources] == [("memo://a", "A memo")]
+    assert [(prompt.name, prompt.arguments[0].is_required) for prompt in status.prompts] == [("talk", True)]
+
+
+def test_a_server_of_the_newer_revision_is_connected_and_tells_of_changes(bench: Bench) -> None:
+    assert bench.status("new").protocol == "2026-07-28"
+    assert bench.call("echo", {"a": 1}, server="new").text == '{"a": 1}'
+    eventually(lambda: "told" in {tool.name for tool in bench.status("new").tools})
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("exit", "ended with exit code 3."),
+        ("wrong initialize", "sent what the protocol does not allow: capabilities: Input should be a valid dictionary"),
+        ("wrong version", "failed: Unsupported protocol version from the server: 1999-01-01."),
+        ("wrong tools", "sent what the protocol does not allow: tools.0.inputSchema: Field required."),
+    ],
+)
+def test_a_server_that_fails_at_the_start_is_one_sentence_and_a_log(bench: Bench, name: str, says: str) -> None:
+    status = bench.status(name)
+    assert status.state == "failed"
+    assert status.problem.startswith(f"The MCP server {name} {says}")
+    answer = bench.call("echo", server=name)
+    assert answer.failed
+    assert answer.hint == f"What it wrote is in {status.log}."
+    assert status.problem == f"{answer.text} {answer.hint}"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("missing", "cannot be started: there is no program no-such-program (install it or write its full path)."),
+        ("relative", "cannot be started: there is no program ./server (install it or write its full path)."),
+        ("no folder", "cannot be started: its folder /no/such/folder is not there."),
+        ("no program", f"cannot be started: there is no program {SERVER} (check the path)."),
+        ("unset", "cannot be used: the variable UNSET is not set."),
+    ],
+)
+def test_a_server_that_cannot_be_started_is_one_sentence(bench: Bench, name: str, says: str) -> None:
+    status = bench.status(name)
+    assert (status.state, status.problem) == ("failed", f"The MCP server {name} {says}")
+    assert bench.call("echo", server=name) == ServerAnswer(text=status.problem, failed=True)
+
+
+def test_what_a_server_says_beside_the_protocol_is_in_its_log(bench: Bench) -> None:
+    assert bench.status("noisy").state == "ready"
+    log = Path(bench.status("noisy").log)
+    assert re.findall(r"\(not a message\) (.*)", log.read_text()) == ["Welcome!", "[]", "{}", "ÿ"]
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert "no database\n" in Path(bench.status("exit").log).read_text()
+
+
+def test_a_server_that_ends_on_discovery_is_asked_by_the_older_handshake(bench: Bench) -> None:
+    assert (bench.status("ends on discovery").state, bench.status("ends on discovery").protocol) == (
+        "ready",
+        "2025-11-25",
+    )
+
+
+def test_lists_are_bounded_and_what_is_left_out_is_said(bench: Bench) -> None:
+    endless = bench.status("endless tools")
+    assert (endless.state, len(endless.tools)) == ("ready", 256)
+    assert "lists more than 256 tools; the rest is left out" in endless.problem
+    odd = bench.status("odd tools")
+    assert [(tool.name, len(tool.description)) for tool in odd.tools] == [("good", 4000)]
+    assert "lists 4 tools with names or schemas that cannot be used" in odd.problem
+
+
+def test_a_server_that_is_off_is_not_started(bench: Bench) -> None:
+    assert bench.status("off").state == "disabled"
+    assert bench.call("echo", server="off").text == "There is no MCP server off."
+    assert bench.call("echo", server="nobody").failed
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "uris"),
+    [
+        ("echo", '{"a": "b"}', ()),
+        ("noise", "done", ()),
+        ("image", "a picture\n\n[image image/png, not included]\n\n[audio audio/wav, not included]", ()),
+        ("structured", '{\n "number": 7\n}', ()),
+        ("embedded", "what it says", ("memo://c",)),
+        ("odd text", "abc\x1b[31m", ()),
+        ("ask", "declined [True, True, True], capabilities {}", ()),
+    ],
+)
+def test_an_answer_is_text(bench: Bench, tool: str, text: str, uris: tuple[str, ...]) -> None:
+    assert bench.call(tool, {"a": "b\x00\ud800"}) == ServerAnswer(text=text, uris=uris)
+
+
+def test_links_of_an_answer_are_named(bench: Bench) -> None:
+    answer = bench.call("links")
+    assert answer.uris == ("memo://a", "memo://b")
+    assert "[resource b: memo://b]" in answer.text
+
+
+def test_a_failed_call_is_told_with_the_words_of_the_server(bench: Bench) -> None:
+    assert bench.call("fails") == ServerAnswer(text="there is no such file", failed=True)
+    refused = bench.call("error")
+    assert (refused.text, refused.failed) == ("The MCP server plain answered with an error: no: {}.", True)
+    assert "sent what the protocol does not allow" in bench.call("wrong schema").text
+
+
+def test_resources_and_prompts_are_text(bench: Bench) -> None:
+    answer = asyncio.run(bench.servers.read("plain", "memo://a"))
+    assert answer == ServerAnswer(text="a memo\n\n[file application/pdf memo://a, not included]", uris=("memo://a",))
+    answer = asyncio.run(bench.servers.prompt("plain", "talk", {"topic": "tea"}))
+    assert answer.text == "Talk about tea.\n\n(assistant) Gladly."
+
+
+def test_lists_are_renewed_when_they_change(bench: Bench) -> None:
+    assert bench.call("change").text == "changed"
+    eventually(lambda: "fresh" in {tool.name for tool in bench.status("plain").tools})
+
+
+def test_a_process_gets_few_variables_a_group_and_a_session_of_its_own(bench: Bench) -> None:
+    state = json.loads(bench.call("process").text)
+    assert set(state["variables"]) - {"LC_CTYPE"} == {"HOME", "PATH"}
+    assert (state["folder"], state["leads"], state["session"]) == ("/", True, True)
+
+
+@pytest.mark.parametrize("tool", ["slow", "wrong id", "invalid json"])
+def test_a_call_without_an_answer_ends_at_its_limit(bench: Bench, tool: str) -> None:
+    answer = bench.call(tool, server="brief")
+    assert answer.failed
+    assert f"The MCP server brief did not answer the call of {tool} within 0.3 s" in answer.text
+
+
+def test_a_server_that_dies_in_a_call_is_connected_again_at_the_next(bench: Bench) -> None:
+    before = json.loads(bench.call("process").text)["pid"]
+    died = bench.call("die")
+    assert (died.text, died.failed) == ("The MCP server plain ended with exit code 5.", True)
+    assert (bench.status("plain").state, bench.status("plain").problem) == ("lost", f"{died.text} {died.hint}")
+    assert bench.status("plain").tools
+    assert json.loads(bench.call("process").text)["pid"] != before
+    assert bench.status("plain").state == "ready"
+
+
+def test_an_endless_line_ends_the_connection(bench: Bench) -> None:
+    assert "sent a message of more than 16 MB" in bench.call("long line").text
+    assert bench.call("echo").text == "{}"
+
+
+def test_notifications_without_end_are_slowed_down(bench: Bench) -> None:
+    """Twenty thousand at five hundred a second would take forty seconds; the limit of the call ends them before."""
+    assert "did not answer the call of flood" in bench.call("flood", server="brief").text
+
+
+def test_a_log_is_bounded(bench: Bench) -> None:
+    for _ in range(4):
+        bench.call("stderr", {"size": 400_000})
+    log = Path(bench.status("plain").log)
+    eventually(lambda: log.read_text().endswith("a warning\n"))
+    assert log.stat().st_size <= 1_000_000
