@@ -68,12 +68,16 @@ class ChangeSettlement:
         """Drop what a turn that is stopped had proposed, unless the review is deferred."""
         self._dropped = None if self.proposals is None or self.proposals.is_deferred else self._drop(STOPPED)
 
-    def settle(self, message_id: str = "") -> ChangesReviewed | None:
+    def settle(self, message_id: str = "", command: str = "") -> ChangesReviewed | None:
         """Have the staged changes reviewed as those of this answer, or of the last message; None where none are."""
         if self.proposals is None:
             return None
+        last = self._journal.history.last
+        message_id = message_id or (last.id if last else "")
         origin = ChangeOrigin(
-            command=", ".join(self._tools_called()), session_id=self._journal.session_id, message_id=message_id
+            command=command or ", ".join(self._tools_called()),
+            session_id=self._journal.session_id,
+            message_id=message_id,
         )
         return self._record(self.proposals.settle(origin), message_id)
 

@@ -56,7 +56,7 @@ class GoalChanges:
         for reason in self._reasons_to_ask(goal):
             assert self._proposals is not None
             self._proposals.ask_because(reason)
-        reviewed = self._talk.writing.settle()
+        reviewed = self._talk.writing.settle(command="goal")
         if reviewed is None:
             return (goal.all_reviewed(self._undecided) if self.are_proposed else goal), None
         if reviewed.decision in DECIDED:

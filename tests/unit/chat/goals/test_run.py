@@ -353,6 +353,8 @@ def test_what_a_run_proposes_is_one_change_set_reviewed_at_its_end(library: Libr
     assert vault.store.files["Sleep.md"] == b"# Sleep\none\ntwo\n"
     (review,) = reviews(events)
     assert events.index(review) == len(events) - 2
+    origin = vault.store.journal[0].origin
+    assert (origin.command, origin.session_id, origin.message_id) == ("goal", talk.session_id, talk.messages[-1].id)
     assert talk.writing.proposals is not None
     assert not talk.writing.proposals.is_deferred
 
