@@ -8,13 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import typer
-
 from tests.fuzz.case import Broken, Case, Folders, require, signature
 from tests.support.screens import what_acts_on_a_terminal
 from tests.support.sessions import NOON
 from tests.support.world import Result, World
-from zkchat.cli import main
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode
 
@@ -63,19 +60,11 @@ class FuzzWorld(World):
         return result
 
 
-def commands() -> Any:
-    """The tree of commands, built once for this process: Typer would build it anew at each call."""
-    if isinstance(main.app, typer.Typer):
-        vars(main)["app"] = typer.main.get_command(main.app)
-    return main.app
-
-
 class Worlds:
     """`fresh` gives the same world to every case, always in the same place: databases remember where a vault is."""
 
     def __init__(self, folders: Folders, prepare: Callable[[FuzzWorld], None] | None = None) -> None:
         self._template = folders.shared / "template"
-        commands()
         place = self._place(folders.case)
         place.mkdir(parents=True)
         world = FuzzWorld(place)

@@ -4,8 +4,9 @@ import errno
 import re
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -119,6 +120,12 @@ app.command(name="help", rich_help_panel=Section.PROGRAM)(help.help_)
 use_layout(app)
 
 
+@cache
+def commands() -> Any:
+    """The tree of commands, built once for this process: Typer would build it anew at each call."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command and return its exit code. No exception leaves it."""
     agent_name = AGENT_AS_COMMAND.fullmatch(arguments[0]) if arguments else None
@@ -128,7 +135,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         arguments = ["chat", *arguments]  # which `zkchat` alone starts
     with redirect_stdout(environment.stdout), redirect_stderr(environment.stderr), command_io(environment) as io:
         try:
-            code = app(list(arguments), prog_name="zkchat", standalone_mode=False)
+            code = commands()(list(arguments), prog_name="zkchat", standalone_mode=False)
             environment.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             return ExitCode.INTERRUPTED

@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target
-from tests.fuzz.worlds import FuzzWorld, Worlds, commands
+from tests.fuzz.worlds import FuzzWorld, Worlds
+from zkchat.cli.main import commands
 
 ODD = (
     *(

@@ -1,6 +1,7 @@
 """What a question is about: its words without those that only ask, and which kind of answer it wants."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
@@ -60,7 +61,8 @@ def topic_of(question: str) -> str:
 def asking_words(asked: Sequence[str]) -> frozenset[str]:
     """The stop words and question words of the language that these words seem to be in, and of scripts of their own."""
     listed = _asking_words()
-    hits = {language: sum(word in known for word in asked) for language, known in listed.items()}
+    counted = Counter(asked)
+    hits = {language: sum(counted[word] for word in counted.keys() & known) for language, known in listed.items()}
     likeliest = max(hits, key=hits.__getitem__)
     language = likeliest if hits[likeliest] >= _MIN_HITS else "english"
     first = {word for word in asked[:1] if word in _requests()}
