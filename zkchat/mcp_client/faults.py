@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 from mcp import MCPError
-from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from mcp_types import CONNECTION_CLOSED
 from pydantic import ValidationError
 
 from zkchat.mcp_client.contents import one_line
@@ -22,11 +22,7 @@ class ServerFault(Exception):
 
 def is_closing(error: BaseException) -> bool:
     """Whether it is the SDK's word that a connection ended; servers use the same code for errors of theirs."""
-    return (
-        isinstance(error, MCPError)
-        and error.code == CONNECTION_CLOSED
-        and error.message.startswith(("Connection closed", "SSE stream"))
-    )
+    return isinstance(error, MCPError) and error.code == CONNECTION_CLOSED and error.message == "Connection closed"
 
 
 def describe(error: BaseException) -> str:
@@ -48,17 +44,17 @@ def describe(error: BaseException) -> str:
 
 
 def _describe_protocol(error: MCPError) -> str:
-    if is_closing(error):
+    if is_closing(error) or (error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream")):
         return "closed the connection"
-    if error.code == REQUEST_TIMEOUT:
-        return "did not answer in time"
     return f"answered with an error: {_shortened(error.message)}"
 
 
 def _describe_http(error: httpx2.HTTPError | httpx2.InvalidURL) -> str:
     match error:
-        case httpx2.InvalidURL() | httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError():
-            return f"cannot be reached: its `url` or `headers` are not valid ({_message(error)})"
+        case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
+            return "cannot be reached: its `url` in the settings is not valid"
+        case httpx2.LocalProtocolError():  # its message shows the header
+            return "cannot be reached: its `headers` in the settings are not valid"
         case httpx2.ConnectError() if _is_about_tls(error):
             return f"cannot be reached: the connection is not secure ({_message(error)})"
         case httpx2.ConnectError() | httpx2.TimeoutException() | httpx2.ProxyError():

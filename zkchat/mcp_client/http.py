@@ -71,7 +71,7 @@ def client_for(definition: ServerDefinition) -> BoundedClient:
             timeout=httpx2.Timeout(_SECONDS_TO_CONNECT, read=None),
         )
     except (ValueError, TypeError, httpx2.InvalidURL):
-        raise ServerFault("cannot be reached: its `headers` are not valid") from None
+        raise ServerFault("cannot be reached: its `headers` in the settings are not valid") from None
 
 
 @asynccontextmanager

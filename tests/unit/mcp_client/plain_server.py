@@ -1,6 +1,7 @@
 """An MCP server in plain JSON lines, with every fault that a test asks for. It imports little, so that it starts fast.
 
-The first argument names how it behaves at the start, the tool that is called how it behaves then.
+The first argument names how it behaves at the start, the tool that is called how it behaves then. A stubborn server has
+a child, ends neither with its input nor when it is asked to, and writes both numbers to the file that is named next.
 """
 
 import json
@@ -54,7 +55,8 @@ def begin() -> None:
         sys.stdout.flush()
     if MODE == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+        child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+        Path(sys.argv[2]).write_text(f"{os.getpid()} {child.pid}")
 
 
 def handle(request: dict[str, Any]) -> None:

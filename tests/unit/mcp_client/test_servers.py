@@ -3,51 +3,19 @@ sentence."""
 
 import asyncio
 import json
-import os
 import re
 import stat
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.waiting import eventually
+from tests.unit.mcp_client.bench import SERVER, Bench, plain
 from zkchat.errors import ConfigError
-from zkchat.mcp_client.servers import McpServers
-from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+from zkchat.model.tool_server import ServerAnswer, ServerDefinition
 
 pytestmark = pytest.mark.outside
-
-SERVER = Path(__file__).with_name("plain_server.py")
-VARIABLES = {"PATH": os.defpath, "HOME": "/", "OPENAI_API_KEY": "secret-key"}
-
-
-def plain(mode: str = "", *, name: str = "", **more: Any) -> ServerDefinition:
-    arguments = ("-S", "-E", str(SERVER), *([mode] if mode else []))
-    return ServerDefinition(name=name or mode or "plain", command=sys.executable, args=arguments, **more)
-
-
-class Bench:
-    """Servers under test, and answers of theirs without an event loop."""
-
-    def __init__(self, folder: Path, *definitions: ServerDefinition, **options: Any) -> None:
-        self.folder = folder
-        self.servers = McpServers(definitions, folder, **{"variables": VARIABLES, **options})
-
-    def __enter__(self) -> "Bench":
-        assert self.servers.wait(60)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.servers.close()
-
-    def status(self, name: str) -> ServerStatus:
-        return next(status for status in self.servers.statuses() if status.name == name)
-
-    def call(self, tool: str, arguments: Mapping[str, object] | None = None, *, server: str = "plain") -> ServerAnswer:
-        return asyncio.run(self.servers.call(server, tool, arguments or {}))
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +47,6 @@ def expand(definition: ServerDefinition) -> ServerDefinition:
     if "${UNSET}" in definition.args:
         raise ConfigError("the variable UNSET is not set")
     return definition
-
-
-def is_alive(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return state.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_server_is_connected_with_what_it_offers(bench: Bench) -> None:

@@ -1,0 +1,129 @@
+"""That no process of a server outlives the chat, that closing never hangs, and that waiting has limits."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import eventually
+from tests.unit.mcp_client.bench import VARIABLES, Bench, is_alive, plain
+from zkchat.mcp_client.servers import McpServers
+from zkchat.model.tool_server import ServerDefinition
+
+pytestmark = pytest.mark.outside
+
+TERMINATED = """
+import sys, time
+from pathlib import Path
+from tests.unit.mcp_client.bench import Bench, plain
+from zkchat.cli.termination import graceful_termination
+
+with graceful_termination(), Bench(Path(sys.argv[1]), plain("stubborn", sys.argv[2]), plain("exit")):
+    Path(sys.argv[1], "connected").touch()
+    time.sleep(1000)
+"""
+"""A program that is ended while it is connected to a server that will not end."""
+
+
+def stubborn(folder: Path) -> tuple[ServerDefinition, Callable[[], list[int]]]:
+    file = folder / "numbers"
+    return plain("stubborn", str(file)), lambda: [int(number) for number in file.read_text().split()]
+
+
+def test_a_server_that_will_not_end_is_killed_with_its_children(tmp_path: Path) -> None:
+    definition, numbers = stubborn(tmp_path)
+    with Bench(tmp_path, definition):
+        processes = numbers()
+        assert [is_alive(process) for process in processes] == [True, True]
+    assert [is_alive(process) for process in processes] == [False, False]
+
+
+def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) -> None:
+    servers = McpServers([plain("mute"), plain("chatters")], tmp_path, variables=VARIABLES)
+    servers.start()
+    eventually(lambda: {status.state for status in servers.statuses()} == {"connecting"})
+    eventually(lambda: len(started(tmp_path)) == 2)
+    servers.close()
+    assert not servers.wait(0)
+    assert asyncio.run(servers.call("mute", "echo", {})).failed
+
+
+def started(folder: Path) -> list[Path]:
+    return [file for file in folder.glob("*.log") if "started" in file.read_text()]
+
+
+def test_closing_twice_or_without_a_start_does_nothing(tmp_path: Path) -> None:
+    servers = McpServers([plain()], tmp_path, variables=VARIABLES)
+    assert [status.state for status in servers.statuses()] == ["waiting"]
+    servers.close()
+    servers.close()
+    servers.start()
+    assert [status.state for status in servers.statuses()] == ["waiting"]
+    assert not [*tmp_path.iterdir()]
+
+
+def test_without_servers_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
+    with Bench(tmp_path, plain(is_enabled=False)) as bench:
+        assert [status.state for status in bench.servers.statuses()] == ["disabled"]
+
+
+def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> None:
+    definitions = plain("mute"), plain("chatters"), plain("noisy", name="wordy", args=noise())
+    with Bench(tmp_path, *definitions, connect_seconds=1) as bench:
+        said = {status.name: status.problem.partition(" What")[0] for status in bench.servers.statuses()}
+    assert said["mute"] == "The MCP server mute did not answer within 1 s."
+    assert said["chatters"] == "The MCP server chatters did not answer within 1 s."
+    assert said["wordy"] == (
+        "The MCP server wordy did not answer within 1 s (it wrote a line that is no message to its standard output)."
+    )
+
+
+def noise() -> tuple[str, ...]:
+    return ("-S", "-c", "import time; print('Hello', flush=True); time.sleep(1000)")
+
+
+def test_a_server_that_leaves_discovery_without_an_answer_gets_the_older_handshake(tmp_path: Path) -> None:
+    with Bench(tmp_path, plain("silent on discovery"), connect_seconds=4) as bench:
+        assert bench.status("silent on discovery").protocol == "2025-11-25"
+
+
+def test_nothing_is_left_after_many_starts_and_stops(tmp_path: Path, scaled: Callable[[int], int]) -> None:
+    processes: list[int] = []
+    for _ in range(scaled(20)):
+        with Bench(tmp_path, plain(), plain(name="other")) as bench:
+            for server in ("plain", "other"):
+                processes += map(int, bench.call("child", server=server).text.split())
+    assert len(set(processes)) == len(processes) > 0
+    assert not [process for process in processes if is_alive(process)]
+
+
+def test_a_cancelled_call_leaves_the_server_as_it_is(tmp_path: Path) -> None:
+    async def give_up(bench: Bench) -> None:
+        call = asyncio.create_task(bench.servers.call("plain", "slow", {}))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    with Bench(tmp_path, plain()) as bench:
+        asyncio.run(give_up(bench))
+        assert bench.status("plain").state == "ready"
+
+
+def test_a_signal_to_us_ends_the_servers_and_nothing_of_them_is_shown(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TERMINATED, str(tmp_path), str(tmp_path / "numbers")]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=Path(__file__).parents[3])
+    try:
+        eventually((tmp_path / "connected").exists)
+        processes = [int(number) for number in (tmp_path / "numbers").read_text().split()]
+        os.kill(program.pid, signal.SIGTERM)
+        output, _ = program.communicate(timeout=30)
+    finally:
+        program.kill()
+    assert (program.returncode, output) == (128 + signal.SIGTERM, b"")
+    assert [is_alive(process) for process in processes] == [False, False]
