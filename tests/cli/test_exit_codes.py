@@ -13,7 +13,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
         "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
-        "mcp",
+        "mcp", "acp",
     ],
     ExitCode.USAGE: [
         "nonsense", "ask", "ask x --nonsense", "search",
@@ -30,7 +30,8 @@ TABLE: dict[ExitCode, list[str]] = {
         "ask x --agent nobody", "agent show nobody", "rules show nothing",
     ],
     ExitCode.VAULT: [
-        "search x --vault nowhere", "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily",
+        "search x --vault nowhere", "acp --vault nowhere",
+        "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily",
         "vault mentions Nothing", "vault neighbours Nothing", "resolve [[Nothing]]", "resolve [[Sleep#Nothing]]",
         "resolve [[Sleep]] --from Nothing", "note append Nothing x --yes", "note append Sleep x --section No --yes",
         "note new Sleep x --yes", "note rename Nothing x --yes", "note move No/ x --yes", "note trash Nothing --yes",

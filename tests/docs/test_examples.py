@@ -34,6 +34,7 @@ NOT_RUN = {
     "make test": "runs this test",
     "make live": "fetches 2.6 GB; it runs tests/live/contract_ollama.py",
     "pip install .": "installs packages",
+    "pip install 'zkchat[acp]'": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",
     "pip install 'zkchat[mcp]'": "installs packages",
     "ollama serve &": "starts a server; here one on loopback answers",
@@ -47,6 +48,7 @@ NOT_RUN = {
 """Commands without their comments, each with the reason why it is not run."""
 
 NOT_CHECKED = {
+    "docs/acp.md": "settings of editors",
     "docs/architecture.md": "a drawing; tests/architecture/test_architecture_page.py compares it with the contracts",
     "docs/live-ollama.md": "what `make live` printed once",
 }

@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "index": ("--rebuild",),
     "refs": ("--top",),
     "doctor": (),
+    "acp": ("--model", "quote"),
     "note new": ("Lamp", "White.", "--dry-run"),
     "note append": ("[[Orders]]", "White.", "--dry-run"),
     "note rename": ("[[Note 1]]", "Lamp", "--dry-run"),

@@ -56,12 +56,16 @@ class Journal:
         session: Session | None,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
+        *,
+        id_of_new: str = "",
     ) -> None:
-        """`now` and `new_id` are the clock and the ids of everything that is written."""
+        """`now` and `new_id` are the clock and the ids of everything that is written, `id_of_new` is the id that a new
+        session is to have, where somebody was told it already."""
         self.store = store
         self.now = now
         self.new_id = new_id
         self.session = session
+        self._id_of_new = id_of_new
         self.history = History(store.entries(session.id) if session else ())
         self.privacy: WritingPrivacy | None = None
         self._unsaved: list[EntryBody] = []
@@ -122,8 +126,13 @@ class Journal:
         return None
 
     def _open_session(self) -> Session:
-        self.session = self.session or self.store.create()
+        self.session = self.session or self._create_session()
         return self.session
+
+    def _create_session(self) -> Session:
+        if self._id_of_new and self.store.add(self._id_of_new, []):
+            return self.store.get(self._id_of_new)
+        return self.store.create()
 
     def append(self, *bodies: EntryBody) -> Warned | None:
         """Store the entries, after those that could not be stored before.

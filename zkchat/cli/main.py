@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from zkchat.cli import (
+    acp,
     agent,
     ask,
     change_history,
@@ -111,6 +112,7 @@ app.add_typer(models.app, name="models", rich_help_panel=Section.ANSWERS)
 app.add_typer(agent.app, name="agent", rich_help_panel=Section.ANSWERS)
 app.add_typer(rules.app, name="rules", rich_help_panel=Section.ANSWERS)
 app.add_typer(mcp.app, name="mcp", rich_help_panel=Section.PROGRAM)
+app.command(rich_help_panel=Section.PROGRAM)(acp.acp)
 app.command(rich_help_panel=Section.PROGRAM)(setup.setup)
 app.add_typer(config.app, name="config", rich_help_panel=Section.PROGRAM)
 app.command(rich_help_panel=Section.PROGRAM)(trust.trust)

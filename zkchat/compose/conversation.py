@@ -46,6 +46,8 @@ class ConversationOptions:
     vault: Path | None = None
     model: str | None = None
     session: str | None = None
+    id_of_new: str = ""
+    """The id that a new session gets, where somebody was told it before there is anything to store."""
     continue_last: bool = False
     one_shot: bool = False
     """Whether a new session is for one question, which lists leave out until somebody goes on with it."""
@@ -284,7 +286,7 @@ def _open_journal(
             try:
                 store, notices = _open_store_or_hold_back(trial, workspace)
                 session, environment = _find_session(store, options), workspace.environment
-                journal = Journal(store, session, environment.now, environment.new_id)
+                journal = Journal(store, session, environment.now, environment.new_id, id_of_new=options.id_of_new)
             except StorageDamaged:
                 if is_last:
                     raise

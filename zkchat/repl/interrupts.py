@@ -10,8 +10,11 @@ T = TypeVar("T")
 
 
 def on_interrupt(act: Callable[[], object]) -> None:
-    """Set what Ctrl-C does from now on. On Windows it ends the program; the part of the answer that came is kept."""
-    with suppress(NotImplementedError):
+    """Set what Ctrl-C does from now on. On Windows it ends the program; the part of the answer that came is kept.
+
+    On a thread other than the main one, Ctrl-C is not heard, and nothing is set.
+    """
+    with suppress(NotImplementedError, RuntimeError):
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)
 
 

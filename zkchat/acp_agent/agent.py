@@ -1,0 +1,283 @@
+"""The methods of ACP that a client calls: sessions that begin, are loaded and listed, prompts, choices."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+
+from acp import PROTOCOL_VERSION, RequestError
+from acp.schema import (
+    AgentCapabilities,
+    CloseSessionResponse,
+    ForkSessionResponse,
+    Implementation,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    NewSessionResponse,
+    PromptCapabilities,
+    PromptResponse,
+    ResumeSessionResponse,
+    SessionCapabilities,
+    SessionCloseCapabilities,
+    SessionForkCapabilities,
+    SessionInfo,
+    SessionListCapabilities,
+    SessionResumeCapabilities,
+    SetSessionConfigOptionResponse,
+    SetSessionModeResponse,
+)
+
+from zkchat.acp_agent import choices
+from zkchat.acp_agent.client import SessionClient
+from zkchat.acp_agent.prompts import Block
+from zkchat.acp_agent.session import AgentOptions, AgentSession
+from zkchat.acp_agent.worker import Worker
+from zkchat.compose.paths import find_vault
+from zkchat.compose.stores import open_sessions
+from zkchat.environment import Environment
+from zkchat.errors import SessionNotFound, UsageError, VaultError, ZkchatError
+from zkchat.version import __version__
+
+if TYPE_CHECKING:
+    from acp.interfaces import Client
+
+P = ParamSpec("P")
+T = TypeVar("T")
+PAGE: Final = 100
+"""Sessions of one answer to `session/list`."""
+_NOT_FOUND: Final = -32002
+_INVALID: Final = -32602
+_FAILED: Final = -32603
+
+
+def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Errors become answers that a user can read, with what to do about them."""
+
+    @wraps(act)
+    async def call(*arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return await act(*arguments, **named)
+        except ZkchatError as error:
+            sentence = f"{error.message} {error.hint}".strip()
+            raise RequestError(_code_of(error), sentence, {"details": sentence}) from None
+        except (RequestError, asyncio.CancelledError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the error boundary of this process
+            sentence = f"Something in zkchat went wrong ({type(error).__name__}: {error}). What was said is kept."
+            raise RequestError(_FAILED, sentence, {"details": sentence}) from None
+
+    return call
+
+
+def _code_of(error: ZkchatError) -> int:
+    if isinstance(error, SessionNotFound):
+        return _NOT_FOUND
+    return _INVALID if isinstance(error, UsageError | VaultError) else _FAILED
+
+
+class VaultAgent:
+    """Implements `acp.interfaces.Agent`, on the event loop of the connection. Each session has a thread of its own."""
+
+    def __init__(self, environment: Environment, options: AgentOptions) -> None:
+        self._environment = environment
+        self._options = options
+        self._sessions: dict[str, tuple[AgentSession, Worker]] = {}
+        self._announcements: set[asyncio.Future[None]] = set()
+        self._connection: Client
+
+    def on_connect(self, conn: "Client") -> None:
+        self._connection = conn
+
+    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
+        """Answered at once: no vault is looked for yet."""
+        del protocol_version
+        return InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_capabilities=AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=PromptCapabilities(embedded_context=True, image=False, audio=False),
+                session_capabilities=SessionCapabilities(
+                    list=SessionListCapabilities(),
+                    resume=SessionResumeCapabilities(),
+                    close=SessionCloseCapabilities(),
+                    fork=SessionForkCapabilities(),
+                ),
+            ),
+            agent_info=Implementation(name="zkchat", title="zkchat", version=__version__),
+            auth_methods=[],
+        )
+
+    async def authenticate(self, method_id: str, **_: Any) -> None:
+        """Nobody has to: keys of models are the settings' business."""
+        del method_id
+
+    @answered
+    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+        session_id = self._environment.new_id()
+        session, worker = await self._open(session_id, cwd, stored=False)
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return NewSessionResponse(session_id=session_id, config_options=[*options], modes=modes)
+
+    @answered
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
+        session, worker = await self._open(session_id, cwd, stored=True)
+        await worker.run(session.replay())
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return LoadSessionResponse(config_options=[*options], modes=modes)
+
+    @answered
+    async def resume_session(self, cwd: str, session_id: str, **_: Any) -> ResumeSessionResponse:
+        session, worker = await self._open(session_id, cwd, stored=True)
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return ResumeSessionResponse(config_options=[*options], modes=modes)
+
+    @answered
+    async def fork_session(self, cwd: str, session_id: str, **_: Any) -> ForkSessionResponse:
+        """A copy of a session, under an id of its own."""
+        environment, vault = self._place(cwd)
+        forked = environment.new_id()
+        await asyncio.to_thread(_copy_session, environment, vault, session_id, forked)
+        session, worker = await self._open(forked, cwd, stored=True)
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return ForkSessionResponse(session_id=forked, config_options=[*options], modes=modes)
+
+    @answered
+    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
+        """The sessions of the vault that `cwd` means, those used last first."""
+        environment, vault = self._place(cwd or str(self._environment.cwd))
+        found = await asyncio.to_thread(_listed_sessions, environment, vault)
+        start = int(cursor) if cursor and cursor.isdecimal() else 0
+        infos = [
+            SessionInfo(
+                session_id=session.id,
+                cwd=cwd or str(vault),
+                title=session.title or None,
+                updated_at=session.updated_at.isoformat(),
+            )
+            for session in found[start : start + PAGE]
+        ]
+        following = start + PAGE
+        return ListSessionsResponse(sessions=infos, next_cursor=str(following) if following < len(found) else None)
+
+    @answered
+    async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> PromptResponse:
+        session, worker = self._session(session_id)
+        return PromptResponse(stop_reason=await worker.run(session.prompt(prompt)))
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        if session_id in self._sessions:
+            self._sessions[session_id][0].cancel()
+
+    @answered
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
+        session, worker = self._session(session_id)
+        await worker.run(session.choose(choices.MODE, mode_id))
+        return SetSessionModeResponse()
+
+    @answered
+    async def set_config_option(
+        self, config_id: str, session_id: str, value: str | bool, **_: Any
+    ) -> SetSessionConfigOptionResponse:
+        session, worker = self._session(session_id)
+        await worker.run(session.choose(config_id, str(value)))
+        return SetSessionConfigOptionResponse(config_options=[*session.choices()[0]])
+
+    @answered
+    async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
+        self._session(session_id)
+        await self._close(session_id)
+        return CloseSessionResponse()
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        del params
+        raise RequestError.method_not_found(f"_{method}")
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """None is known."""
+
+    def stop_answers(self) -> None:
+        """Stop every answer that is under way; what came is kept."""
+        for session, _ in self._sessions.values():
+            session.cancel()
+
+    def close(self) -> None:
+        """Close every session. Nothing more is sent."""
+        while self._sessions:
+            _, (session, worker) = self._sessions.popitem()
+            session.cancel()
+            worker.close(session.close())
+
+    def _place(self, cwd: str) -> tuple[Environment, Path]:
+        """The environment as if zkchat was started in a folder, and the vault for it. Raises `VaultError`."""
+        folder = Path(cwd)
+        if not folder.is_absolute():
+            raise UsageError(f"The working folder of a session must be an absolute path, and {cwd} is none.")
+        environment = replace(self._environment, cwd=folder)
+        try:
+            return environment, find_vault(environment, self._options.vault)
+        except VaultError as error:
+            hint = "Name your notes where the agent is set up: zkchat acp --vault FOLDER. Or run zkchat setup once."
+            raise VaultError(error.message, hint=hint) from None
+
+    async def _open(self, session_id: str, cwd: str, *, stored: bool) -> tuple[AgentSession, Worker]:
+        environment, vault = self._place(cwd)
+        if session_id in self._sessions:
+            await self._close(session_id)
+        worker = Worker(f"acp-{session_id}")
+        client = SessionClient(self._connection, asyncio.get_running_loop(), session_id)
+        session = AgentSession(environment, self._options, client)
+        session.attach(worker.loop)
+        try:
+            await worker.run(session.open(vault, stored=stored))
+        except BaseException:
+            worker.close(session.close())
+            raise
+        self._sessions[session_id] = session, worker
+        return session, worker
+
+    async def _close(self, session_id: str) -> None:
+        session, worker = self._sessions.pop(session_id)
+        session.cancel()
+        await asyncio.to_thread(worker.close, session.close())
+
+    def _announce(self, session: AgentSession, worker: Worker) -> None:
+        """Begin what follows the answer to the client: until it has that, it knows no session to update."""
+        announced = asyncio.wrap_future(worker.submit(session.announce()))
+        self._announcements.add(announced)
+        announced.add_done_callback(self._announcements.discard)
+
+    def _session(self, session_id: str) -> tuple[AgentSession, Worker]:
+        found = self._sessions.get(session_id)
+        if found is None:
+            raise SessionNotFound(
+                f"The session {session_id} is not open here.", hint="Load it first: session/load or session/resume."
+            )
+        return found
+
+
+def _listed_sessions(environment: Environment, vault: Path) -> list[Any]:
+    with open_sessions(environment, vault) as store:
+        return [session for session in store.sessions() if session.listed]
+
+
+def _copy_session(environment: Environment, vault: Path, session_id: str, copy_id: str) -> None:
+    from zkchat.model.session import MessageEntry
+
+    with open_sessions(environment, vault) as store:
+        bodies = [entry.body for entry in store.entries(store.get(session_id).id)]
+        store.add(
+            copy_id,
+            [
+                MessageEntry(message=body.message.model_copy(update={"session_id": copy_id}))
+                if isinstance(body, MessageEntry)
+                else body
+                for body in bodies
+            ],
+        )

@@ -1,0 +1,143 @@
+"""What a client sends as a prompt, as one message: text, notes that are mentioned, texts that are embedded."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from acp.schema import (
+    AudioContentBlock,
+    EmbeddedResourceContentBlock,
+    ImageContentBlock,
+    ResourceContentBlock,
+    TextContentBlock,
+    TextResourceContents,
+)
+
+from zkchat.errors import StorageError, UsageError, VaultError
+from zkchat.model.note import is_note
+from zkchat.vault.privacy.classes import privacy_of_text
+
+if TYPE_CHECKING:
+    from zkchat.vault.library import Library
+
+Block = TextContentBlock | ImageContentBlock | AudioContentBlock | ResourceContentBlock | EmbeddedResourceContentBlock
+_LINES: Final = re.compile(r"L(\d+)(?:(?::|-L?)(\d+))?")
+_FENCE: Final = re.compile(r"`{3,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptText:
+    """A prompt as a message, and what the user should know of what was left out."""
+
+    text: str
+    notices: tuple[str, ...] = ()
+
+
+class PromptReader:
+    """Reads the blocks of prompts. Nothing outside the vault is opened."""
+
+    def __init__(self, vault: Path, library: "Library", *, local_globs: Sequence[str], max_bytes: int) -> None:
+        self._vault = vault
+        self._library = library
+        self._local_globs = local_globs
+        self._max_bytes = max_bytes
+        self._notices: list[str] = []
+        self._material: list[str] = []
+
+    def read(self, blocks: Sequence[Block]) -> PromptText:
+        """The words in their order, then what came with them. Raises `UsageError` for more than is read."""
+        self._notices, self._material = [], []
+        words = "".join(map(self._words, blocks)).strip()
+        text = "\n\n".join([*([words] if words else []), *self._material])
+        if len(text.encode(errors="replace")) > self._max_bytes:
+            raise UsageError(
+                f"The message holds more than {self._max_bytes:,} bytes.",
+                hint="Send less of it, or raise limits.max_input_bytes.",
+            )
+        return PromptText(text=text, notices=tuple(dict.fromkeys(self._notices)))
+
+    def _words(self, block: Block) -> str:
+        match block:
+            case TextContentBlock():
+                return block.text
+            case ResourceContentBlock():
+                return self._mention(block.uri, block.name)
+            case EmbeddedResourceContentBlock():
+                if isinstance(block.resource, TextResourceContents):
+                    return self._embedded(block.resource.uri, block.resource.text)
+                self._notices.append(f"{_name_of(block.resource.uri)} is no text, so nothing of it was sent.")
+            case ImageContentBlock() | AudioContentBlock():
+                what = "Images are" if isinstance(block, ImageContentBlock) else "Sound is"
+                self._notices.append(f"{what} not understood here, so none was sent.")
+        return ""
+
+    def _mention(self, uri: str, name: str) -> str:
+        """A document that is named: a link where it is in the vault, else its name or address alone."""
+        if urlsplit(uri).scheme in {"http", "https"}:
+            return uri
+        path = self._path_in_vault(uri)
+        if path is None:
+            shown = name or _name_of(uri)
+            self._notices.append(f"{shown} is not in this vault, so it was not read.")
+            return f"`{shown}`"
+        lines = _lines_of(uri)
+        return self._link(path) + (f" ({lines})" if lines else "")
+
+    def _embedded(self, uri: str, text: str) -> str:
+        """A text that came along. Of a note, the link alone where that says as much, or where the note is not for every
+        model: what a model gets of it is then decided as for any link."""
+        path = self._path_in_vault(uri)
+        if path and is_note(path) and (self._is_guarded(path, text) or text.strip() == self._text_of(path).strip()):
+            return self._link(path)
+        lines = _lines_of(uri)
+        name = f"{path or _name_of(uri)}{f', {lines}' if lines else ''}"
+        fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCE.findall(text), ""]))
+        self._material.append(f"{name}:\n{fence}\n{text.strip(chr(10))}\n{fence}")
+        return f"`{name}`"
+
+    def _is_guarded(self, path: str, text: str) -> bool:
+        """Whether the note, as it is or as the editor holds it, says that it is not for every model."""
+        texts = (text, self._text_of(path))
+        return any(privacy_of_text(each, path, self._local_globs) != "open" for each in texts)
+
+    def _text_of(self, path: str) -> str:
+        try:
+            return self._library.read(path)
+        except (VaultError, StorageError):
+            return ""
+
+    def _link(self, path: str) -> str:
+        if is_note(path):
+            return self._library.link_to(path)
+        return f'@"{path}"' if re.search(r"\s", path) else f"@{path}"
+
+    def _path_in_vault(self, uri: str) -> str | None:
+        """The path inside the vault that a `file://` address, or an absolute path, means; None outside."""
+        parts = urlsplit(uri)
+        if parts.scheme not in {"", "file"} or parts.netloc not in {"", "localhost"}:
+            return None
+        file = Path(url2pathname(parts.path) if parts.scheme else unquote(uri.partition("#")[0]))
+        try:
+            inside = file.resolve().relative_to(self._vault.resolve())
+        except (OSError, RuntimeError, ValueError):
+            return None
+        path = inside.as_posix()
+        return path if file.is_absolute() and path != "." and file.exists() else None
+
+
+def _lines_of(uri: str) -> str:
+    """`lines 3 to 5`, of an address that ends in `#L3:5` or `#L3-L5`."""
+    found = _LINES.search(urlsplit(uri).fragment)
+    if found is None:
+        return ""
+    return f"lines {found[1]} to {found[2]}" if found[2] and found[2] != found[1] else f"line {found[1]}"
+
+
+def _name_of(uri: str) -> str:
+    """What a reader calls an address: the end of its path."""
+    parts = urlsplit(uri)
+    return PurePosixPath(unquote(parts.path)).name or unquote(parts.netloc) or "what came along"

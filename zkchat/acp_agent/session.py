@@ -1,0 +1,287 @@
+"""One session of a client: a conversation of the vault, on the thread of its worker."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import ExitStack, aclosing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, assert_never
+
+from acp.schema import SessionInfoUpdate
+
+from zkchat.acp_agent import choices, commands
+from zkchat.acp_agent.client import SessionClient
+from zkchat.acp_agent.prompts import Block, PromptReader
+from zkchat.acp_agent.replay import replay
+from zkchat.acp_agent.reviewer import ClientChangeReviewer
+from zkchat.acp_agent.surface import MarkdownSurface
+from zkchat.acp_agent.turn_updates import TurnUpdates
+from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk
+from zkchat.compose.conversation import ConversationOptions, OpenConversation, open_conversation
+from zkchat.compose.library import local_globs
+from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.user_interface import Unattended
+from zkchat.compose.writing_options import WritingOptions
+from zkchat.environment import Environment
+from zkchat.errors import ProviderError, SessionError, StorageError, UsageError, VaultError, ZkchatError
+from zkchat.repl.command_context import Edit, Leave, Nothing, Play, Send, Switch
+from zkchat.repl.commands import table
+
+if TYPE_CHECKING:
+    from acp.schema import SessionConfigOptionSelect, SessionModeState, StopReason
+
+    from zkchat.chat.conversation import Conversation
+    from zkchat.model.events import Event
+    from zkchat.model.session import Session
+
+BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    """What the user chose on the command line, for every new session."""
+
+    vault: Path | None = None
+    model: str | None = None
+    agent: str | None = None
+    write: bool = False
+    keys: Callable[[OpenConversation], Sequence[str]] = lambda _: ()
+    """The API keys of the user, which no export may hold."""
+
+
+class _Interface(Unattended):
+    """Asks about changes of notes; nobody is asked about anything else."""
+
+    def __init__(self, reviewer: ClientChangeReviewer) -> None:
+        self.change_reviewer = reviewer
+
+
+class AgentSession:
+    """All methods but `cancel` run on the thread of the session's worker."""
+
+    def __init__(self, environment: Environment, options: AgentOptions, client: SessionClient) -> None:
+        self._environment = environment
+        self._agent_options = options
+        self._client = client
+        self._resources = ExitStack()
+        self._surface = MarkdownSurface(client)
+        self._commands = commands.ClientCommands(environment, self._surface)
+        self._models = ModelCatalogue(lambda: self._opened.workspace)
+        self._model_names: tuple[str, ...] = ()
+        self._turn: asyncio.Task[str] | None = None
+        self._is_cancelled = False
+        self._untold: list[tuple[str, str]] = []
+        """Sentences and their hints that the user has not read yet."""
+        self._told: Session | None = None
+        """What the client was told last of the session."""
+        self._opened: OpenConversation
+        self._reviewer: ClientChangeReviewer
+        self._options: ConversationOptions
+
+    @property
+    def _talk(self) -> "Conversation":
+        return self._opened.conversation
+
+    async def open(self, vault: Path, *, stored: bool) -> None:
+        """Open the conversation, of a session that is `stored` or of a new one. Raises `ZkchatError`.
+
+        A session that was answered before goes on with its own model and agent.
+        """
+        session_id, chosen = self._client.session_id, self._agent_options
+        self._places = NotePlaces(vault)
+        self._reviewer = ClientChangeReviewer(self._client, self._places)
+        self._options = ConversationOptions(
+            vault=vault,
+            model=None if stored else chosen.model,
+            session=session_id if stored else None,
+            id_of_new=session_id,
+            bounded_refresh=True,
+            agent=None if stored else chosen.agent,
+            user_interface=_Interface(self._reviewer),
+            writing=WritingOptions(enabled=chosen.write or None),
+        )
+        self._open(self._options)
+        if stored and chosen.model and self._talk.history.model is None:
+            self._reopen(Switch(session=session_id, model=chosen.model))
+        opened = self._opened
+        self._model_names = ("quote", *opened.settings.models)
+        if opened.chosen:
+            self._untold.append((opened.chosen, opened.offer))
+        self._untold += [(warning.text, warning.hint) for warning in opened.warnings]
+
+    def _open(self, options: ConversationOptions) -> None:
+        with ExitStack() as stack:
+            opened = stack.enter_context(open_conversation(self._environment, options))
+            before, self._resources = self._resources, stack.pop_all()
+        self._opened = opened
+        before.close()
+
+    async def announce(self) -> None:
+        """What a client is told after it has the id of the session; then the notes are indexed, and models listed."""
+        await self._client.update(commands.commands_update())
+        with suppress(StorageError, VaultError):  # whatever is wrong shows with the first question
+            self._opened.refresher.refresh()
+        with suppress(ZkchatError):
+            overview = await self._models.survey(self._talk.model)
+            self._model_names = tuple(row.name for row in overview.rows)
+            await self._client.update(choices.updates_of(self._talk, self._model_names)[0])
+
+    async def replay(self) -> None:
+        """Send the whole conversation to the client."""
+        await self._client.update(*replay(self._talk.messages, self._talk.history.goal, self._places))
+
+    def choices(self) -> "tuple[list[SessionConfigOptionSelect], SessionModeState]":
+        return choices.options_of(self._talk, self._model_names), choices.modes_of(self._talk)
+
+    async def choose(self, what: str, value: str) -> None:
+        """Make a choice of the client. Raises `ZkchatError` for one that cannot be made."""
+        if self._turn:
+            raise UsageError(BUSY)
+        match what:
+            case choices.MODE if value in {choices.ASK, choices.WRITE}:
+                self._talk.writing.allow(value == choices.WRITE)
+            case choices.MODEL:
+                await self._models.verify(value)
+                self._reopen(Switch(session=self._talk.session_id or None, model=value))
+            case choices.AGENT:
+                self._talk.use_agent(value)
+                self._reopen(Switch(session=self._talk.session_id))
+            case _:
+                raise UsageError(f"There is no choice {value!r} of {what!r} in a session.")
+
+    async def prompt(self, blocks: Sequence[Block]) -> "StopReason":
+        """Answer a prompt. Raises `ZkchatError` where there is no answer."""
+        if self._turn:
+            raise UsageError(BUSY)
+        self._is_cancelled = False
+        self._turn = asyncio.ensure_future(self._answer(blocks))
+        try:
+            await self._turn
+        except asyncio.CancelledError:
+            if not self._is_cancelled:
+                raise  # not this turn, but all of it is to end
+        finally:
+            self._turn = None
+            await self._tell_afterwards()
+        return "cancelled" if self._is_cancelled else "end_turn"
+
+    def cancel(self) -> None:
+        """Stop the answer; what came is kept. May be called from any thread."""
+        self._client.stop_asking()
+        with suppress(RuntimeError):  # it is closed
+            self._loop.call_soon_threadsafe(self._stop)
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The event loop on which all but `cancel` run."""
+        self._loop = loop
+
+    def _stop(self) -> None:
+        if self._turn:
+            self._is_cancelled = True
+            self._client.stop_asking()
+            self._turn.cancel()
+
+    async def close(self) -> None:
+        """Stop what is under way, store what is not stored, and close everything."""
+        if turn := self._turn:
+            self._stop()
+            await asyncio.wait([turn])
+        self._resources.close()
+
+    async def _answer(self, blocks: Sequence[Block]) -> str:
+        workspace = self._opened.workspace
+        reader = PromptReader(
+            workspace.paths.vault,
+            self._opened.library,
+            local_globs=local_globs(workspace),
+            max_bytes=workspace.settings.limits.max_input_bytes,
+        )
+        prompt = reader.read(blocks)
+        if not prompt.text:
+            raise UsageError("There is no question.", hint=" ".join(prompt.notices))
+        for text, hint in [*self._untold, *((notice, "") for notice in prompt.notices)]:
+            await self._client.update(notice_chunk(text, hint))
+        self._untold.clear()
+        if prompt.text.startswith("/"):
+            await self._command(prompt.text)
+        else:
+            await self._play(self._talk.say(prompt.text))
+        return prompt.text
+
+    async def _command(self, line: str) -> None:
+        """Run a slash command, and show what it printed."""
+        before = self.choices()
+        try:
+            await self._run_command(line)
+        except (UsageError, ProviderError, VaultError, SessionError) as error:
+            self._surface.print(f"{error.message} {error.hint}".strip())
+        if printed := self._surface.take():
+            await self._client.update(text_chunk(printed))
+        if self.choices() != before:
+            await self._client.update(*choices.updates_of(self._talk, self._model_names))
+
+    async def _run_command(self, line: str) -> None:
+        name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
+        if name.casefold() == commands.HELP:
+            self._surface.print_markdown(commands.help_text(argument))
+            return
+        commands.check_offered(line)
+        context = self._commands.context(self._opened, self._models, self._agent_options.keys)
+        outcome = await table.run(context, line)
+        if printed := self._surface.take():
+            await self._client.update(text_chunk(f"{printed}\n\n"))
+        match outcome:
+            case Send():
+                await self._play(self._talk.say(outcome.text))
+            case Play():
+                await self._play(outcome.events)
+            case Switch():
+                self._reopen(outcome)
+                self._surface.print(f"{self._talk.model.name} answers from now on, as {self._talk.agent.name}.")
+            case Nothing() | Edit() | Leave():
+                pass
+            case _:
+                assert_never(outcome)
+
+    def _reopen(self, to: Switch) -> None:
+        """Open the same conversation anew, with another model or with the settings of another agent."""
+        before = self._talk.writing
+        options = replace(
+            self._options,
+            session=to.session,
+            agent=None if to.session else self._options.agent,
+            model=to.model or self._options.model,
+            writing=replace(self._options.writing, enabled=before.is_on),
+        )
+        self._open(options)
+        self._options = options
+        self._talk.writing.keep_accepted_folders(before)
+
+    async def _play(self, events: "AsyncGenerator[Event, None]") -> None:
+        """Send the events of a turn as they come. Raises `ProviderError` where the turn failed."""
+        updates = TurnUpdates(self._places, self._reviewer)
+        async with aclosing(events):
+            async for event in events:
+                await self._client.update(*updates.of(event))
+        if (failed := updates.failure) and not self._is_cancelled:
+            raise ProviderError(failed.text, hint=failed.hint)
+
+    async def _tell_afterwards(self) -> None:
+        """After a turn: changes that were dropped with it, and what the session is called now."""
+        from zkchat.render.phrases import reviewed
+
+        if dropped := self._talk.writing.take_dropped():
+            await self._client.update(notice_chunk(reviewed(dropped)))
+        self._talk.describe_soon()
+        with suppress(SessionError, StorageError):
+            if self._talk.session_id:
+                session = self._opened.store.get(self._talk.session_id)
+                if session != self._told:
+                    self._told = session
+                    await self._client.update(session_info(session))
+
+
+def session_info(session: "Session") -> SessionInfoUpdate:
+    return SessionInfoUpdate(
+        session_update="session_info_update", title=session.title or None, updated_at=session.updated_at.isoformat()
+    )
