@@ -79,6 +79,7 @@ def garden(world: World) -> World:
         ("config set context.auto_compact ", ["true", "false"]),
         ("config set no.such ", []),
         ("ask --model quo", ["quote"]),
+        ("mcp import c", ["claude-desktop", "claude-code", "cursor", "codex"]),
         ("ask --model oll", ["ollama:"]),
         ("nonsense x", []),
     ],
@@ -104,6 +105,13 @@ def test_sessions_are_offered_by_title_and_by_id(garden: World) -> None:
     assert len(offered(garden, "context stats ")) == 3, "two of them by their ids, as they have the same title"
     assert offered(garden, "agent run --resume how") == ["How much light?"]
     assert ids["How much light?"] in offered(garden, f"ask --session {ids['How much light?'][:6]}")
+
+
+def test_mcp_servers_are_offered_by_name(garden: World) -> None:
+    garden.note(".mcp.json", '{"mcpServers": {"tides": {"command": "x"}, "a b": {"command": "x"}}}')
+    assert garden.run("mcp", "add", "time", "--", "uvx", "mcp-server-time").code == 0
+    assert offered(garden, "mcp check ti") == ["tides", "time"]
+    assert offered(garden, "mcp remove tim") == ["time"]
 
 
 def test_the_vault_of_the_line_is_meant(garden: World, tmp_path: Path) -> None:

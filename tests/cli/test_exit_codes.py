@@ -13,7 +13,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
         "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
-        "mcp", "acp",
+        "mcp", "mcp list", "mcp check", "acp",
     ],
     ExitCode.USAGE: [
         "nonsense", "ask", "ask x --nonsense", "search",
@@ -22,6 +22,8 @@ TABLE: dict[ExitCode, list[str]] = {
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
         "note", "note append Sleep", "note append Sleep x",
+        "mcp add a/b -- x", "mcp add x", "mcp add x --url u -- y", "mcp remove nothing", "mcp check nothing",
+        "mcp import nothing.json", "mcp import cursor",
         "note set Sleep x", "undo", "undo --id 9", "undo 0", "changes --since soon",
     ],
     ExitCode.CONFIG: [

@@ -87,6 +87,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "memory export": (),
     "memory import": ("@ZKCHAT.md",),
     "mcp": (),
+    "mcp list": (),
+    "mcp check": (),
+    "mcp import": ("nothing.json",),
+    "mcp add": ("fresh", "--replace", "--url", "http://127.0.0.1:9/mcp"),
+    "mcp remove": ("fresh",),
     "models": (),
     "models pull": ("nosuchmodel",),
     "config show": (),
@@ -125,6 +130,8 @@ MAY_FAIL = frozenset(
         "memory show",
         "memory forget",
         "memory import",
+        "mcp import",
+        "mcp remove",
         "models pull",
         "doctor",
     }
@@ -219,9 +226,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
 
 @pytest.fixture(scope="module")
 def approved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
-    """The same vault, and a user who says yes to everything."""
+    """The same vault, and a user who says yes to everything but the MCP server, which an approval lets run."""
     with Recorder() as recorder:
         found = Hostile.make(tmp_path_factory.mktemp("approved") / "ground", recorder)
+        (found.ground.vault / ".mcp.json").unlink()
         assert found.run("trust", "--yes").returncode == ExitCode.OK
         yield found
 

@@ -144,6 +144,8 @@ COMPLETERS: Final[Mapping[str, Completer]] = {
     "agent": _of(lambda names: names.agents()),
     "AGENT": _of(lambda names: names.agents()),
     "RULE": _of(lambda names: names.rules()),
+    "SERVER": _of(lambda names: names.servers()),
+    "FILE | PROGRAM": _of(lambda names: [(name, "") for name in names.mcp_hosts()]),
     "KEY": _of(lambda names: names.settings()),
     "VALUE": complete_value,
     "ID": _of(lambda names: names.facts()),

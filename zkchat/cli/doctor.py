@@ -64,6 +64,7 @@ def _examine(environment: Environment, vault: Path | None, model: str | None) ->
     yield _terminal(environment)
     yield from _errors_as_findings("settings", lambda: _settings(environment, vault))
     yield from _errors_as_findings("vault", lambda: _all_of_vault(environment, vault))
+    yield from _errors_as_findings("servers", lambda: _servers(environment, vault))
     yield from _errors_as_findings("model", lambda: _models(environment, vault, model))
 
 
@@ -183,6 +184,22 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
     with stores.open_sessions(environment, vault) as store:
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
+
+
+def _servers(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    """The MCP servers, where any are defined; none is started."""
+    from zkchat.compose.mcp_servers import INSTALL, defined_servers, is_client_installed
+    from zkchat.compose.workspace import load_workspace
+
+    found = defined_servers(load_workspace(environment, vault, needs_vault=False))
+    if found.servers:
+        enabled = sum(server.state == "enabled" for server in found.servers)
+        text = f"{enabled} of {counted(len(found.servers), 'MCP server')} enabled; zkchat mcp list shows them"
+        yield Finding("servers", "ok", text)
+        if not is_client_installed():
+            yield Finding("servers", "warning", "the package mcp is not installed, so none is used", INSTALL)
+    for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
+        yield Finding("servers", "warning", sentence)
 
 
 def _model(workspace: "Workspace") -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zkchat.cli import mcp_check, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
 from zkchat.cli.termination import Terminated
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from zkchat.cli.common import CommandIO
 
-app = typer.Typer(help="Serve the vault to MCP hosts.", invoke_without_command=True)
+app = typer.Typer(help="Serve the vault to MCP hosts, and use MCP servers in chats.", invoke_without_command=True)
 
 LocalOption = Annotated[
     bool, typer.Option("--local", help="The host's model runs on this machine: it may see local notes.")
@@ -27,10 +28,18 @@ def mcp(
     """Serve the vault to an MCP host, on standard input and output: its tools, and evidence with quotes.
 
     A host such as Claude Desktop starts this by itself; see `zkchat help mcp`. Notes that are `local` are withheld
-    unless you say that the host's model runs on this machine.
+    unless you say that the host's model runs on this machine. The commands below are about servers of others, whose
+    tools chats may use.
     """
     if context.invoked_subcommand is None:
         _serve(current_io(), vault, is_local=local, may_write=write)
+
+
+app.command(name="list")(mcp_servers.list_)
+app.command()(mcp_servers.add)
+app.command()(mcp_servers.remove)
+app.command()(mcp_check.check)
+app.command(name="import")(mcp_servers.import_)
 
 
 def _serve(io: "CommandIO", vault: "Path | None", *, is_local: bool, may_write: bool) -> None:

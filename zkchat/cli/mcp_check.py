@@ -1,6 +1,7 @@
 """`zkchat mcp check`: connects to MCP servers, and shows what they offer or why they do not answer."""
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
@@ -99,6 +100,8 @@ def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcome
         status, seconds = outcomes[server.name]
         if status.state != "ready":
             io.out(f"✗ {server.name}  {status.problem or 'It did not answer.'}")
+            if status.log and Path(status.log).is_file():
+                io.out(f"    What it said is in {status.log}")
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
         io.out(f"✓ {server.name}  ready after {seconds:.1f} s{version}")
@@ -136,6 +139,7 @@ def _record(server: "DefinedServer", outcomes: _Outcomes) -> dict[str, object]:
         "problem": status.problem,
         "seconds": round(seconds, 3),
         "version": status.version,
+        "log": status.log,
         "tools": [tool.model_dump(exclude={"server"}) for tool in status.tools],
         "resources": [resource.model_dump(exclude={"server"}) for resource in status.resources],
         "prompts": [prompt.model_dump(exclude={"server"}) for prompt in status.prompts],

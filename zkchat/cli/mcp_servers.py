@@ -8,7 +8,7 @@ from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOpt
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from pathlib import Path
 
     from zkchat.compose.mcp_servers import DefinedServer
@@ -33,7 +33,7 @@ ServerArgument = Annotated[
 
 CommandArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[-- COMMAND ARGS...]", help="What starts it, after two hyphens.", show_default=False),
+    typer.Argument(metavar="-- COMMAND", help="What starts it, after two hyphens.", show_default=False),
 ]
 UrlOption = Annotated[
     str | None, typer.Option("--url", metavar="URL", help="Instead of a command: its address.", show_default=False)
@@ -63,17 +63,6 @@ LocalOption = Annotated[
     bool, typer.Option("--local", help="Nothing that it gets leaves this machine: it may get local notes too.")
 ]
 ReplaceOption = Annotated[bool, typer.Option("--replace", help="Write over a server of yours of that name.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to those of `zkchat mcp`."""
-    from zkchat.cli.mcp_check import check
-
-    app.command(name="list")(list_)
-    app.command()(add)
-    app.command()(remove)
-    app.command()(check)
-    app.command(name="import")(import_)
 
 
 def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
@@ -179,7 +168,7 @@ def import_(
     source: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE|PROGRAM]",
+            metavar="FILE | PROGRAM",
             help="A JSON file, or claude-desktop, claude-code, cursor, vscode, windsurf, gemini, codex or lm-studio.",
             show_default=False,
         ),
@@ -309,32 +298,40 @@ def _choose(
     io: CommandIO, workspace: "Workspace", sources: "Sequence[ImportSource]", *, replace: bool
 ) -> "list[ServerDefinition]":
     """The servers to be added, each shown with what it is; the first of a name counts."""
-    from zkchat.compose.server_settings import define_server
     from zkchat.model.server_display import show_reach
 
-    present = workspace.settings.mcpServers
     chosen: dict[str, ServerDefinition] = {}
     for source in sources:
         io.out(f"{source.title} ({source.file}):")
         for definition in source.servers:
-            name = definition.name
-            entry = present.get(name)
-            if name in chosen:
-                what = "left out: another program's of this name comes first"
-            elif isinstance(entry, dict) and define_server(name, entry) == definition:
-                what = "there already"
-            elif name in present and not replace:
-                what = "left out: there is one of yours of this name (--replace writes over it)"
-            else:
-                chosen[name] = definition
-                what = "takes the place of yours" if name in present else "new"
-            io.out(f"  {name}  ({what})")
+            is_taken, what = _verdict(workspace, definition, chosen, replace=replace)
+            if is_taken:
+                chosen[definition.name] = definition
+            io.out(f"  {definition.name}  ({what})")
             io.out(f"      {show_reach(definition)}")
             for line in _details(definition):
                 io.out(f"      {line}")
         for note in source.notes:
             io.out(f"  {note}")
     return [*chosen.values()]
+
+
+def _verdict(
+    workspace: "Workspace", definition: "ServerDefinition", chosen: "Container[str]", *, replace: bool
+) -> tuple[bool, str]:
+    """Whether a server is to be added, and the reason in a few words."""
+    from zkchat.compose.server_settings import own_servers
+
+    name = definition.name
+    if name in chosen:
+        return False, "left out: another program's of this name comes first"
+    if own_servers(workspace).get(name) == definition:
+        return False, "there already"
+    if name not in workspace.settings.mcpServers:
+        return True, "new"
+    if replace:
+        return True, "takes the place of yours"
+    return False, "left out: there is one of yours of this name; --replace writes over it"
 
 
 def _agrees(io: CommandIO, count: int) -> bool:

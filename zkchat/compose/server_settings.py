@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from zkchat.compose.paths import Paths
+from zkchat.compose.workspace import Workspace
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, UsageError
 from zkchat.model.tool_server import ServerDefinition
@@ -26,6 +27,13 @@ def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
         return parse_server(name, {key: value for key, value in table.items() if value}, "user")
     except ValueError as error:
         raise UsageError(f"The server '{name}' {error}.", hint="See: zkchat mcp add --help") from None
+
+
+def own_servers(workspace: Workspace) -> dict[str, ServerDefinition]:
+    """The servers of the user's settings that can be understood, by name."""
+    from zkchat.config.servers import parse_servers
+
+    return {server.name: server for server in parse_servers(workspace.settings.mcpServers, "user").definitions}
 
 
 @dataclass(frozen=True)

