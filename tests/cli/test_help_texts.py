@@ -20,8 +20,8 @@ def paths_of(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ..
 
 EVERY_COMMAND = [*paths_of(typer.main.get_command(app))]
 OF_PYTHON = re.compile(
-    r"<class|<(?:str|int|float|bool|path|list\S*|int range|float range)>|\bNone\b|\bPath\b|typing|x>=|x<=|\{[A-Z]|\[\["
-    r"(?=[A-Z]+\]\])"
+    r"<class|<(?:str|int|float|bool|path|list\S*|int range|float range)>|\bNone\b|\bPath\b|typing|x>=|x<="
+    r"|(?<!\$)\{[A-Z]|\[\[(?=[A-Z]+\]\])"
 )
 OF_THE_CHECKOUT = re.compile(r"\bdocs/|\.md\b(?<!ZKCHAT\.md)(?<!AGENTS\.md)(?<!me\.md)(?<!-\d\d\.md)(?<! \.md)")
 

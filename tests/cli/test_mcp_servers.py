@@ -286,7 +286,7 @@ def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: W
     assert "1 tool: echo" in result.out
     assert "\x1b" not in result.out
     found = {server["name"]: server for server in world.run("mcp", "check", "--json").json["servers"]}
-    assert (found["small"]["state"], found["small"]["version"]) == ("ready", "small 1")
+    assert (found["small"]["state"], found["small"]["version"]) == ("ready", "small 1\x1b[2J")
     assert [tool["description"] for tool in found["small"]["tools"]] == ["Says it again."]
     assert (found["gone"]["state"], found["gone"]["tools"]) == ("failed", [])
 

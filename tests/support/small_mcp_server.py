@@ -8,11 +8,9 @@ ANSWERS = {
     "initialize": {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},
-        "serverInfo": {"name": "small", "version": "1"},
+        "serverInfo": {"name": "small", "version": "1\u001b[2J"},
     },
-    "tools/list": {
-        "tools": [{"name": "echo\u001b[2J", "description": "Says it again.", "inputSchema": {"type": "object"}}]
-    },
+    "tools/list": {"tools": [{"name": "echo", "description": "Says it again.", "inputSchema": {"type": "object"}}]},
 }
 
 if __name__ == "__main__":

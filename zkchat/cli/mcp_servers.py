@@ -66,7 +66,7 @@ ReplaceOption = Annotated[bool, typer.Option("--replace", help="Write over a ser
 
 
 def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
-    """List the MCP servers that chats may use, and those that they do not use and why. None is started.
+    """List the MCP servers that chats may use, and why others are left out. Nothing is started.
 
     They are defined in your settings (`zkchat mcp add`), and in `.mcp.json` of the vault, which counts once you have
     approved it (`zkchat trust`). Values of variables and headers are not shown.
