@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Tests start many processes, each of which would compile zkchat again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick properties check live format format-check lint types contracts coverage browser shells lock bench faults fuzz screenshots clean
 
@@ -43,7 +46,11 @@ coverage: test
 	@$(BIN)/coverage report --fail-under=95 --include='zkchat/model/*,zkchat/context/*,zkchat/chat/*,zkchat/vault/*' > /dev/null \
 		|| { echo "Branch coverage of model, context, chat and vault is below 95 %." >&2; exit 1; }
 
-check: format-check lint types contracts coverage ## everything CI runs
+# Every worker would compile all tests again: they are compiled once, on the core that mypy leaves free.
+check: format-check lint contracts ## everything CI runs
+	@$(BIN)/python -m pytest --collect-only -n0 -p no:cacheprovider > /dev/null 2>&1 & \
+		$(BIN)/mypy; status=$$?; wait; exit $$status
+	@$(MAKE) --no-print-directory coverage
 
 format: $(VENV)/.dev ## rewrite the code in the project's format
 	@$(BIN)/ruff format .
