@@ -87,6 +87,7 @@ MODALS: Final = {
     "pt": "pode podem deve devem é são foi está estão",
     "nl": "mag mogen moet moeten kan kunnen wordt worden is zijn was",
     "ru": "можно надо нужно должен должны есть был была было были",
+    "hi": "है हैं था थे थी हो होता होती होते जाता जाती जाते जाए जाएँ जाना गया गई गए चाहिए सकता सकती सकते",
 }
 """Forms of verbs that leave it to another word what is done."""
 
@@ -133,4 +134,27 @@ MORE_UNSPACED_NEGATORS: Final = {
     "km": r"មិន|ពុំ|កុំ|គ្មាន",
     "my": r"မ",
     "ko": r"않|못|없|아니|지 ?마|(?<![가-힣])안 ",
+}
+
+CONDITIONS: Final = {
+    "en": "if unless provided",
+    "de": "wenn falls sofern",
+    "fr": "si",
+    "es": "si",
+    "it": "se",
+    "pt": "se",
+    "nl": "als indien tenzij",
+    "ru": "если",
+    "hi": "अगर यदि",
+}
+"""What stands with one of these is not said of all cases."""
+
+NO_CONDITIONS: Final = "even selbst auch même incluso aun anche mesmo ook zelfs даже as"
+"""Before one of them: "even if" sets no condition."""
+
+UNSPACED_CONDITIONS: Final = {
+    "zh": r"如果|要是|除非|假如|的话",
+    "ja": r"もし|なら|たら|れば",
+    "th": r"ถ้า|หาก",
+    "ko": r"만약|(?:으)?면 ",
 }

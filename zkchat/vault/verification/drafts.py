@@ -18,6 +18,8 @@ MAX_STATEMENTS: Final = 300
 """Statements of a text that are checked."""
 _MIN_CONTENT: Final = 2
 """Words beside stop words that a statement has."""
+_MIN_WORDS: Final = 4
+"""Words from which on a sentence states something with one such word: "He was no hermit." """
 _MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
@@ -82,8 +84,9 @@ def _is_greeting(spoken: list[str], bare: str) -> bool:
 
 def _is_told(text: str) -> bool:
     """Whether there is more than stop words and words about the text itself."""
-    content = {word for word in query_words(text) if word not in _asides()}
-    return len(content) >= _MIN_CONTENT
+    content = {word for word in query_words(text) if word not in _asides() and not word.isspace()}
+    has_word = any(len(word) > 2 or not word.isascii() for word in content)
+    return has_word and len(content) + (len(words(text)) >= _MIN_WORDS) >= _MIN_CONTENT
 
 
 @cache

@@ -1,5 +1,6 @@
 """Cut passages into the sentences, list items and table rows that a statement is compared with."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,6 +14,7 @@ from zkchat.vault.verification.comparison import Source
 from zkchat.vault.verification.sentence_parser import parse_sentence
 from zkchat.vault.verification.tokens import Token, tokenize
 
+_SEMICOLON: Final = re.compile(r"[;；]")
 MAX_UNITS: Final = 120
 """Sentences of a passage that are compared."""
 _MAX_KEPT: Final = 2_000
@@ -33,16 +35,23 @@ class Unit:
     frame: tuple[Token, ...]
     """The tokens of what stands above it."""
     tokens: tuple[Token, ...]
-    _sources: dict[str, Source] = field(default_factory=dict[str, Source])
+    _sources: dict[tuple[str, bool], list[Source]] = field(default_factory=dict[tuple[str, bool], list[Source]])
 
     @property
     def heading_path(self) -> tuple[str, ...]:
         return self.block.heading_path or self.passage.heading_path
 
-    def source(self, language: str) -> Source:
-        if language not in self._sources:
-            self._sources[language] = Source(parse_sentence(self.text, language), self.frame)
-        return self._sources[language]
+    def sources(self, language: str, *, divided: bool) -> list[Source]:
+        """The sentence, or, `divided`, its parts between semicolons, each under those before it."""
+        key = language, divided
+        if key not in self._sources:
+            parts = [part for part in _SEMICOLON.split(self.text) if part.strip()] if divided else [self.text]
+            frames = [tokenize(" ".join(parts[:number])) for number in range(len(parts))]
+            self._sources[key] = [
+                Source(parse_sentence(part, language), (*self.frame, *before))
+                for part, before in zip(parts, frames, strict=True)
+            ]
+        return self._sources[key]
 
 
 class UnitReader:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zkchat.vault.verification.passages import Unit
+from zkchat.vault.verification.sentence_parser import CONDITION
 from zkchat.vault.verification.tokens import Token, tokenize
 
-_MIN_TOKENS: Final = 3
-_MIN_PART: Final = 0.3
-"""The share of the sentences of the note that a quote of a part of them must have."""
+_MIN_TOKENS: Final = 2
+_MIN_PART: Final = 4
+"""Words that a quote must have which is only a part of a sentence."""
 _CITATION: Final = re.compile(
     r"[(\[]?\s*(?:see|siehe|from|in|—|–|-)?\s*!?\[\[[^\[\]\n]*\]\]\s*[)\]]?[.。]?\s*$", re.IGNORECASE
 )
@@ -23,23 +24,28 @@ class Quote(NamedTuple):
 
 def forms(statement: str) -> list[tuple[str, ...]]:
     """The words of a statement as it is, and without what only says where it is from."""
-    bare = _NUMBERED.sub("", _CITATION.sub("", statement))
-    found = dict.fromkeys(_words(tokenize(text)) for text in (statement, bare))
+    found = dict.fromkeys(_words(tokenize(text)) for text in (statement, without_source(statement)))
     return [words for words in found if len(words) >= _MIN_TOKENS]
 
 
-def find_quote(said: Sequence[tuple[str, ...]], units: Sequence[Unit]) -> Quote | None:
+def without_source(statement: str) -> str:
+    """A statement without a link or a number at its end that says where it is from."""
+    return _NUMBERED.sub("", _CITATION.sub("", statement))
+
+
+def find_quote(said: Sequence[tuple[str, ...]], units: Sequence[Unit], language: str) -> Quote | None:
     """Where one of the forms stands in consecutive sentences of a passage."""
     row = " " + " ".join(token.word for unit in units for token in unit.tokens) + " "
     for words in said:
-        place = row.find(f" {' '.join(words)} ")
-        if place >= 0:
-            first = row.count(" ", 0, place + 1) - 1
-            return _quote(units, first, first + len(words))
+        sought, place = f" {' '.join(words)} ", -1
+        while (place := row.find(sought, place + 1)) >= 0:
+            first = row.count(" ", 0, place)
+            if found := _quote(units, first, first + len(words), language):
+                return found
     return None
 
 
-def _quote(units: Sequence[Unit], first: int, last: int) -> Quote | None:
+def _quote(units: Sequence[Unit], first: int, last: int, language: str) -> Quote | None:
     """The sentences that hold the words with these numbers, unless what is left out of them changes what is said."""
     before = 0
     touched: list[Unit] = []
@@ -47,11 +53,23 @@ def _quote(units: Sequence[Unit], first: int, last: int) -> Quote | None:
         after = before + len(unit.tokens)
         if before < last and first < after:
             touched.append(unit)
+            kept = range(max(first - before, 0), min(last - before, len(unit.tokens)))
+            if len(kept) < len(unit.tokens) and not _may_be_cut(unit, kept, language):
+                return None
         before = after
     start, end = touched[0], touched[-1]
     if start.block is end.block:
         return Quote(start, start.block.text[start.start : end.end])
     return Quote(start, start.text)
+
+
+def _may_be_cut(unit: Unit, kept: range, language: str) -> bool:
+    """Whether the rest of a sentence can be left out: it neither denies what is kept nor sets a condition."""
+    (source,) = unit.sources(language, divided=False)
+    return len(kept) >= _MIN_PART and not any(
+        each.place not in kept and (each.target in kept or each.target < 0 or each.word == CONDITION)
+        for each in source.sentence.operators
+    )
 
 
 def _words(tokens: Sequence[Token]) -> tuple[str, ...]:

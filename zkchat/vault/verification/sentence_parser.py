@@ -1,49 +1,62 @@
 """Parse a sentence into what must be the same in another that says the same: content, numbers, names, negation."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.negation import (
+    CONDITIONS,
     MODALS,
     MORE_NEGATORS,
     MORE_UNSPACED_NEGATORS,
     NEGATORS,
+    NO_CONDITIONS,
     RELATIONS,
     SECOND_NEGATORS,
     UNCLEAR,
+    UNSPACED_CONDITIONS,
     UNSPACED_FUNCTION_LETTERS,
     UNSPACED_NEGATORS,
     UNSPACED_WITHOUT_NEGATION,
 )
 from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS
 from zkchat.vault.search.terms import words
-from zkchat.vault.verification.tokens import Token, plain, tokenize, with_number_words
+from zkchat.vault.verification.tokens import Token, plain, tokens_of, with_number_words
 
 NEGATION: Final = "not"
 """Stands for every negator."""
+CONDITION: Final = "if"
+"""Stands for every word that sets a condition."""
+
+_CASE_LANGUAGES: Final = frozenset({"ru", "uk", "pl", "cs", "fi", "hu", "tr", "el"})
 
 
 class Operator(NamedTuple):
-    """A word that changes what is said of another: a negator, "only", "at least", "before"."""
+    """A word that changes what is said of another: a negator, a condition, "only", "at least", "before"."""
 
     word: str
+    place: int
     target: int
     """The place of the content token that it stands with; negative where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSentence:
-    text: str
     tokens: tuple[Token, ...]
     content: tuple[int, ...]
     """The places of the tokens that say what it is about: no stop words, no operators."""
+    order: Mapping[int, int]
+    """By place of a content token its number among them."""
     operators: tuple[Operator, ...]
     names: frozenset[int]
     """The places of content tokens that are names as far as their capitals tell."""
+    marks_case: bool
+    """Whether the language tells by the forms of words who does what to whom, whatever their order."""
+    beginnings: frozenset[str]
+    """The first letters of its content: what shares none of them is no form of its words."""
 
     @property
     def numbers(self) -> list[int]:
@@ -53,11 +66,11 @@ class ParsedSentence:
 @dataclass(frozen=True, slots=True)
 class _Lexicon:
     stop_words: frozenset[str]
-    negators: frozenset[str]
-    limits: frozenset[str]
+    operators: Mapping[str, str]
+    """The words that change what is said, each with what stands for it."""
     numbers: Mapping[str, float]
     has_capital_nouns: bool
-    unspaced_negators: re.Pattern[str] | None
+    unspaced_operators: tuple[tuple[re.Pattern[str], str], ...]
     without_negation: re.Pattern[str] | None
     function_letters: frozenset[str]
 
@@ -65,36 +78,68 @@ class _Lexicon:
 def parse_sentence(text: str, language: str) -> ParsedSentence:
     """Parse a sentence of a language, which may be unknown (empty)."""
     lexicon = _lexicon(language)
-    tokens = with_number_words(tokenize(text), lexicon.numbers)
+    prose = plain(text)
+    tokens = with_number_words(tokens_of(prose), lexicon.numbers)
     content = tuple(place for place, token in enumerate(tokens) if _is_content(token, lexicon))
-    places = frozenset(content)
-    operators = [
-        Operator(NEGATION if token.word in lexicon.negators else token.word, _target(tokens, places, place))
-        for place, token in enumerate(tokens)
-        if token.kind == "word" and (token.word in lexicon.negators or token.word in lexicon.limits)
-    ]
-    operators += [Operator(NEGATION, -1)] * _count_unspaced_negators(text, lexicon)
-    names = frozenset(place for place in content if tokens[place].is_capitalised and not lexicon.has_capital_nouns)
-    return ParsedSentence(text, tokens, content, tuple(operators), names)
+    order = {place: number for number, place in enumerate(content)}
+    operators = (
+        Operator(word, place, _target(tokens, order, place)) for word, place in _operators(prose, tokens, lexicon)
+    )
+    return ParsedSentence(
+        tokens=tokens,
+        content=content,
+        order=order,
+        operators=tuple(operators),
+        names=frozenset(each for each in content if tokens[each].is_capitalised and not lexicon.has_capital_nouns),
+        marks_case=language in _CASE_LANGUAGES,
+        beginnings=frozenset(beginning(tokens[each]) for each in content),
+    )
+
+
+def beginning(token: Token) -> str:
+    """What two tokens share that are the same, or forms of one word."""
+    return (
+        token.word[:4]
+        if token.kind == "word" and len(token.word) > 4
+        else token.key[:4]
+        if token.kind == "word"
+        else token.kind
+    )
 
 
 def _is_content(token: Token, lexicon: _Lexicon) -> bool:
     match token.kind:
         case "word":
-            listed = token.word in lexicon.stop_words or token.word in lexicon.negators or token.word in lexicon.limits
-            return not listed and (len(token.word) > 1 or token.is_capitalised)
+            if len(token.word) == 1:
+                return token.is_capitalised and token.word != "i"
+            return token.word not in lexicon.stop_words and token.word not in lexicon.operators
         case "letter":
             return token.word not in lexicon.function_letters
         case "number" | "sign":
             return True
 
 
-def _target(tokens: tuple[Token, ...], content: frozenset[int], place: int) -> int:
+def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, int]]:
+    for place, token in enumerate(tokens):
+        word = lexicon.operators.get(token.word) if token.kind == "word" else None
+        if word == CONDITION and place and tokens[place - 1].word in _no_conditions():
+            continue
+        if word:
+            yield word, place
+    starts = {token.start: place for place, token in enumerate(tokens)} if lexicon.unspaced_operators else {}
+    for pattern, word in lexicon.unspaced_operators:
+        said = prose
+        if word == NEGATION and lexicon.without_negation:
+            said = lexicon.without_negation.sub(lambda match: " " * len(match[0]), prose)
+        for match in pattern.finditer(said):
+            if match.start() in starts:
+                yield word, starts[match.start()]
+
+
+def _target(tokens: tuple[Token, ...], content: Mapping[int, int], place: int) -> int:
     """The next content token of the clause, else the one before."""
     clause = tokens[place].clause
-    after = range(place + 1, len(tokens))
-    before = range(place - 1, -1, -1)
-    for places in (after, before):
+    for places in (range(place + 1, len(tokens)), range(place - 1, -1, -1)):
         for each in places:
             if tokens[each].clause != clause:
                 break
@@ -103,39 +148,42 @@ def _target(tokens: tuple[Token, ...], content: frozenset[int], place: int) -> i
     return -1
 
 
-def _count_unspaced_negators(text: str, lexicon: _Lexicon) -> int:
-    if lexicon.unspaced_negators is None:
-        return 0
-    prose = plain(text)
-    if lexicon.without_negation is not None:
-        prose = lexicon.without_negation.sub(" ", prose)
-    return len(lexicon.unspaced_negators.findall(prose))
+@cache
+def _no_conditions() -> frozenset[str]:
+    return frozenset(words(NO_CONDITIONS))
 
 
 @cache
 def _lexicon(language: str) -> _Lexicon:
-    known = [language] if language in STOP_WORDS_BY_CODE else []
     negators = _listed(NEGATORS, language) | _listed(SECOND_NEGATORS, language) | _listed(MORE_NEGATORS, language)
+    conditions = _listed(CONDITIONS, language)
     limits = _listed(UNCLEAR, language) | _listed(RELATIONS, language) | frozenset(words(BOUNDS))
-    if language in UNSPACED_NEGATORS:
-        limits = frozenset()
-    stop_words = frozenset(part for code in known for word in STOP_WORDS_BY_CODE[code] for part in words(word))
-    pattern = UNSPACED_NEGATORS.get(language) or MORE_UNSPACED_NEGATORS.get(language)
+    operators = (
+        {each: each for each in limits} | dict.fromkeys(conditions, CONDITION) | dict.fromkeys(negators, NEGATION)
+    )
+    stop_words = {part for word in STOP_WORDS_BY_CODE.get(language, ()) for part in words(word)}
+    stop_words |= _listed(MODALS, language) | frozenset(words(APPROXIMATIONS))
+    negation = UNSPACED_NEGATORS.get(language) or MORE_UNSPACED_NEGATORS.get(language)
+    unspaced = {NEGATION: negation, CONDITION: UNSPACED_CONDITIONS.get(language)}
     without = UNSPACED_WITHOUT_NEGATION.get(language)
-    pairs = (pair.split(":") for pair in NUMBER_WORDS.get(language, "").split())
+    numbers = _pairs(NUMBER_WORDS[language]) if language in NUMBER_WORDS else {}
     return _Lexicon(
-        stop_words=(stop_words | _listed(MODALS, language) | frozenset(words(APPROXIMATIONS))) - negators - limits,
-        negators=negators,
-        limits=limits - negators,
-        numbers={"".join(words(word)): float(value) for word, value in pairs},
+        stop_words=frozenset(stop_words - operators.keys()),
+        operators=operators,
+        numbers=numbers or _pairs(" ".join(NUMBER_WORDS.values()) if not language else ""),
         has_capital_nouns=language == "de",
-        unspaced_negators=re.compile(pattern) if pattern else None,
+        unspaced_operators=tuple((re.compile(pattern), word) for word, pattern in unspaced.items() if pattern),
         without_negation=re.compile(without) if without else None,
         function_letters=frozenset(UNSPACED_FUNCTION_LETTERS.get(language, "")),
     )
 
 
+def _pairs(listed: str) -> dict[str, float]:
+    pairs = (pair.split(":") for pair in listed.split())
+    return {"".join(words(word)): float(value) for word, value in pairs}
+
+
 def _listed(lists: Mapping[str, str], language: str) -> frozenset[str]:
     """Of a language that is not known, the words of all of them: what may deny is not overlooked."""
     listed = [lists.get(language, "")] if language else [*lists.values()]
-    return frozenset(part for each in listed for part in words(each))
+    return frozenset(part for each in listed for part in words(each) if len(part) > 1 or not part.isascii())

@@ -18,7 +18,7 @@ _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]
 _NO_TEXT: Final = re.compile(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
 _CONTRACTION: Final = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _CONTRACTED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
-_MARKS: Final = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0965\u0970-\u0dff"
+_MARKS: Final = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff"
 """Signs that are written over, under or after the letters of a word."""
 _NUMERALS: Final = "〇零一二两三四五六七八九十百千万"
 _DIGITS: Final = {letter: value for value, letter in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
@@ -37,6 +37,8 @@ class Token:
     """The term of a word; of anything else, what is written."""
     clause: int
     """The number of the clause that it stands in."""
+    start: int
+    """Where it begins in the plain text of the sentence."""
     values: frozenset[float] = frozenset()
     """Of a number: more than one where it depends on the country how it is read."""
     is_capitalised: bool = False
@@ -45,7 +47,11 @@ class Token:
 
 def tokenize(sentence: str) -> tuple[Token, ...]:
     """The tokens of a sentence in order, without Markdown, of one without end the first."""
-    text = _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", plain(sentence))
+    return tokens_of(plain(sentence))
+
+
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """The tokens of a plain text."""
     found: list[Token] = []
     clause, end = 0, 0
     for match in _token().finditer(text):
@@ -59,14 +65,18 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
 
 
 def plain(text: str) -> str:
-    """A text without Markdown's links, footnotes and tags; other marks are between words and count for nothing."""
-    return _NO_TEXT.sub(" ", _LINK.sub(lambda match: match[1] or match[2] or "", text))
+    """A text without Markdown's links, footnotes and tags, contractions written out.
+
+    Other marks are between words and count for nothing.
+    """
+    shown = _NO_TEXT.sub(" ", _LINK.sub(lambda match: match[1] or match[2] or "", text))
+    return _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", shown)
 
 
 def with_number_words(tokens: tuple[Token, ...], numbers: Mapping[str, float]) -> tuple[Token, ...]:
     """The tokens, with values for numbers in words."""
     return tuple(
-        Token("number", each.word, each.word, each.clause, frozenset({numbers[each.word]}))
+        Token("number", each.word, each.word, each.clause, each.start, frozenset({numbers[each.word]}))
         if each.kind == "word" and each.word in numbers
         else each
         for each in tokens
@@ -74,19 +84,19 @@ def with_number_words(tokens: tuple[Token, ...], numbers: Mapping[str, float]) -
 
 
 def _tokens(match: re.Match[str], clause: int, *, is_first: bool) -> Iterator[Token]:
-    text = match[0]
+    text, start = match[0], match.start()
     match match.lastgroup:
         case "number":
             digits = text.replace("−", "-")
             values = number_values(digits.replace(":", ".")) if len(text) <= _MAX_DIGITS else frozenset[float]()
-            yield Token("number", digits, digits, clause, values)
+            yield Token("number", digits, digits, clause, start, values)
         case "numeral":
-            yield Token("number", text, text, clause, _numeral(text))
+            yield Token("number", text, text, clause, start, _numeral(text))
         case "sign" | "letter" as kind:
-            yield Token("sign" if kind == "sign" else "letter", text, text, clause)
+            yield Token("sign" if kind == "sign" else "letter", text, text, clause, start)
         case _:
             for word in words(text):
-                yield Token("word", word, stem(word), clause, is_capitalised=text[0].isupper() and not is_first)
+                yield Token("word", word, stem(word), clause, start, is_capitalised=text[0].isupper() and not is_first)
 
 
 def _numeral(written: str) -> frozenset[float]:

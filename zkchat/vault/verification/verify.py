@@ -16,8 +16,9 @@ from zkchat.vault.search.terms import idf
 from zkchat.vault.verification.comparison import Comparison, compare, weights_of
 from zkchat.vault.verification.drafts import Statement, read_draft
 from zkchat.vault.verification.passages import Unit, UnitReader
-from zkchat.vault.verification.quotes import find_quote, forms
+from zkchat.vault.verification.quotes import find_quote, forms, without_source
 from zkchat.vault.verification.sentence_parser import ParsedSentence, parse_sentence
+from zkchat.vault.verification.tokens import plain
 
 MAX_PLACES: Final = 3
 """Places that are named of each statement."""
@@ -54,8 +55,10 @@ class _Verifier:
 
     def check(self, statement: Statement) -> CheckedStatement:
         passages = self._passages(statement.text)
-        quoted = [*self._quoted(statement, passages)]
-        if places := self._places(quoted):
+        if places := self._places([*self._quoted(statement, passages)]):
+            return _checked(statement, "quoted", places)
+        elsewhere = self._passages_with(statement.text, passages)
+        if places := self._places([*self._quoted(statement, elsewhere)]):
             return _checked(statement, "quoted", places)
         compared = [*self._compared(statement, passages)]
         supporting = [hit for hit, result in compared if result.supports]
@@ -67,26 +70,45 @@ class _Verifier:
         return _checked(statement, "unsupported", ())
 
     def _passages(self, statement: str) -> list[Passage]:
-        query = " ".join(statement[:_MAX_QUERY].translate(_NO_QUERY).split())
-        found = self.library.search(query, limit=_SEARCHED_PASSAGES + len(self.without), words_only=True)
-        return [each for each in found if each.path not in self.without][:_SEARCHED_PASSAGES]
+        """Those that are nearest to a statement."""
+        return self._search(" ".join(statement[:_MAX_QUERY].translate(_NO_QUERY).split()), _SEARCHED_PASSAGES)
+
+    def _passages_with(self, statement: str, known: Sequence[Passage]) -> list[Passage]:
+        """Those that hold a statement word for word, where many others have its words as well."""
+        if len(known) < _SEARCHED_PASSAGES or len(statement) > _MAX_QUERY:
+            return []
+        return self._search(f'"{without_source(plain(statement)).replace(chr(34), " ")}"', MAX_PLACES)
+
+    def _search(self, query: str, limit: int) -> list[Passage]:
+        found = self.library.search(query, limit=limit + len(self.without), words_only=True)
+        return [each for each in found if each.path not in self.without][:limit]
 
     def _quoted(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[_Hit]:
         said = forms(statement.text)
+        language = self._language(statement, passages)
         for passage in passages:
             units = self.reader.units(passage)
-            if found := find_quote(said, units):
+            if found := find_quote(said, units, language):
                 yield _Hit(found.first, found.text, 1.0)
 
     def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
-        language = detect_language(statement.text) or self.language
+        language = self._language(statement, passages)
         said = parse_sentence(statement.text, language)
         weights = self._weights(said)
+        is_divided = ";" not in statement.text and "；" not in statement.text
         for passage in passages:
             for unit in self.reader.units(passage):
-                result = compare(said, unit.source(language), lambda key: weights.get(key, 1.0))
-                if result.score:
-                    yield _Hit(unit, unit.text, result.score), result
+                for source in unit.sources(language, divided=is_divided):
+                    result = compare(said, source, weights)
+                    if result.score:
+                        yield _Hit(unit, unit.text, result.score), result
+
+    def _language(self, statement: Statement, passages: Sequence[Passage]) -> str:
+        """That of the statement; if it is too short to tell, that of it and the best passage, or of the whole text."""
+        if found := detect_language(statement.text):
+            return found
+        near = "\n".join([statement.text, *(passage.text for passage in passages[:1])])
+        return detect_language(near) or self.language
 
     def _weights(self, said: ParsedSentence) -> dict[str, float]:
         keys = {said.tokens[place].key for place in said.content}
