@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from zkchat.mcp_server.uris import uri_of
 from zkchat.model.message import DocumentReference, Evidence
+from zkchat.model.verification import Difference, SourcePlace
+from zkchat.model.verification import Verdict as StatementVerdict
 
 Verdict = Literal["answered", "doubtful", "unanswered"]
 
@@ -94,6 +96,57 @@ class VaultAnswer(Answer):
     quotes: list[Quote]
     nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")]
     more: Annotated[int, Field(description="How many further passages there are.")]
+
+
+class Place(Answer):
+    """Where a note says something."""
+
+    quote: Annotated[str, Field(description="As it is written in the note.")]
+    path: str
+    title: str
+    heading: str
+    first_line: int
+    last_line: int
+    digest: str
+    link: str
+    uri: str
+    score: Annotated[float, Field(description="The share of the statement that it holds, 1 at most.")]
+
+    @classmethod
+    def of(cls, place: SourcePlace, digest: str) -> "Place":
+        return cls(
+            quote=place.quote,
+            path=place.path,
+            title=place.title,
+            heading=place.heading,
+            first_line=place.lines.first,
+            last_line=place.lines.last,
+            digest=digest,
+            link=place.wikilink,
+            uri=uri_of(place.path),
+            score=place.score,
+        )
+
+
+class Statement(Answer):
+    """A sentence of a draft, and what the notes say of it."""
+
+    text: str
+    line: Annotated[int, Field(description="Of the draft, from 1.")]
+    verdict: Annotated[
+        StatementVerdict,
+        Field(description="quoted: word for word; supported: nearly; contradicted: a note says otherwise."),
+    ]
+    difference: Annotated[Difference | None, Field(description="In what a note says otherwise.")]
+    places: list[Place]
+
+
+class VerifiedText(Answer):
+    """Which sentences of a draft the notes support."""
+
+    is_supported: Annotated[bool, Field(description="Whether the notes say all that the draft says.")]
+    is_complete: Annotated[bool, Field(description="Whether all of the draft was looked at.")]
+    statements: list[Statement]
 
 
 class Hit(Answer):

@@ -14,12 +14,31 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from zkchat.environment import utc_now
 from zkchat.errors import ZkchatError
-from zkchat.mcp_server.answers import Answer, Changed, Document, Hits, Reading, Source, VaultAnswer, schema_of
+from zkchat.mcp_server.answers import (
+    Answer,
+    Changed,
+    Document,
+    Hits,
+    Reading,
+    Source,
+    VaultAnswer,
+    VerifiedText,
+    schema_of,
+)
 from zkchat.mcp_server.arguments import CallFailed, dump_arguments, run_validated
 from zkchat.mcp_server.changes import Question, Settled
 from zkchat.mcp_server.service import OpenVault, VaultService
 from zkchat.mcp_server.uris import uri_of
-from zkchat.mcp_server.vault_tools import AskVault, FetchNote, SearchNotes, ask_vault, fetch, search
+from zkchat.mcp_server.vault_tools import (
+    AskVault,
+    FetchNote,
+    SearchNotes,
+    VerifyQuotes,
+    ask_vault,
+    fetch,
+    search,
+    verify_quotes,
+)
 from zkchat.model.text import shorten
 from zkchat.ports import Tool
 from zkchat.tools.explore import explore_tools
@@ -99,6 +118,15 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
             AskVault,
             VaultAnswer,
             ask_vault,
+            has_links=True,
+        ),
+        _own(
+            "verify_quotes",
+            "Check a draft against the notes, sentence by sentence: which stand there word for word or nearly, and "
+            "where, and which do not. Use it before you give an answer that quotes notes.",
+            VerifyQuotes,
+            VerifiedText,
+            verify_quotes,
             has_links=True,
         ),
         _own("search", "Find notes by words. Gives ids for fetch.", SearchNotes, Hits, search),
@@ -274,7 +302,9 @@ def _links(answer: Answer) -> list[types.ResourceLink]:
     """One link to each note that an answer comes from."""
     sources = answer.sources if isinstance(answer, Reading) else []
     quotes = [*answer.quotes, *answer.nearest] if isinstance(answer, VaultAnswer) else []
-    titles = {each.path: each.title for each in sources} | {each.path: each.title for each in quotes}
+    statements = answer.statements if isinstance(answer, VerifiedText) else []
+    places = [place for statement in statements for place in statement.places]
+    titles = {each.path: each.title for of_kind in (sources, quotes, places) for each in of_kind}
     return [_link(path, title) for path, title in [*titles.items()][:MAX_LINKS]]
 
 

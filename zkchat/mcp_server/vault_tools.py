@@ -7,7 +7,7 @@ from pydantic import AliasChoices, Field
 from zkchat.chat.question import Question
 from zkchat.context.assembly import digest
 from zkchat.errors import NoteNotFound, UsageError
-from zkchat.mcp_server.answers import Document, Hit, Hits, Quote, VaultAnswer, Verdict
+from zkchat.mcp_server.answers import Document, Hit, Hits, Place, Quote, Statement, VaultAnswer, Verdict, VerifiedText
 from zkchat.mcp_server.uris import path_in, uri_of
 from zkchat.model.message import Evidence
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved, is_note
@@ -15,6 +15,7 @@ from zkchat.tools.registry import Arguments, Limit
 from zkchat.vault.evidence import DEFAULT_LIMIT, find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
+from zkchat.vault.verification.verify import verify
 
 MAX_FETCHED_CHARS: Final = 100_000
 """Characters of a note that one call fetches."""
@@ -31,6 +32,17 @@ class AskVault(Arguments):
         ),
     ]
     limit: Annotated[Limit, Field(description="Quotes at most.")] = DEFAULT_LIMIT
+
+
+class VerifyQuotes(Arguments):
+    text: Annotated[
+        str,
+        Field(
+            description="A draft: sentences that should stand in the notes.",
+            min_length=1,
+            validation_alias=AliasChoices("text", "draft", "quotes", "content"),
+        ),
+    ]
 
 
 class SearchNotes(Arguments):
@@ -65,13 +77,10 @@ def ask_vault(library: Library, wanted: AskVault) -> VaultAnswer:
         if isinstance(found := library.resolve(link), Resolved | Ambiguous) and is_note(found.path)
     ]
     findings = find_evidence(library, question.prose, linked, limit=wanted.limit)
-    digests: dict[str, str] = {}
+    digests = Digests(library)
 
     def quoted(evidence: Evidence) -> Quote:
-        path = evidence.relative_path
-        if path not in digests:
-            digests[path] = digest(library.section(path))
-        return Quote.of(evidence, digests[path])
+        return Quote.of(evidence, digests.of(evidence.relative_path))
 
     verdict: Verdict = "doubtful" if findings.is_doubtful else "answered"
     return VaultAnswer(
@@ -80,6 +89,38 @@ def ask_vault(library: Library, wanted: AskVault) -> VaultAnswer:
         nearest=[*map(quoted, findings.nearest)],
         more=findings.more,
     )
+
+
+def verify_quotes(library: Library, wanted: VerifyQuotes) -> VerifiedText:
+    """Which sentences the notes support, word for word or nearly, with places, and which not."""
+    verified, digests = verify(library, wanted.text), Digests(library)
+    return VerifiedText(
+        is_supported=verified.is_supported,
+        is_complete=verified.is_complete,
+        statements=[
+            Statement(
+                text=each.text,
+                line=each.line,
+                verdict=each.verdict,
+                difference=each.difference,
+                places=[Place.of(place, digests.of(place.path)) for place in each.places],
+            )
+            for each in verified.statements
+        ],
+    )
+
+
+class Digests:
+    """The digests of notes, each read once."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._known: dict[str, str] = {}
+
+    def of(self, path: str) -> str:
+        if path not in self._known:
+            self._known[path] = digest(self._library.section(path))
+        return self._known[path]
 
 
 def search(library: Library, wanted: SearchNotes) -> Hits:
