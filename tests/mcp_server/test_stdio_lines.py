@@ -1,46 +1,189 @@
 """`zkchat mcp` line by line: what is written to standard input, and what comes back."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.mcp_lines import MODERN, answers, call, exchange, handshake, modern, request
 from tests.support.world import World
+from zkchat.mcp_server import stdio, tools, vault_tools
 
-MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-
-
-def request(number: int, method: str, **params: Any) -> str:
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-
-
-def modern(number: int, method: str, **params: Any) -> str:
-    return request(number, method, _meta=MODERN, **params)
-
-
-def call(number: int, tool: str, **arguments: Any) -> str:
-    return modern(number, "tools/call", name=tool, arguments=arguments)
-
-
-def exchange(world: World, *lines: str, options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    ended = world.run("mcp", *options, stdin="\n".join(lines) + "\n")
-    assert ended.code == 0, ended.err
-    return [json.loads(line) for line in ended.out.splitlines()]
+WRITING = ["create_document", "edit_document", "edit_section", "set_property", "add_tag", "append_daily"]
+ELICITS: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
 @pytest.fixture
-def world(tmp_path: Any) -> World:
+def world(tmp_path: Path) -> World:
     world = World(tmp_path)
     world.note("Sleep.md", "# Sleep\n\nSeven hours of sleep are enough.\n")
     return world
 
 
+def says(result: Any) -> str:
+    text = result["content"][0]["text"]
+    assert isinstance(text, str)
+    return text
+
+
 def test_every_request_that_was_read_before_the_end_of_input_is_answered(world: World) -> None:
-    answers = exchange(world, *(call(number, "search", query="sleep") for number in range(20)))
-    assert sorted(answer["id"] for answer in answers) == [*range(20)]
-    assert all("Sleep.md" in json.dumps(answer["result"]) for answer in answers)
+    given = answers(world, *(call(number, "search", query="sleep") for number in range(20)))
+    assert [*given] == [*range(20)]
+    assert all("Sleep.md" in says(result) for result in given.values())
+
+
+def test_the_same_is_so_after_a_handshake(world: World) -> None:
+    calls = [request(number, "tools/call", name="fetch", arguments={"id": "Sleep"}) for number in range(1, 6)]
+    given = answers(world, *handshake(), *calls)
+    assert [*given] == [*range(6)]
+    assert given[0]["protocolVersion"] == "2025-11-25"
+    assert given[0]["serverInfo"]["name"] == "zkchat"
+    assert "Seven hours" in says(given[5])
+
+
+def test_nothing_is_indexed_before_a_call_needs_it(world: World) -> None:
+    given = answers(world, modern(1, "server/discover"), modern(2, "tools/list"))
+    assert given[1]["supportedVersions"] == [MODERN]
+    assert given[2]["tools"]
+    assert answers(world, *handshake(), request(1, "ping"), request(2, "tools/list"))[1] == {}
+    assert not [*world.home.rglob("index.db")]
+    answers(world, call(1, "list_documents"))
+    assert [*world.home.rglob("index.db")]
+
+
+def test_tools_are_listed_in_one_order_and_those_that_write_only_where_they_are_wanted(world: World) -> None:
+    listed = [[tool["name"] for tool in answers(world, modern(1, "tools/list"))[1]["tools"]] for _ in range(2)]
+    assert listed[0] == listed[1]
+    more = answers(world, modern(1, "tools/list"), options=["--write"])[1]["tools"]
+    assert [tool["name"] for tool in more][: len(listed[0])] == listed[0]
+    assert [tool["name"] for tool in more][len(listed[0]) :][: len(WRITING)] == WRITING
+    given = answers(world, *(call(number, name, path="Sleep", text="x") for number, name in enumerate(WRITING)))
+    assert {result["message"] for result in given.values()} == {f"Unknown tool: {name}" for name in WRITING}
+
+
+NO_MESSAGES = {
+    "no JSON": ("{", -32700, None),
+    "no object": ("[]", -32600, None),
+    "no method": ('{"jsonrpc": "2.0", "id": 7}', -32600, 7),
+    "no version": ('{"id": 7, "method": "ping"}', -32600, 7),
+    "no id that there is": ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+    "a batch": ('[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', -32600, None),
+    "half of a pair": ('{"jsonrpc": "2.0", "id": 7, "method": "\\ud800"}', -32600, 7),
+    "nested without end": ("[" * 100_000, -32700, None),
+}
+
+
+def test_what_is_no_message_is_answered_with_an_error_and_the_next_one_is_read(world: World) -> None:
+    *wrong, right = exchange(world, *(line for line, *_ in NO_MESSAGES.values()), "", modern(1, "tools/list"))
+    assert [(each["error"]["code"], each["id"]) for each in wrong] == [
+        (code, of) for _, code, of in NO_MESSAGES.values()
+    ]
+    assert right["id"] == 1
+
+
+def test_a_line_that_is_too_long_is_not_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "MAX_LINE_BYTES", 2_000)
+    wrong, right = exchange(world, call(1, "search", query="x" * 200_000), call(2, "search", query="sleep"))
+    assert wrong["error"]["code"] == -32700
+    assert "Sleep.md" in says(right["result"])
+
+
+def test_a_long_note_is_fetched_in_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vault_tools, "MAX_FETCHED_CHARS", 20)
+    given = answers(
+        world,
+        call(1, "fetch", id="Sleep"),
+        call(2, "fetch", id="Sleep", offset=20),
+        call(3, "fetch", id="Sleep", offset=99),
+    )
+    first, second = (given[number]["structuredContent"] for number in (1, 2))
+    assert first["text"] + second["text"] == "# Sleep\n\nSeven hours of sleep are enough.\n"[:40]
+    assert first["metadata"]["next_offset"] == "20"
+    assert "Sleep.md has 42 characters." in says(given[3])
+
+
+def test_who_asks_for_progress_is_told_how_far_the_indexing_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "PROGRESS_SECONDS", 0)
+    asked = modern(1, "tools/call", name="search", arguments={"query": "sleep"}, _meta={"progressToken": "p"})
+    *progress, answer = exchange(world, asked)
+    assert answer["id"] == 1
+    assert [(each["method"], each["params"]["progressToken"]) for each in progress] == [
+        ("notifications/progress", "p")
+    ] * len(progress)
+    assert progress[-1]["params"] | {"message": ""} == {"progressToken": "p", "progress": 1, "total": 1, "message": ""}
+
+
+def test_a_host_without_questions_applies_what_its_user_approved(world: World) -> None:
+    given = answers(world, call(1, "edit_section", path="Sleep", text="Or eight."), options=["--write"])
+    assert given[1]["structuredContent"]["paths"] == ["Sleep.md"]
+    assert (world.vault / "Sleep.md").read_text().endswith("are enough.\n\nOr eight.\n")
+    assert [change["command"] for change in world.run("changes", "--json").json] == ["mcp edit_section"]
+    assert world.run("undo", "--yes").code == 0
+    assert (world.vault / "Sleep.md").read_text().endswith("are enough.\n")
+
+
+def test_code_and_the_class_of_a_note_need_a_yes_of_their_own(world: World) -> None:
+    before = (world.vault / "Sleep.md").read_text()
+    given = answers(
+        world,
+        call(1, "edit_section", path="Sleep", text="```dataviewjs\ndv.view('x')\n```"),
+        call(2, "set_property", path="Sleep", key="zkchat", value="local"),
+        options=["--write"],
+    )
+    assert "nothing was changed, because it needs a yes of the user" in says(given[1])
+    assert "nothing was changed" in says(given[2])
+    assert (world.vault / "Sleep.md").read_text() == before
+
+
+def test_what_is_only_proposed_by_the_settings_is_not_written(world: World) -> None:
+    world.variables["ZKCHAT_WRITE__MODE"] = "propose"
+    given = answers(world, call(1, "create_document", path="New", text="x"), options=["--write"])
+    assert "write.mode" in says(given[1])
+    assert not (world.vault / "New.md").exists()
+
+
+def asked_about(number: int, state: str | None = None, action: str = "accept") -> str:
+    answered = {"inputResponses": {"review": {"action": action}}, "requestState": state} if state else {}
+    arguments = {"path": "Sleep", "text": "Or eight."}
+    return modern(number, "tools/call", capabilities=ELICITS, name="edit_section", arguments=arguments, **answered)
+
+
+def test_a_yes_is_for_the_change_that_was_shown(world: World) -> None:
+    asked = answers(world, asked_about(1), options=["--write"])[1]
+    assert asked["resultType"] == "input_required"
+    assert "+Or eight." in asked["inputRequests"]["review"]["params"]["message"]
+    state = asked["requestState"]
+    for wrong in ("x", "2026-01-01T00:00:00+00:00 0123", "9999-12-31T23:59:59-23:00 x"):
+        assert answers(world, asked_about(1, wrong), options=["--write"])[1]["resultType"] == "input_required"
+    assert "declined" in says(answers(world, asked_about(1, state, "decline"), options=["--write"])[1])
+    world.note("Sleep.md", "# Sleep\n\nNine hours.\n")
+    again = answers(world, asked_about(1, state), options=["--write"])[1]
+    assert again["resultType"] == "input_required"
+    assert (world.vault / "Sleep.md").read_text() == "# Sleep\n\nNine hours.\n"
+    done = answers(world, asked_about(1, again["requestState"]), options=["--write"])[1]
+    assert done["structuredContent"]["change"] == 1
+    assert (world.vault / "Sleep.md").read_text() == "# Sleep\n\nNine hours.\n\nOr eight.\n"
+    assert answers(world, asked_about(1, again["requestState"]), options=["--write"])[1]["resultType"] != "complete"
+
+
+def test_a_question_that_nobody_answers_any_more_changes_nothing(world: World) -> None:
+    begun = json.loads(handshake()[0])
+    begun["params"]["capabilities"] = ELICITS
+    writing = request(1, "tools/call", name="edit_section", arguments={"path": "Sleep", "text": "Or eight."})
+    received = exchange(world, json.dumps(begun), handshake()[1], writing, options=["--write"])
+    assert [each.get("method") for each in received if "method" in each] == ["elicitation/create"]
+    assert "could not be asked" in says(received[-1]["result"])
+    assert "eight" not in (world.vault / "Sleep.md").read_text()
+
+
+def test_without_the_package_the_extra_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    ended = world.run("mcp", stdin="")
+    assert (ended.code, ended.out) == (3, "")
+    assert "pip install 'zkchat[mcp]'" in ended.err
+
+
+def test_a_folder_that_is_no_vault_is_refused_before_anything_is_served(world: World) -> None:
+    ended = world.run("mcp", "--vault", "nowhere", stdin=call(1, "list_documents"))
+    assert (ended.code, ended.out) == (4, "")

@@ -190,7 +190,7 @@ class Turn:
         refreshed = self.index.refresh()
         new = [each for each in refreshed.warnings if self._new_warnings([describe_warning(each)])]
         warnings = [Warned(text=sentence) for sentence in summarize_warnings(new)]
-        if not self.library.note_count():
+        if not self.library.whole.note_count():
             empty = VaultError(
                 f"There are no Markdown notes in {self.vault}.", hint="Name the folder of your notes: --vault FOLDER"
             )

@@ -81,7 +81,7 @@ class Lines:
                 line = bytes(self._buffer[:end])
                 del self._buffer[: end + 1]
                 self._searched = 0
-                return line[:1] if is_too_long else line
+                return line[:1] if is_too_long or end > MAX_LINE_BYTES else line
             if is_too_long or len(self._buffer) > MAX_LINE_BYTES:
                 is_too_long = True
                 del self._buffer[1:]

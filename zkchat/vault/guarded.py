@@ -30,6 +30,7 @@ from zkchat.model.note import (
     Resolution,
     Resolved,
     file_title,
+    is_note,
 )
 from zkchat.ports import LinkIndex, NoteCatalog, NoteFiles, TextIndex
 from zkchat.vault.links.resolver import LinkResolver
@@ -173,7 +174,8 @@ class GuardedDetails:
         self._guard = guard
 
     def note_count(self) -> int:
-        return self._details.note_count()
+        """Without the hidden ones: scores of passages are made with it."""
+        return self._details.note_count() - sum(map(is_note, self._guard.hidden()))
 
     def names(self, path: str) -> tuple[str, ...]:
         return self._details.names(path) if self._guard.confirm([path]) else (file_title(path),)

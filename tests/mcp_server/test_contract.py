@@ -1,0 +1,184 @@
+"""Every tool, called by the SDK's own client over standard input and output, in both revisions of the protocol."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+import mcp_types as types
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from tests.support.world import World
+
+pytestmark = pytest.mark.outside
+
+TEA = (
+    "---\ntags: [drink]\n---\n# Tea\n\nGreen tea steeps for two minutes. See [[Water]].\n\n## Black\n\nFour minutes.\n"
+)
+NOTES = {
+    "Tea.md": TEA,
+    "Kitchen/Water.md": "# Water\n\nWater for tea boils at 100 degrees.\n",
+    "Templates/Brew.md": "# {{title}}\n\nMade on {{date}}.\n",
+}
+READS: dict[str, dict[str, Any]] = {
+    "ask_vault": {"question": "How long does green tea steep?"},
+    "verify_quotes": {"text": "Green tea steeps for two minutes. Tea grows on the moon."},
+    "search": {"query": "tea"},
+    "fetch": {"id": "Kitchen/Water.md"},
+    "read_document": {"relative_path": "Tea"},
+    "find_excerpts": {"query": "minutes"},
+    "find_documents": {"query": "tea", "limit": 1},
+    "resolve_wikilink": {"wikilink": "[[Water]]"},
+    "find_backlinks": {"relative_path": "Water"},
+    "find_forward_links": {"relative_path": "Tea"},
+    "find_related": {"relative_path": "Tea"},
+    "list_documents": {"tag": "drink"},
+    "get_current_datetime": {},
+}
+WITHOUT_SOURCES = frozenset({"search", "fetch", "get_current_datetime"})
+WRITES: dict[str, dict[str, Any]] = {
+    "create_document": {"relative_path": "Cups/Mug", "text": "A mug.\n"},
+    "edit_document": {"relative_path": "Tea", "old": "two minutes", "new": "three minutes"},
+    "edit_section": {"relative_path": "Tea", "section": "Black", "text": "With milk."},
+    "set_property": {"relative_path": "Tea", "key": "rating", "value": 5},
+    "add_tag": {"relative_path": "Tea", "tag": "hot"},
+    "append_daily": {"text": "- Drank tea."},
+    "create_from_template": {"template": "Templates/Brew.md", "title": "Oolong"},
+    "rename_document": {"relative_path": "Water", "new_name": "Spring water"},
+    "move_document": {"relative_path": "Mug", "folder": "Kitchen"},
+    "delete_document": {"relative_path": "Oolong"},
+}
+
+
+class Host:
+    """A client, and a user who says what `answer` says."""
+
+    answer = "accept"
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.questions: list[str] = []
+        self.client: Client
+
+    async def asked(self, _: object, params: Any) -> types.ElicitResult:
+        self.questions.append(params.message)
+        return types.ElicitResult(action=self.answer, content={} if self.answer == "accept" else None)  # type: ignore[arg-type]
+
+    async def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
+        result = await self.client.call_tool(tool, arguments)
+        if not result.is_error:
+            assert isinstance(result.content[0], types.TextContent)
+            assert json.loads(result.content[0].text) == result.structured_content
+        return result
+
+    async def refused(self, tool: str, **arguments: Any) -> str:
+        result = await self.call(tool, **arguments)
+        assert result.is_error
+        assert isinstance(result.content[0], types.TextContent)
+        return result.content[0].text
+
+
+@asynccontextmanager
+async def host_of(world: World, mode: str, *options: str, asks: bool = True) -> AsyncIterator[Host]:
+    host = Host(world)
+    server = StdioServerParameters(
+        command=str(Path(sys.executable).with_name("zkchat")),
+        args=["mcp", "--vault", str(world.vault), *options],
+        env={"HOME": str(world.home), "XDG_CACHE_HOME": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""},
+    )
+    callback: Any = host.asked if asks else None
+    async with Client(server, mode=mode, elicitation_callback=callback) as host.client:
+        yield host
+
+
+def uris(result: types.CallToolResult) -> list[str]:
+    return [part.uri for part in result.content if isinstance(part, types.ResourceLink)]
+
+
+async def every_tool_that_reads(host: Host) -> None:
+    listed = {tool.name: tool for tool in (await host.client.list_tools()).tools}
+    assert [*listed] == [*READS, *WRITES]
+    for name, arguments in READS.items():
+        hints = listed[name].annotations
+        assert hints
+        assert (hints.read_only_hint, hints.destructive_hint, hints.open_world_hint) == (True, False, False)
+        result = await host.call(name, **arguments)  # the client compares it with the output schema
+        assert not result.is_error, result
+        assert bool(uris(result)) == (name not in WITHOUT_SOURCES), name
+    assert listed["fetch"].output_schema
+    assert uris(await host.call("read_document", path="Water")) == ["note:///Kitchen/Water.md"]
+    (quote,) = (await host.call("ask_vault", question="How long does green tea steep?")).structured_content["quotes"]
+    assert (quote["path"], quote["first_line"], quote["link"]) == ("Tea.md", 6, "[[Tea]]")
+    verified = (await host.call("verify_quotes", **READS["verify_quotes"])).structured_content["statements"]
+    assert [(each["verdict"], [place["path"] for place in each["places"]]) for each in verified] == [
+        ("quoted", ["Tea.md"]),
+        ("unsupported", []),
+    ]
+
+
+async def what_is_wrong_is_said(host: Host) -> None:
+    assert "Field required" in await host.refused("ask_vault")
+    assert "There is no note 'Coffee'." in await host.refused("fetch", id="Coffee")
+    assert "longer than" in await host.refused("verify_quotes", text="x" * 70_000)
+    assert "greater than or equal to 0" in await host.refused("read_document", path="Tea", offset=-1)
+    with pytest.raises(MCPError, match="Unknown tool: brew"):
+        await host.client.call_tool("brew", {})
+
+
+async def notes_are_fresh(host: Host) -> None:
+    assert (await host.call("search", query='"bergamot"')).structured_content == {"results": []}
+    host.world.note("Grey.md", "# Earl Grey\n\nWith bergamot.\n")
+    (hit,) = (await host.call("search", query='"bergamot"')).structured_content["results"]
+    assert (hit["id"], hit["title"], hit["url"]) == ("Grey.md", "Earl Grey", "note:///Grey.md")
+    host.world.note("Grey.md", "# Earl Grey\n\nWithout.\n")
+    assert (await host.call("search", query='"bergamot"')).structured_content == {"results": []}
+    (host.world.vault / "Grey.md").unlink()
+    assert "There is no note" in await host.refused("fetch", id="Grey.md")
+
+
+async def every_tool_that_changes_notes(host: Host) -> None:
+    host.answer = "decline"
+    assert "declined" in await host.refused("create_document", path="No", text="x")
+    assert not (host.world.vault / "No.md").exists()
+    host.answer, host.questions = "accept", []
+    for name, arguments in WRITES.items():
+        result = await host.call(name, **arguments)
+        assert not result.is_error, result
+        assert result.structured_content["change"]
+    assert [question.partition("\n")[0] for question in host.questions][:2] == ["Create Cups/Mug.md?", "Edit Tea.md?"]
+    assert "-Green tea steeps for two minutes." in host.questions[1]
+    assert len(host.questions) == len(WRITES)
+    text = (host.world.vault / "Tea.md").read_text()
+    assert "three minutes. See [[Spring water]]" in text
+    assert "With milk." in text
+    assert (host.world.vault / "Kitchen/Mug.md").exists()
+    assert (host.world.vault / ".trash/Oolong.md").exists()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_a_host_reads_and_changes_notes(tmp_path: Path, mode: str) -> None:
+    world = World(tmp_path)
+    for path, text in NOTES.items():
+        world.note(path, text)
+
+    async def visit() -> None:
+        async with host_of(world, mode, "--write") as host:
+            await every_tool_that_reads(host)
+            await what_is_wrong_is_said(host)
+            await notes_are_fresh(host)
+            await every_tool_that_changes_notes(host)
+
+    asyncio.run(asyncio.wait_for(visit(), 100))
+    listed = world.run("changes", "--json").json
+    assert [change["command"] for change in reversed(listed)] == [f"mcp {name}" for name in WRITES]
+    assert world.run("undo", "--yes").code == 0
+    assert (world.vault / "Oolong.md").exists()

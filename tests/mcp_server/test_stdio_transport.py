@@ -1,0 +1,160 @@
+"""The transport by itself: its streams, what it waits for at the end, and where it gives up."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.server.lowlevel import Server
+
+from tests.support.mcp_lines import modern
+from tests.support.world import World
+from zkchat.mcp_server.stdio import Channel, Lines, StdioTransport, claimed_streams
+from zkchat.mcp_server.worker import Worker
+
+
+class Pipe:
+    """A client at the other end: it writes lines and reads what comes."""
+
+    def __init__(self) -> None:
+        self.input, self._typed = os.pipe()
+        self.written: list[bytes] = []
+
+    def type(self, *lines: str) -> None:
+        os.write(self._typed, "".join(f"{line}\n" for line in lines).encode())
+
+    def end(self) -> None:
+        os.close(self._typed)
+
+    @property
+    def channel(self) -> Channel:
+        return Channel(lambda size: os.read(self.input, size), self.written.append)
+
+
+def server_that(act: Callable[[str], Any]) -> "Server[Any]":
+    """Answers calls of any tool with its name, after whatever `act` does."""
+
+    async def call(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        await act(params.name)
+        return types.CallToolResult(content=[types.TextContent(text=params.name)])
+
+    return Server("test", on_call_tool=call)
+
+
+def call(number: int, name: str) -> str:
+    return modern(number, "tools/call", name=name, arguments={})
+
+
+def cancelled(number: int) -> str:
+    return f'{{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {{"requestId": {number}}}}}'
+
+
+def test_a_call_that_is_cancelled_is_not_answered_and_not_waited_for() -> None:
+    pipe, begun, ended = Pipe(), asyncio.Event(), asyncio.Event()
+
+    async def act(name: str) -> None:
+        if name == "quick":
+            pipe.type(cancelled(1))
+            await ended.wait()
+            pipe.end()
+            return
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def serve() -> None:
+        pipe.type(call(1, "endless"), call(2, "quick"))
+        await asyncio.wait_for(StdioTransport(pipe.channel).serve(server_that(act)), 20)
+
+    asyncio.run(serve())
+    (answer,) = pipe.written
+    assert b'"id":2' in answer
+
+
+def test_a_slow_call_is_answered_after_the_end_of_input() -> None:
+    pipe, pinged = Pipe(), asyncio.Event()
+
+    async def act(name: str) -> None:
+        if name == "slow":
+            await pinged.wait()
+            await asyncio.sleep(0.05)
+        else:
+            pinged.set()
+
+    async def serve() -> None:
+        pipe.type(call(1, "slow"), call(2, "quick"))
+        pipe.end()
+        await asyncio.wait_for(StdioTransport(pipe.channel).serve(server_that(act)), 20)
+
+    asyncio.run(serve())
+    assert [b'"id":2' in pipe.written[0], b'"id":1' in pipe.written[1]] == [True, True]
+
+
+def test_it_ends_where_nobody_reads_the_answers() -> None:
+    pipe = Pipe()
+
+    async def act(_: str) -> None:
+        return None
+
+    def broken(_: bytes) -> None:
+        raise BrokenPipeError
+
+    async def serve() -> None:
+        pipe.type(call(1, "any"))
+        channel = replace(pipe.channel, write=broken)
+        await asyncio.wait_for(StdioTransport(channel).serve(server_that(act)), 20)
+
+    asyncio.run(serve())
+    pipe.end()
+
+
+def test_what_else_is_printed_goes_to_standard_error(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    (tmp_path / "in").write_text("typed\n")
+    with (
+        (tmp_path / "in").open() as stdin,
+        (tmp_path / "out").open("w") as stdout,
+        (tmp_path / "err").open("w") as stderr,
+    ):
+        environment = replace(world.environment(), stdin=stdin, stdout=stdout, stderr=stderr)
+        with claimed_streams(environment) as channel:
+            stdout.write("stray\n")
+            os.write(stdout.fileno(), b"raw\n")
+            assert os.read(stdin.fileno(), 10) == b""
+            channel.write(b"message\n")
+            assert channel.read(100) == b"typed\n"
+        stdout.write("after\n")
+    assert (tmp_path / "out").read_text() == "message\nafter\n"
+    assert sorted((tmp_path / "err").read_text().split()) == ["raw", "stray"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_lines_are_the_same_however_they_arrive(size: int) -> None:
+    whole = "a\nbc\n\nß\nlast".encode()
+    pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
+    lines = Lines(lambda _: pieces.pop(0) if pieces else b"")
+    assert [lines.next() for _ in range(6)] == [b"a", b"bc", b"", "ß".encode(), b"last", None]
+
+
+def test_work_that_is_cancelled_before_its_turn_is_not_done() -> None:
+    worker, gate, done = Worker(), threading.Event(), []
+
+    async def act() -> None:
+        first = asyncio.ensure_future(worker.run(lambda: gate.wait(20)))
+        second = asyncio.ensure_future(worker.run(lambda: done.append("second")))
+        third = asyncio.ensure_future(worker.run(lambda: done.append("third")))
+        await asyncio.sleep(0)
+        second.cancel()
+        gate.set()
+        await asyncio.gather(first, third)
+
+    asyncio.run(act())
+    worker.close(lambda: done.append("last"))
+    assert done == ["third", "last"]
