@@ -106,7 +106,7 @@ def add(
 
     zkchat mcp add time -- uvx mcp-server-time
 
-    zkchat mcp add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- docker run -i --rm ghcr.io/github/github-mcp-server
+    zkchat mcp add github --env GITHUB_PERSONAL_ACCESS_TOKEN -- github-mcp-server stdio
 
     zkchat mcp add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
     """

@@ -356,7 +356,7 @@ class Settings(SettingsSection):
     mcpServers: Annotated[dict[str, object], UserOnly(), Redacted()] = Field(  # as other programs call it
         default={},
         description="MCP servers whose tools a chat may use, by names of your own: `[mcpServers.NAME]` with `command` "
-        "and `args`, or with `url`.",
+        "and `args`, or with `url`; `zkchat mcp add` writes them.",
     )
 
 
