@@ -32,17 +32,19 @@ from acp.schema import (
 
 from zkchat.acp_agent import choices
 from zkchat.acp_agent.client import SessionClient
-from zkchat.acp_agent.prompts import Block
-from zkchat.acp_agent.session import AgentOptions, AgentSession
+from zkchat.acp_agent.options import AgentOptions
 from zkchat.acp_agent.worker import Worker
 from zkchat.compose.paths import find_vault
-from zkchat.compose.stores import open_sessions
 from zkchat.environment import Environment
 from zkchat.errors import SessionNotFound, UsageError, VaultError, ZkchatError
 from zkchat.version import __version__
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
+
+    from zkchat.acp_agent.prompts import Block
+    from zkchat.acp_agent.session import AgentSession
+    from zkchat.model.session import Session
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -167,7 +169,7 @@ class VaultAgent:
         return ListSessionsResponse(sessions=infos, next_cursor=str(following) if following < len(found) else None)
 
     @answered
-    async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> PromptResponse:
+    async def prompt(self, session_id: str, prompt: "Sequence[Block]", **_: Any) -> PromptResponse:
         session, worker = self._session(session_id)
         return PromptResponse(stop_reason=await worker.run(session.prompt(prompt)))
 
@@ -226,7 +228,9 @@ class VaultAgent:
             hint = "Name your notes where the agent is set up: zkchat acp --vault FOLDER. Or run zkchat setup once."
             raise VaultError(error.message, hint=hint) from None
 
-    async def _open(self, session_id: str, cwd: str, *, stored: bool) -> tuple[AgentSession, Worker]:
+    async def _open(self, session_id: str, cwd: str, *, stored: bool) -> "tuple[AgentSession, Worker]":
+        from zkchat.acp_agent.session import AgentSession  # half a second, which the first answer need not wait for
+
         environment, vault = self._place(cwd)
         if session_id in self._sessions:
             await self._close(session_id)
@@ -247,13 +251,13 @@ class VaultAgent:
         session.cancel()
         await asyncio.to_thread(worker.close, session.close())
 
-    def _announce(self, session: AgentSession, worker: Worker) -> None:
+    def _announce(self, session: "AgentSession", worker: Worker) -> None:
         """Begin what follows the answer to the client: until it has that, it knows no session to update."""
         announced = asyncio.wrap_future(worker.submit(session.announce()))
         self._announcements.add(announced)
         announced.add_done_callback(self._announcements.discard)
 
-    def _session(self, session_id: str) -> tuple[AgentSession, Worker]:
+    def _session(self, session_id: str) -> "tuple[AgentSession, Worker]":
         found = self._sessions.get(session_id)
         if found is None:
             raise SessionNotFound(
@@ -262,12 +266,15 @@ class VaultAgent:
         return found
 
 
-def _listed_sessions(environment: Environment, vault: Path) -> list[Any]:
+def _listed_sessions(environment: Environment, vault: Path) -> "list[Session]":
+    from zkchat.compose.stores import open_sessions
+
     with open_sessions(environment, vault) as store:
         return [session for session in store.sessions() if session.listed]
 
 
 def _copy_session(environment: Environment, vault: Path, session_id: str, copy_id: str) -> None:
+    from zkchat.compose.stores import open_sessions
     from zkchat.model.session import MessageEntry
 
     with open_sessions(environment, vault) as store:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from acp.agent.connection import AgentSideConnection
 
 from zkchat.acp_agent.agent import VaultAgent
-from zkchat.acp_agent.session import AgentOptions
+from zkchat.acp_agent.options import AgentOptions
 from zkchat.acp_agent.stdio import StdioTransport, input_lines, protocol_output
 from zkchat.environment import Environment
 

@@ -1,9 +1,9 @@
 """One session of a client: a conversation of the vault, on the thread of its worker."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import ExitStack, aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -11,6 +11,7 @@ from acp.schema import SessionInfoUpdate
 
 from zkchat.acp_agent import choices, commands
 from zkchat.acp_agent.client import SessionClient
+from zkchat.acp_agent.options import AgentOptions
 from zkchat.acp_agent.prompts import Block, PromptReader
 from zkchat.acp_agent.replay import replay
 from zkchat.acp_agent.reviewer import ClientChangeReviewer
@@ -37,18 +38,6 @@ if TYPE_CHECKING:
 BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it."
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentOptions:
-    """What the user chose on the command line, for every new session."""
-
-    vault: Path | None = None
-    model: str | None = None
-    agent: str | None = None
-    write: bool = False
-    keys: Callable[[OpenConversation], Sequence[str]] = lambda _: ()
-    """The API keys of the user, which no export may hold."""
-
-
 class _Interface(Unattended):
     """Asks about changes of notes; nobody is asked about anything else."""
 
@@ -70,6 +59,9 @@ class AgentSession:
         self._model_names: tuple[str, ...] = ()
         self._turn: asyncio.Task[str] | None = None
         self._is_cancelled = False
+        self._idle = asyncio.Event()
+        """Set while no prompt is being answered."""
+        self._idle.set()
         self._untold: list[tuple[str, str]] = []
         """Sentences and their hints that the user has not read yet."""
         self._told: Session | None = None
@@ -154,6 +146,7 @@ class AgentSession:
         if self._turn:
             raise UsageError(BUSY)
         self._is_cancelled = False
+        self._idle.clear()
         self._turn = asyncio.ensure_future(self._answer(blocks))
         try:
             await self._turn
@@ -163,6 +156,7 @@ class AgentSession:
         finally:
             self._turn = None
             await self._tell_afterwards()
+            self._idle.set()
         return "cancelled" if self._is_cancelled else "end_turn"
 
     def cancel(self) -> None:
@@ -183,9 +177,8 @@ class AgentSession:
 
     async def close(self) -> None:
         """Stop what is under way, store what is not stored, and close everything."""
-        if turn := self._turn:
-            self._stop()
-            await asyncio.wait([turn])
+        self._stop()
+        await self._idle.wait()
         self._resources.close()
 
     async def _answer(self, blocks: Sequence[Block]) -> str:

@@ -34,8 +34,17 @@ class Worker:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def close(self, last: Coroutine[Any, Any, object]) -> None:
-        """Run what is left to do, and end the thread."""
-        with suppress(FutureTimeout):
-            self.submit(last).result(CLOSE_SECONDS)
+        """Run what is left to do, and end the thread. Whoever waits for work that is under way gets its end."""
+        for work in (last, _end_all()):
+            with suppress(FutureTimeout):
+                self.submit(work).result(CLOSE_SECONDS)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(CLOSE_SECONDS)
+
+
+async def _end_all() -> None:
+    """Cancel everything else on this loop."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

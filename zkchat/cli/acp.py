@@ -25,8 +25,8 @@ def acp(
             "zkchat acp needs the package agent-client-protocol, which is not installed.",
             hint="Install it: pip install 'zkchat[acp]'",
         ) from None
+    from zkchat.acp_agent.options import AgentOptions
     from zkchat.acp_agent.serving import serve
-    from zkchat.acp_agent.session import AgentOptions
     from zkchat.cli.active_conversation import keys_of
     from zkchat.compose.paths import find_vault
 

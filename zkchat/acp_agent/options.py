@@ -1,0 +1,21 @@
+"""What the user chose on the command line of `zkchat acp`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zkchat.compose.conversation import OpenConversation
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    """For every new session."""
+
+    vault: Path | None = None
+    model: str | None = None
+    agent: str | None = None
+    write: bool = False
+    keys: "Callable[[OpenConversation], Sequence[str]]" = lambda _: ()
+    """The API keys of the user, which no export may hold."""
