@@ -181,6 +181,10 @@ class NoteFiles(Protocol):
     def read_whole(self, path: str) -> tuple[str, bool]:
         """The same, and whether every byte of it was text; what is none is shown as U+FFFD."""
 
+    def read_data(self, path: str, most: int) -> bytes:
+        """What any file holds. Raises `NoteUnreadable` where that are more than `most` bytes, else as `read`."""
+        ...
+
     def identity(self, path: str) -> object | None:
         """A value that is another one after every change of the file; None where that cannot be promised."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from zkchat.errors import NoteNotFound, VaultError
+from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.note import FileStamp, NoteWarning
 
 
@@ -69,6 +69,12 @@ class MemoryFiles:
 
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]
+
+    def read_data(self, path: str, most: int) -> bytes:
+        content = self.read(path).encode()
+        if len(content) > most:
+            raise NoteUnreadable(f"{path} is larger than {most:,} bytes and was not read.")
+        return content
 
     def read_whole(self, path: str) -> tuple[str, bool]:
         self.reads.append(path)

@@ -12,10 +12,10 @@ from zkchat.cli.change_display import change_record, print_conflicts, print_diff
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_changes import DryRunOption, UnaskedOption, reviewer_of
 from zkchat.cli.output import Listing
-from zkchat.cli.times import parse_time
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
 from zkchat.model.change_summary import changes_of, last_path_named
 from zkchat.model.patch import patch_of
+from zkchat.model.times import parse_time
 from zkchat.render.change_history import headline, undo_question, undone_lines
 
 if TYPE_CHECKING:

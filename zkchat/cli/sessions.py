@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.cli.times import local_time, parse_time
 from zkchat.model.choices import MAX_PRIORITY, Role
 from zkchat.model.text import counted
+from zkchat.model.times import local_time, parse_time
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch

@@ -154,7 +154,10 @@ class VaultFiles:
     def read_whole(self, path: str) -> tuple[str, bool]:
         return _decode(self._bytes(path), path)
 
-    def _bytes(self, path: str) -> bytes:
+    def read_data(self, path: str, most: int) -> bytes:
+        return self._bytes(path, most)
+
+    def _bytes(self, path: str, most: int | None = None) -> bytes:
         parts = self._parts(path)
         try:
             file = self._open(parts, path)
@@ -163,7 +166,7 @@ class VaultFiles:
         except OSError as error:
             raise NoteUnreadable(f"{path} cannot be read: {_reason(error)}.", hint="Check its permissions.") from error
         try:
-            return self._read_content(file, path)
+            return self._read_content(file, path, most)
         except OSError as error:
             raise NoteUnreadable(f"{path} cannot be read: {_reason(error)}.") from error
         finally:
@@ -216,17 +219,19 @@ class VaultFiles:
             raise _outside("/".join(parts))
         return os.open(path, FILE_FLAGS)
 
-    def _read_content(self, file: int, path: str) -> bytes:
+    def _read_content(self, file: int, path: str, most: int | None = None) -> bytes:
+        """What an open file holds, which may be `most` bytes, or those of a note."""
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise NoteUnreadable(f"{path} is not a regular file.")
-        if status.st_size <= self._max_note_bytes:
-            content = _read_all(file, status.st_size, self._max_note_bytes)
-            if len(content) <= self._max_note_bytes:  # it may have grown
+        limit = most or self._max_note_bytes
+        if status.st_size <= limit:
+            content = _read_all(file, status.st_size, limit)
+            if len(content) <= limit:  # it may have grown
                 return content
         raise NoteUnreadable(
-            f"{path} is larger than {self._max_note_bytes:,} bytes and was not read.",
-            hint="Raise vault.max_note_bytes in the settings, or split the note.",
+            f"{path} is larger than {limit:,} bytes and was not read.",
+            hint="" if most else "Raise vault.max_note_bytes in the settings, or split the note.",
         )
 
 

@@ -112,6 +112,12 @@ class GuardedFiles:
         text, is_intact = self._files.read_whole(path) if self._guard.may_open(path) else (None, True)
         return self._shown(path, text), is_intact
 
+    def read_data(self, path: str, most: int) -> bytes:
+        content = self._files.read_data(path, most) if self._guard.may_open(path) else None
+        text = None if content is None else content.decode(errors="replace")
+        self._shown(path, text)
+        return content or b""
+
     def _shown(self, path: str, text: str | None) -> str:
         if text is None or not self._guard.disclose_text(text, path):
             raise NoteNotFound(f"There is no file {path} in the vault.")
@@ -210,7 +216,10 @@ class GuardedLinkIndex:
         return [*self._guard.visible(self._links.notes_with_keys(keys))]
 
     def doubtful_links(self) -> list[StoredLink]:
-        return self._shown(self._links.doubtful_links())
+        """With the links to hidden notes, as if those were not there."""
+        hidden = [link for path in self._guard.hidden() for link in self._links.links_to(path)]
+        links = {link.id: link for link in (*self._links.doubtful_links(), *hidden)}
+        return self._shown(sorted(links.values(), key=lambda link: link.id))
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         hidden = self._guard.hidden()

@@ -184,6 +184,10 @@ class Library:
             raise NoteUnreadable(f"{path} is no text in UTF-8.", hint="Save it as UTF-8 to use it.")
         return text
 
+    def read_data(self, path: str, most: int) -> bytes:
+        """What a file holds that need not be text. Raises `NoteUnreadable` where that are more than `most` bytes."""
+        return self._answer(lambda: self._ports.files.read_data(path, most))
+
     def find_folder(self, name: str) -> str:
         """The folder that a name means, with a slash at its end; empty where there is none."""
         return self._folders().find(name) if "/" in name else ""

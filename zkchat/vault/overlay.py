@@ -85,6 +85,15 @@ class OverlaidFiles:
             raise NoteNotFound(f"There is no file {path} in the vault.")
         return self._files.read_whole(on_disk)
 
+    def read_data(self, path: str, most: int) -> bytes:
+        staged = self._overlay.staged_bytes(path)
+        if staged is not None:
+            return staged
+        on_disk = self._overlay.path_on_disk(path)
+        if on_disk is None:
+            raise NoteNotFound(f"There is no file {path} in the vault.")
+        return self._files.read_data(on_disk, most)
+
     def identity(self, path: str) -> object | None:
         staged = self._overlay.staged_bytes(path)
         if staged is not None:

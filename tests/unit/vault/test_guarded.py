@@ -129,13 +129,18 @@ def test_a_private_note_cannot_be_read_elsewhere(elsewhere: GuardedLibrary, path
         elsewhere.read(path)
     assert caught.value.message == f"There is no file {path} in the vault."
     assert "Secret" not in caught.value.hint
+    with pytest.raises(NoteNotFound, match="There is no file"):
+        elsewhere.read_data(path, 1_000)
 
 
 def test_a_note_is_asked_for_its_class_as_it_stands_in_the_file(elsewhere: GuardedLibrary, tmp_path: Path) -> None:
     assert "green" in elsewhere.section("Open.md")
+    assert b"green" in elsewhere.read_data("Open.md", 1_000)
     (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples are green.\n")
     with pytest.raises(NoteNotFound):
         elsewhere.section("Open.md")
+    with pytest.raises(NoteNotFound):
+        elsewhere.read_data("Open.md", 1_000)
 
 
 def test_on_this_machine_only_what_is_never_read_is_not_there(here: GuardedLibrary) -> None:
@@ -193,6 +198,19 @@ def test_a_links_other_end_is_not_told_of(elsewhere: GuardedLibrary) -> None:
     assert elsewhere.links_to("Open.md") == elsewhere.links_to("Secret.md") == elsewhere.links_from("Secret.md") == []
 
 
+def test_a_link_to_a_hidden_note_is_as_doubtful_as_one_to_no_note(
+    elsewhere: GuardedLibrary, here: GuardedLibrary
+) -> None:
+    def doubtful(library: Library) -> list[tuple[str, str]]:
+        return sorted((stored.source, stored.link.text) for stored in library.doubtful_links())
+
+    nowhere = [("Doubt.md", "[[Nowhere]]"), ("Journal/Doubt.md", "[[Nowhere]]")]
+    assert doubtful(here) == [*nowhere, ("Open.md", "[[Never]]"), ("Open.md", "[[Plan]]")]
+    linked = [("Open.md", "[[Never]]"), ("Open.md", "[[Plan]]"), ("Open.md", "[[Secret]]")]
+    assert doubtful(elsewhere) == [*nowhere[:1], *linked]
+    assert all(stored.resolution is None for stored in elsewhere.doubtful_links() if stored.source == "Open.md")
+
+
 def test_tags_are_those_of_the_notes_that_may_be_seen(
     whole: Library, elsewhere: GuardedLibrary, tmp_path: Path
 ) -> None:
@@ -234,7 +252,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "note_count": lambda library: library.note_count(),
     "generation": lambda library: library.generation(),
 }
-TOLD_IN_OTHER_TESTS = {"read", "section"}
+TOLD_IN_OTHER_TESTS = {"read", "read_data", "section"}
 NOTHING_TOLD = {
     *("refresh", "refresh_within", "refresh_in_background", "prefetch", "rebuild"),
     *("embed", "embed_in_background", "close"),
@@ -263,6 +281,7 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
         "scan": (),
         "read": ("Open.md",),
         "read_whole": ("Open.md",),
+        "read_data": ("Open.md", 1_000),
         "identity": ("Secret.md",),
         "linked": (["Mirror.md", "Open.md", "Secret.md"],),
     },

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from zkchat.cli.times import parse_time
+from zkchat.model.times import parse_time
 from zkchat.errors import UsageError
 
 NOW = datetime(2026, 3, 9, 12, 30, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Times on the command line: as the user types them, and as lists show them."""
+"""Points in time: as the user types them, and as lists show them."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta
