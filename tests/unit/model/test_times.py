@@ -4,8 +4,8 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from zkchat.model.times import parse_time
 from zkchat.errors import UsageError
+from zkchat.model.times import parse_time
 
 NOW = datetime(2026, 3, 9, 12, 30, tzinfo=UTC)
 
