@@ -60,6 +60,9 @@ class VaultInMemory:
         text = content.decode(errors="replace")
         return text, text.encode() == content
 
+    def read_data(self, path: str, most: int) -> bytes:
+        return self.read(path).encode()[:most]
+
     def identity(self, path: str) -> object | None:
         return self.files.get(path)
 
