@@ -1,7 +1,9 @@
 """What `--version` and `--help` must not import; times are measured in benchmarks/, not here."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,7 @@ HEAVY = {
 }  # fmt: skip
 
 
-def imported_by(*arguments: str) -> set[str]:
+def imported_by(*arguments: str, home: Path | None = None) -> set[str]:
     code = (
         "import sys; sys.argv = ['zkchat', *sys.argv[1:]]\n"
         "from zkchat.__main__ import main\n"
@@ -21,7 +23,9 @@ def imported_by(*arguments: str) -> set[str]:
         "except SystemExit as end: assert not end.code, end.code\n"
         "sys.stderr.write(' '.join(sys.modules))"
     )
-    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    variables = None if home is None else {"HOME": str(home), "PATH": os.environ["PATH"]}
+    command = [sys.executable, "-c", code, *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
     assert run.stdout.strip()
     return {name.partition(".")[0] for name in run.stderr.split()}
 
@@ -37,3 +41,13 @@ def test_help_imports_nothing_heavy() -> None:
 def test_the_help_of_a_command_imports_nothing_heavy() -> None:
     # Typer itself reads a command's parameters with pydantic.
     assert imported_by("ask", "--help") & HEAVY <= {"pydantic"}
+
+
+def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+    sdks = {"mcp", "mcp_types", "acp"}
+    assert imported_by("ask", "Sleep?", "--model", "quote", "--vault", str(vault), home=tmp_path) & sdks == set()
+    (vault / ".mcp.json").write_text('{"mcpServers": {"tides": {"command": "tides"}}}')
+    assert imported_by("mcp", "list", "--vault", str(vault), home=tmp_path) & sdks == set()

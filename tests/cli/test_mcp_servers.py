@@ -189,6 +189,18 @@ def test_a_server_is_added_to_the_settings_and_removed_again(world: World) -> No
     assert settings(world) == before
 
 
+def test_paths_are_those_from_the_current_folder(world: World) -> None:
+    world.note("server.py", "")
+    said = world.run("mcp", "add", "a", "--", "./run", "server.py", "-x", "nothing.py").err
+    assert "If server.py is a file here, write its whole path" in said
+    said = world.run("mcp", "add", "b", "--cwd", ".", "--", "${HOME}/run", "server.py").err
+    assert "whole path" not in said
+    assert settings(world)["mcpServers"] == {
+        "a": {"command": str(world.vault / "run"), "args": ["server.py", "-x", "nothing.py"]},
+        "b": {"command": "${HOME}/run", "args": ["server.py"], "cwd": str(world.vault)},
+    }
+
+
 def test_a_name_is_written_over_only_when_it_is_said(world: World) -> None:
     assert world.run("mcp", "add", "time", "--", "one").code == 0
     refused = world.run("mcp", "add", "time", "--", "two")

@@ -117,12 +117,12 @@ def add(
     definition = define_server(
         name,
         {
-            "command": program,
+            "command": _whole_path(io, program) if "/" in program else program,
             "args": args,
             "url": url,
             "env": dict(map(_variable, env or ())),
             "headers": dict(map(_header, header or ())),
-            "cwd": cwd,
+            "cwd": _whole_path(io, cwd) if cwd else "",
             "timeout": timeout,
             "local": local,
         },
@@ -143,6 +143,7 @@ def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") 
     editor.add([definition])
     io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     _note_readable(io, editor, [definition])
+    _note_files(io, definition)
     io.note(f"Try it: zkchat mcp check {definition.name}")
 
 
@@ -266,6 +267,27 @@ def _details(definition: "ServerDefinition") -> "Sequence[str]":
     if definition.is_local:
         lines.append("declared local: it may get local notes")
     return lines
+
+
+def _whole_path(io: CommandIO, path: str) -> str:
+    """A path from the current folder, so that it means the same wherever a chat begins."""
+    return path if path.startswith(("~", "$")) else str(io.environment.cwd / path)
+
+
+def _note_files(io: CommandIO, definition: "ServerDefinition") -> None:
+    """Arguments that name files here, but not where the server is started."""
+    here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
+    if here and not definition.cwd:
+        io.note(
+            f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
+        )
+
+
+def _is_file(path: "Path") -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _variable(text: str) -> tuple[str, str]:
