@@ -72,7 +72,7 @@ def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, 
     assert f"✓ time  enabled, yours\n    touch {tmp_path / 'witness'}\n" in shown
     assert "✗ wiki  a variable is missing, yours\n    https://wiki.example/mcp\n    headers: Authorization\n" in shown
     assert "The server 'wiki' needs the variable NO, which is not set." in shown
-    assert "! tides  not approved, of the vault\n    tides\n" in shown
+    assert "! tides  not approved, of the vault; to see and approve it: zkchat trust\n    tides\n" in shown
     assert "The server 'bad' has a value of 'command' that is no text." in shown
     assert not (tmp_path / "witness").exists()
 

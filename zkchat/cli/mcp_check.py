@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
-from zkchat.cli.mcp_servers import load_workspace_for, print_server, server_record, unknown_server
+from zkchat.cli.mcp_servers import load_workspace_for, print_server, print_wrapped, server_record, unknown_server
 from zkchat.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def check(
     else:
         _print(io, servers, outcomes)
         for warning in found.warnings:
-            io.note(warning)
+            io.note_wrapped(warning)
     return _exit_code(servers, outcomes, is_named=name is not None)
 
 
@@ -99,14 +99,14 @@ def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcome
             continue
         status, seconds = outcomes[server.name]
         if status.state != "ready":
-            io.out(f"✗ {server.name}  {status.problem or 'It did not answer.'}")
+            print_wrapped(io, f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
             if status.log and Path(status.log).is_file():
-                io.out(f"    What it said is in {status.log}")
+                print_wrapped(io, f"    What it said is in {status.log}", indent=4)
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
-        io.out(f"✓ {server.name}  ready after {seconds:.1f} s{version}")
+        print_wrapped(io, f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
         for line in _offers(status):
-            io.out(f"    {line}")
+            print_wrapped(io, f"    {line}", indent=6)
 
 
 def _offers(status: "ServerStatus") -> "Sequence[str]":

@@ -81,10 +81,10 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
     for server in found.servers:
         print_server(io, server)
     if not found.servers:
-        io.note("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND, or take over those of another")
-        io.note("program: zkchat mcp import")
+        io.note_wrapped("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
+        io.note_wrapped("Or take over those of another program: zkchat mcp import")
     for warning in found.warnings:
-        io.note(warning)
+        io.note_wrapped(warning)
 
 
 def add(
@@ -141,10 +141,10 @@ def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") 
 
     editor = _editor(workspace)
     editor.add([definition])
-    io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
+    io.note_wrapped(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     _note_readable(io, editor, [definition])
     _note_files(io, definition)
-    io.note(f"Try it: zkchat mcp check {definition.name}")
+    io.note_wrapped(f"Try it: zkchat mcp check {definition.name}")
 
 
 def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
@@ -155,7 +155,7 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     workspace = load_workspace_for(io, vault)
     editor = _editor(workspace)
     if editor.remove(name):
-        io.note(f"Removed {name} from {editor.file}.")
+        io.note_wrapped(f"Removed {name} from {editor.file}.")
         return
     if any(server.name == name for server in defined_servers(workspace).servers):
         raise UsageError(
@@ -193,7 +193,7 @@ def import_(
     workspace = load_workspace_for(io, vault)
     sources, problems = find_imports(io.environment, source, workspace.paths.vault)
     for problem in problems:
-        io.note(problem)
+        io.note_wrapped(problem)
     chosen = _choose(io, workspace, sources, replace=replace)
     if not chosen:
         io.note("There is nothing to add.")
@@ -205,7 +205,7 @@ def import_(
         return
     editor = _editor(workspace)
     editor.add(chosen)
-    io.note(f"Added to {editor.file}: {', '.join(definition.name for definition in chosen)}")
+    io.note_wrapped(f"Added to {editor.file}: {', '.join(definition.name for definition in chosen)}")
     _note_readable(io, editor, chosen)
     io.note("Try them: zkchat mcp check")
 
@@ -224,13 +224,20 @@ def print_server(io: CommandIO, server: "DefinedServer") -> None:
     """A line about its state, and how it is reached."""
     from zkchat.model.server_display import show_reach
 
-    io.out(f"{_MARKS[server.state]} {server.name}  {STATE_WORDS[server.state]}, {ORIGIN_WORDS[server.origin]}")
+    way_out = "; to see and approve it: zkchat trust" if server.state == "not_approved" else ""
+    state = f"{STATE_WORDS[server.state]}, {ORIGIN_WORDS[server.origin]}{way_out}"
+    print_wrapped(io, f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
-        io.out(f"    {reach}")
+        print_wrapped(io, f"    {reach}", indent=6)
         for line in _details(server.definition):
-            io.out(f"    {line}")
-    if server.problem:
-        io.out(f"    {server.problem}")
+            print_wrapped(io, f"    {line}", indent=6)
+    if server.problem and not way_out:
+        print_wrapped(io, f"    {server.problem}", indent=4)
+
+
+def print_wrapped(io: CommandIO, line: str, *, indent: int) -> None:
+    """Print a line of the result, wrapped between words on a terminal."""
+    io.out(io.wrap(line, indent=indent) if io.environment.stdout_is_tty else line)
 
 
 def server_record(server: "DefinedServer") -> dict[str, object]:
@@ -278,7 +285,7 @@ def _note_files(io: CommandIO, definition: "ServerDefinition") -> None:
     """Arguments that name files here, but not where the server is started."""
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:
-        io.note(
+        io.note_wrapped(
             f"It is started in your home folder. If {here[0]} is a file here, write its whole path, or --cwd FOLDER."
         )
 
@@ -313,7 +320,9 @@ def _note_readable(io: CommandIO, editor: "ServerEditor", definitions: "Sequence
 
     values = (value for each in definitions for value in (*each.env.values(), *each.headers.values()))
     if editor.is_read_by_others and HIDDEN in map(hide_value, values):
-        io.note(f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}")
+        io.note_wrapped(
+            f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}"
+        )
 
 
 def _choose(
@@ -329,12 +338,11 @@ def _choose(
             is_taken, what = _verdict(workspace, definition, chosen, replace=replace)
             if is_taken:
                 chosen[definition.name] = definition
-            io.out(f"  {definition.name}  ({what})")
-            io.out(f"      {show_reach(definition)}")
-            for line in _details(definition):
-                io.out(f"      {line}")
+            print_wrapped(io, f"  {definition.name}  ({what})", indent=4)
+            for line in (show_reach(definition), *_details(definition)):
+                print_wrapped(io, f"      {line}", indent=8)
         for note in source.notes:
-            io.out(f"  {note}")
+            print_wrapped(io, f"  {note}", indent=2)
     return [*chosen.values()]
 
 

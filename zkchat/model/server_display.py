@@ -119,7 +119,7 @@ def describe_for_approval(definition: ServerDefinition) -> Iterator[str]:
 
 def _folder(definition: ServerDefinition) -> str:
     where = f"the folder {escape_unprintable(definition.cwd)}" if definition.cwd else "the vault's folder"
-    return f"in {where}; files of the vault may become a part of it, and are not asked about when they change"
+    return f"in {where}, so that files of the vault may become a part of it"
 
 
 def _assignments(values: Mapping[str, str]) -> Iterator[str]:
