@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
+from zkchat.compose.fresh_index import FreshIndex, open_fresh_index
 from zkchat.compose.library import embed_for_search, local_folders_of, open_note_library
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace
@@ -74,7 +75,7 @@ class VaultService:
         self._notices = notices
         self._worker = Worker()
         self._resources = ExitStack()
-        self._whole: Library | None = None
+        self._index: FreshIndex | None = None
         self._vault: OpenVault | None = None
         self._is_embedded = False
 
@@ -87,8 +88,7 @@ class VaultService:
 
     def _work(self, work: Callable[[OpenVault], Done], progress: Progress | None) -> Done:
         vault = self._open()
-        assert self._whole is not None
-        self._refresh(self._whole, progress)
+        self._refresh(vault.library.whole, progress)
         return work(vault)
 
     def _open(self) -> OpenVault:
@@ -101,13 +101,15 @@ class VaultService:
                 changes = None
                 if self.options.may_write:
                     changes = stack.enter_context(open_host_changes(self.workspace, library, model, self._notices))
-                self._vault, self._whole = OpenVault(self.workspace, library, model, changes), library
+                self._index = stack.enter_context(open_fresh_index(self.workspace, library))
+                self._vault = OpenVault(self.workspace, library, model, changes)
                 self._resources = stack.pop_all()
         return self._vault
 
     def _refresh(self, library: Library, progress: Progress | None) -> None:
+        assert self._index is not None
         try:
-            refreshed = library.refresh(progress)
+            refreshed = self._index.refresh(progress)
         except StorageError as error:
             if not library.note_count():
                 raise
@@ -116,7 +118,7 @@ class VaultService:
         if not self._is_embedded:
             embed_for_search(library)
             self._say_unmatched(library)
-        if refreshed.changed or not self._is_embedded:
+        if not self._is_embedded or (refreshed and refreshed.changed):
             library.embed_in_background()
         self._is_embedded = True
 

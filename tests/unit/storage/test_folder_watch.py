@@ -1,0 +1,69 @@
+"""Changes of files that a watch notices."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from zkchat.storage import folder_watch
+from zkchat.storage.folder_watch import FolderWatch
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Iterator[FolderWatch]:
+    for path in ("A.md", "Deep/er/B.md", ".hidden/C.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x")
+    watch = FolderWatch.over(tmp_path)
+    if watch is None:
+        pytest.skip("this system does not tell")
+    watch.begin()
+    yield watch
+    watch.close()
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "new": lambda root: (root / "New.md").write_text("x"),
+    "edited": lambda root: (root / "Deep/er/B.md").write_text("y"),
+    "replaced in place": lambda root: (root / "A.md").write_bytes(b""),
+    "deleted": lambda root: (root / "A.md").unlink(),
+    "renamed": lambda root: (root / "A.md").rename(root / "D.md"),
+    "replaced": lambda root: ((root / ".tmp").write_text("z"), (root / ".tmp").replace(root / "A.md")),
+    "touched": lambda root: os.utime(root / "A.md", ns=(0, 0)),
+    "moved with its folder": lambda root: (root / "Deep").rename(root / "Deeper"),
+    "linked": lambda root: (root / "L.md").symlink_to("A.md"),
+    "a new folder": lambda root: (root / "Deep/New").mkdir(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_every_change_is_noticed(tmp_path: Path, watch: FolderWatch, change: Callable[[Path], object]) -> None:
+    assert watch.is_quiet()
+    change(tmp_path)
+    assert not watch.is_quiet()
+    watch.begin()
+    assert watch.is_quiet()
+
+
+def test_reading_and_what_is_never_indexed_are_no_changes(tmp_path: Path, watch: FolderWatch) -> None:
+    (tmp_path / "A.md").read_text()
+    (tmp_path / ".hidden/C.md").write_text("other")
+    assert watch.is_quiet()
+
+
+def test_a_folder_that_came_later_is_watched_from_the_next_beginning(tmp_path: Path, watch: FolderWatch) -> None:
+    (tmp_path / "Late").mkdir()
+    watch.begin()
+    (tmp_path / "Late/E.md").write_text("x")
+    assert not watch.is_quiet()
+
+
+def test_nothing_is_certain_where_not_all_is_watched(
+    tmp_path: Path, watch: FolderWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_watch, "MAX_FOLDERS", 2)
+    watch.begin()
+    assert not watch.is_quiet()
+    monkeypatch.setattr(folder_watch, "_FILE_SYSTEMS", frozenset({"nfs"}))
+    assert FolderWatch.over(tmp_path) is None
