@@ -83,10 +83,11 @@ class ServerProcess:
                 rest.clear()
                 if message is not None:
                     await receiver.send(SessionMessage(message))
+                await self._pace.passed(1, len(line))
             rest += last
             if len(rest) > MAX_MESSAGE:
                 raise ServerFault(f"sent a message of more than {MAX_MESSAGE // 1_000_000} MB")
-            await self._pace.passed(len(lines), len(chunk))
+            await self._pace.passed(0, len(last))
 
     def _parse(self, line: bytes) -> JSONRPCMessage | None:
         if not line.strip():
