@@ -92,7 +92,7 @@ class ServerProcess:
     def _parse(self, line: bytes) -> JSONRPCMessage | None:
         if not line.strip():
             return None
-        message = _parse(line)
+        message = parse_line(line)
         if message is None:
             self.noise += 1
             self._log.line(f"(not a message) {one_line(line[:2000].decode('utf-8', 'replace'), 500)}")
@@ -236,7 +236,7 @@ def _program(definition: ServerDefinition, environment: Mapping[str, str], folde
     return found
 
 
-def _parse(line: bytes) -> JSONRPCMessage | None:
+def parse_line(line: bytes) -> JSONRPCMessage | None:
     """The message on a line, also one with text that is JSON and not Unicode; None for what is no message at all."""
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support.waiting import eventually
 from tests.unit.mcp_client.bench import SERVER, Bench, plain
@@ -203,6 +205,43 @@ def test_an_endless_line_ends_the_connection(bench: Bench) -> None:
 def test_notifications_without_end_are_slowed_down(bench: Bench) -> None:
     """Twenty thousand at five hundred a second would take forty seconds; the limit of the call ends them before."""
     assert "did not answer the call of flood" in bench.call("flood", server="brief").text
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(st.characters(), max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(), max_size=3), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(values=st.lists(st.binary(max_size=40) | JSON_VALUES.map(lambda value: json.dumps(value).encode()), max_size=4))
+@settings(max_examples=50)
+def test_any_line_is_a_message_or_noise(values: list[bytes]) -> None:
+    from zkchat.mcp_client.stdio import parse_line
+
+    assert [parse_line(value) for value in values] == [None] * len(values)
+
+
+@given(content=st.text(st.characters(), max_size=20), structured=st.dictionaries(st.text(st.characters()), JSON_VALUES))
+@settings(max_examples=50)
+def test_any_answer_can_be_stored(content: str, structured: dict[str, object]) -> None:
+    from mcp_types import CallToolResult, ContentBlock, TextContent
+
+    from zkchat.mcp_client.contents import answer_of_tool
+
+    blocks: list[ContentBlock]
+    for blocks in ([TextContent(type="text", text=content)], []):
+        text = answer_of_tool(CallToolResult(content=blocks, structured_content=structured)).text
+        assert "\0" not in text
+        text.encode()
+
+
+def test_a_long_answer_is_cut(bench: Bench) -> None:
+    text = bench.call("echo", {"a": "x" * 500_000}).text
+    assert len(text) < 401_000
+    assert text.endswith("more characters, not included]")
 
 
 def test_a_log_is_bounded(bench: Bench) -> None:
