@@ -32,8 +32,7 @@ def serving() -> Iterator[HttpServer]:
     class Handler(_Handler):
         pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
+    with _Listener(("127.0.0.1", 0), Handler) as server:
         state = Handler.state = HttpServer(server.server_port)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -43,6 +42,11 @@ def serving() -> Iterator[HttpServer]:
             state.is_over.set()
             server.shutdown()
             thread.join()
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # all connect at once
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -153,7 +153,7 @@ def call(request: dict[str, Any], tool: str, arguments: dict[str, Any]) -> None:
         case "wrong schema":
             answer(request, {"content": "text"})
         case "flood":
-            for _ in range(20_000):
+            for _ in range(2_500):
                 notify("notifications/tools/list_changed")
             say(request, "flooded")
         case "long line":

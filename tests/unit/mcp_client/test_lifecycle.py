@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,13 +22,17 @@ TERMINATED = """
 import sys, time
 from pathlib import Path
 from tests.unit.mcp_client.bench import Bench, plain
+from tests.unit.mcp_client.http_server import serving
 from zkchat.cli.termination import graceful_termination
+from zkchat.model.tool_server import ServerDefinition
 
-with graceful_termination(), Bench(Path(sys.argv[1]), plain("stubborn", sys.argv[2]), plain("exit")):
-    Path(sys.argv[1], "connected").touch()
-    time.sleep(1000)
+with graceful_termination(), serving() as http:
+    elsewhere = ServerDefinition(name="elsewhere", url=http.url("elsewhere"))
+    with Bench(Path(sys.argv[1]), plain("stubborn", sys.argv[2]), plain("exit"), elsewhere):
+        Path(sys.argv[1], "connected").touch()
+        time.sleep(1000)
 """
-"""A program that is ended while it is connected to a server that will not end."""
+"""A program that is ended while it is connected to a server that will not end, and to some of which the SDK warns."""
 
 
 def stubborn(folder: Path) -> tuple[ServerDefinition, Callable[[], list[int]]]:
@@ -49,6 +54,7 @@ def test_closing_ends_servers_that_are_still_connecting(tmp_path: Path) -> None:
     eventually(lambda: {status.state for status in servers.statuses()} == {"connecting"})
     eventually(lambda: len(started(tmp_path)) == 2)
     servers.close()
+    assert "mcp-servers" not in {thread.name for thread in threading.enumerate()}
     assert not servers.wait(0)
     assert asyncio.run(servers.call("mute", "echo", {})).failed
 
