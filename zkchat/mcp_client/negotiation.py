@@ -1,10 +1,10 @@
 """The first words with a server: which revision of the protocol both speak."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 from mcp import ClientSession, MCPError
-from mcp_types import UNSUPPORTED_PROTOCOL_VERSION, DiscoverResult
+from mcp_types import UNSUPPORTED_PROTOCOL_VERSION, DiscoverResult, UnsupportedProtocolVersionErrorData
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -31,7 +31,7 @@ async def negotiate(session: ClientSession, handshake: Handshake, *, seconds: fl
 async def _discovered(session: ClientSession, seconds: float) -> bool:
     try:
         with anyio.fail_after(seconds):
-            answer = DiscoverResult.model_validate(await session.send_discover(LATEST_MODERN_VERSION))
+            answer = DiscoverResult.model_validate(await _discovery(session))
     except MCPError as error:
         if is_closing(error):
             raise
@@ -42,3 +42,17 @@ async def _discovered(session: ClientSession, seconds: float) -> bool:
         return False
     session.adopt(answer)
     return True
+
+
+async def _discovery(session: ClientSession) -> dict[str, Any]:
+    """The answer to discovery; a server that refuses the revision is asked once more, by one that it names."""
+    try:
+        return await session.send_discover(LATEST_MODERN_VERSION)
+    except MCPError as error:
+        if error.code != UNSUPPORTED_PROTOCOL_VERSION:
+            raise
+        named = UnsupportedProtocolVersionErrorData.model_validate(error.error.data).supported
+        common = [version for version in MODERN_PROTOCOL_VERSIONS if version in named]
+        if not common:
+            raise
+        return await session.send_discover(common[-1])

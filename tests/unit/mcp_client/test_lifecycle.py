@@ -98,6 +98,11 @@ def test_a_server_that_leaves_discovery_without_an_answer_gets_the_older_handsha
         assert bench.status("silent on discovery").protocol == "2025-11-25"
 
 
+def test_a_server_that_refuses_the_revision_is_asked_again_by_one_that_it_names(tmp_path: Path) -> None:
+    with Bench(tmp_path, plain("refuses a revision")) as bench:
+        assert bench.status("refuses a revision").protocol == "2026-07-28"
+
+
 def test_nothing_is_left_after_many_starts_and_stops(tmp_path: Path, scaled: Callable[[int], int]) -> None:
     processes: list[int] = []
     for _ in range(scaled(20)):
