@@ -167,6 +167,11 @@ def test_a_model_that_fails_is_an_error_that_can_be_read(acp: Acp) -> None:
     assert failed.value.code == -32603
 
 
+def test_an_answer_that_is_cut_off_says_so(acp: Acp) -> None:
+    session = acp.new(acp.play([{"text": "Seven and"}, {"finish": "length"}]))
+    assert acp.ask(session, "How much?") == "max_tokens"
+
+
 def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
     session = acp.new()
     acp.wait_for(lambda: acp.of(session, "available_commands_update"))

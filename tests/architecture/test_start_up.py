@@ -11,7 +11,7 @@ pytestmark = pytest.mark.outside
 
 HEAVY = {
     "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "rich", "pydantic", "httpx", "sqlite3",
-    "pyromark", "yaml", "tomlkit", "Stemmer", "tokenizers", "asyncio",
+    "pyromark", "yaml", "tomlkit", "Stemmer", "tokenizers", "asyncio", "acp",
 }  # fmt: skip
 
 

@@ -37,6 +37,7 @@ from zkchat.acp_agent.worker import Worker
 from zkchat.compose.paths import find_vault
 from zkchat.environment import Environment
 from zkchat.errors import SessionNotFound, UsageError, VaultError, ZkchatError
+from zkchat.render.sanitize import sanitize_line
 from zkchat.version import __version__
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class VaultAgent:
             SessionInfo(
                 session_id=session.id,
                 cwd=cwd or str(vault),
-                title=session.title or None,
+                title=sanitize_line(session.title) or None,
                 updated_at=session.updated_at.isoformat(),
             )
             for session in found[start : start + PAGE]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
@@ -18,10 +19,11 @@ from acp.schema import (
 )
 
 from zkchat.errors import StorageError, UsageError, VaultError
-from zkchat.model.note import is_note
+from zkchat.model.note import PrivacyClass, is_note
 from zkchat.vault.privacy.classes import privacy_of_text
 
 if TYPE_CHECKING:
+    from zkchat.model.prompt import ModelInfo
     from zkchat.vault.library import Library
 
 Block = TextContentBlock | ImageContentBlock | AudioContentBlock | ResourceContentBlock | EmbeddedResourceContentBlock
@@ -40,9 +42,13 @@ class PromptText:
 class PromptReader:
     """Reads the blocks of prompts. Nothing outside the vault is opened."""
 
-    def __init__(self, vault: Path, library: "Library", *, local_globs: Sequence[str], max_bytes: int) -> None:
+    def __init__(
+        self, vault: Path, library: "Library", model: "ModelInfo", *, local_globs: Sequence[str], max_bytes: int
+    ) -> None:
+        """`library` holds all notes, also those that the model may not see."""
         self._vault = vault
         self._library = library
+        self._may_see_local = model.is_located and model.on_this_machine
         self._local_globs = local_globs
         self._max_bytes = max_bytes
         self._notices: list[str] = []
@@ -88,21 +94,28 @@ class PromptReader:
         return self._link(path) + (f" ({lines})" if lines else "")
 
     def _embedded(self, uri: str, text: str) -> str:
-        """A text that came along. Of a note, the link alone where that says as much, or where the note is not for every
-        model: what a model gets of it is then decided as for any link."""
+        """A text that came along, perhaps unasked. Of a note that is not for every model, the link alone, and nothing
+        where this model may not see it; of one that is there as it is, the link too: it says as much."""
         path = self._path_in_vault(uri)
-        if path and is_note(path) and (self._is_guarded(path, text) or text.strip() == self._text_of(path).strip()):
+        name = path or _name_of(uri)
+        if classes := self._guarding_classes(name, text, is_inside=path is not None):
+            if path and self._may_see_local and classes == {"local"}:
+                return self._link(path)
+            self._notices.append(f"{name} is not for every model, so nothing of it was sent.")
+            return ""
+        if path and is_note(path) and text.strip() == self._text_of(path).strip():
             return self._link(path)
         lines = _lines_of(uri)
-        name = f"{path or _name_of(uri)}{f', {lines}' if lines else ''}"
+        title = f"{name}, {lines}" if lines else name
         fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCE.findall(text), ""]))
-        self._material.append(f"{name}:\n{fence}\n{text.strip(chr(10))}\n{fence}")
-        return f"`{name}`"
+        self._material.append(f"{title}:\n{fence}\n{text.strip(chr(10))}\n{fence}")
+        return f"`{title}`"
 
-    def _is_guarded(self, path: str, text: str) -> bool:
-        """Whether the note, as it is or as the editor holds it, says that it is not for every model."""
-        texts = (text, self._text_of(path))
-        return any(privacy_of_text(each, path, self._local_globs) != "open" for each in texts)
+    def _guarding_classes(self, path: str, text: str, *, is_inside: bool) -> set[PrivacyClass]:
+        """What the note, as it is and as the editor holds it, says about models that may not see it."""
+        texts = (text, self._text_of(path)) if is_inside else (text,)
+        globs = self._local_globs if is_inside else ()
+        return {privacy_of_text(each, path, globs) for each in texts} - {"open"}
 
     def _text_of(self, path: str) -> str:
         try:
@@ -116,17 +129,23 @@ class PromptReader:
         return f'@"{path}"' if re.search(r"\s", path) else f"@{path}"
 
     def _path_in_vault(self, uri: str) -> str | None:
-        """The path inside the vault that a `file://` address, or an absolute path, means; None outside."""
+        """The path inside the vault that a `file://` address, or an absolute path, means; None outside.
+
+        A file that is reached through a link in the vault is inside, whatever the link leads to.
+        """
         parts = urlsplit(uri)
         if parts.scheme not in {"", "file"} or parts.netloc not in {"", "localhost"}:
             return None
         file = Path(url2pathname(parts.path) if parts.scheme else unquote(uri.partition("#")[0]))
-        try:
-            inside = file.resolve().relative_to(self._vault.resolve())
-        except (OSError, RuntimeError, ValueError):
+        if not file.is_absolute():
             return None
-        path = inside.as_posix()
-        return path if file.is_absolute() and path != "." and file.exists() else None
+        vault = self._vault.resolve()
+        try:
+            inside = [each for each in (Path(normpath(file)), file.resolve()) if each.is_relative_to(vault)]
+            is_there = bool(inside) and file.exists()
+        except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can have
+            return None
+        return inside[0].relative_to(vault).as_posix() if is_there and inside[0] != vault else None
 
 
 def _lines_of(uri: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
-from acp.schema import SessionInfoUpdate
+from acp.schema import EmbeddedResourceContentBlock, SessionInfoUpdate
 
 from zkchat.acp_agent import choices, commands
 from zkchat.acp_agent.client import SessionClient
@@ -21,6 +21,8 @@ from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk
 from zkchat.compose.conversation import ConversationOptions, OpenConversation, open_conversation
 from zkchat.compose.library import local_globs
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.settings import trust_states
+from zkchat.compose.trust import left_out_sentence
 from zkchat.compose.user_interface import Unattended
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.environment import Environment
@@ -59,6 +61,7 @@ class AgentSession:
         self._model_names: tuple[str, ...] = ()
         self._turn: asyncio.Task[str] | None = None
         self._is_cancelled = False
+        self._is_cut_off = False
         self._idle = asyncio.Event()
         """Set while no prompt is being answered."""
         self._idle.set()
@@ -100,6 +103,9 @@ class AgentSession:
         if opened.chosen:
             self._untold.append((opened.chosen, opened.offer))
         self._untold += [(warning.text, warning.hint) for warning in opened.warnings]
+        left_out = [item for item in trust_states(self._environment, opened.paths) if item[1] != "approved"]
+        if left_out:
+            self._untold.append((left_out_sentence(left_out), ""))
 
     def _open(self, options: ConversationOptions) -> None:
         with ExitStack() as stack:
@@ -145,7 +151,7 @@ class AgentSession:
         """Answer a prompt. Raises `ZkchatError` where there is no answer."""
         if self._turn:
             raise UsageError(BUSY)
-        self._is_cancelled = False
+        self._is_cancelled = self._is_cut_off = False
         self._idle.clear()
         self._turn = asyncio.ensure_future(self._answer(blocks))
         try:
@@ -157,7 +163,9 @@ class AgentSession:
             self._turn = None
             await self._tell_afterwards()
             self._idle.set()
-        return "cancelled" if self._is_cancelled else "end_turn"
+        if self._is_cancelled:
+            return "cancelled"
+        return "max_tokens" if self._is_cut_off else "end_turn"
 
     def cancel(self) -> None:
         """Stop the answer; what came is kept. May be called from any thread."""
@@ -183,9 +191,13 @@ class AgentSession:
 
     async def _answer(self, blocks: Sequence[Block]) -> str:
         workspace = self._opened.workspace
+        if any(isinstance(block, EmbeddedResourceContentBlock) for block in blocks):
+            with suppress(ProviderError):  # then the model counts as one that is not on this machine
+                await self._talk.connect()
         reader = PromptReader(
             workspace.paths.vault,
             self._opened.library,
+            self._talk.model,
             local_globs=local_globs(workspace),
             max_bytes=workspace.settings.limits.max_input_bytes,
         )
@@ -256,6 +268,7 @@ class AgentSession:
         async with aclosing(events):
             async for event in events:
                 await self._client.update(*updates.of(event))
+        self._is_cut_off = updates.is_cut_off
         if (failed := updates.failure) and not self._is_cancelled:
             raise ProviderError(failed.text, hint=failed.hint)
 

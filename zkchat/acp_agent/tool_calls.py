@@ -8,6 +8,7 @@ from acp.helpers import start_tool_call, text_block, tool_content, update_tool_c
 from acp.schema import ToolCallLocation, ToolCallProgress, ToolCallStart
 
 from zkchat.render import phrases
+from zkchat.render.sanitize import sanitize_text
 
 if TYPE_CHECKING:
     from acp.schema import ToolKind
@@ -62,6 +63,19 @@ def finished(
 def _raw(arguments: str) -> Any:
     """As the model wrote them, which may be no JSON."""
     try:
-        return json.loads(arguments or "{}")
+        return _cleaned(json.loads(arguments or "{}"))
     except (ValueError, RecursionError):
-        return arguments
+        return sanitize_text(arguments)
+
+
+def _cleaned(value: Any) -> Any:
+    """The same JSON without what acts on a terminal."""
+    match value:
+        case str():
+            return sanitize_text(value)
+        case list():
+            return [_cleaned(each) for each in value]
+        case dict():
+            return {sanitize_text(name): _cleaned(each) for name, each in value.items()}
+        case _:
+            return value

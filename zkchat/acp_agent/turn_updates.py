@@ -54,7 +54,8 @@ ASKED_AGAIN = "That was said without a look into your notes. Asked again, with w
 
 
 class TurnUpdates:
-    """Translates one stream of events. `failure` is how the last turn failed, where it did."""
+    """Translates one stream of events. `failure` is how the last turn failed, where it did; `is_cut_off`: the model ran
+    out of room in it."""
 
     _numbers = count(1)
     """Of all turns in this process: models call their calls alike in each turn."""
@@ -68,7 +69,7 @@ class TurnUpdates:
         self._said = False
         """Whether the model said something since its last request or call."""
         self.failure: TurnFailed | None = None
-        self.goal_code = 0
+        self.is_cut_off = False
 
     def of(self, event: Event) -> Iterator[Update]:
         """The updates for an event, in order."""
@@ -132,7 +133,7 @@ class TurnUpdates:
         return f"{self._turn}-{call_id}"
 
     def _finished(self, event: TurnFinished) -> Iterator[Update]:
-        self._said = False
+        self._said, self.is_cut_off = False, event.cut_off
         yield from self._places.links(event.message.references)
         if (usage := event.next_usage or event.usage).window:
             yield usage_of(usage)
@@ -155,7 +156,6 @@ class TurnUpdates:
                     self._goal = self._goal.with_step(event.number, event.state, reason=event.reason)
                     yield plan_of(self._goal)
             case GoalEnded():
-                self.goal_code = event.exit_code
                 yield plan_of(event.goal)
                 yield text_chunk("\n\n```text\n" + "\n".join(checklist.lines_of(event, is_plain=True)) + "\n```\n")
             case _:

@@ -379,7 +379,9 @@ class Turn:
             await emit(warning)
         if warning := empty_answer_warning(exchange, message, self.provider.info.name):
             await emit(warning)
-        await emit(TurnFinished(message=message, usage=exchange.assembled.usage, abstained=message.abstained))
+        is_cut_off = exchange.finish is not None and exchange.finish.reason == "length"
+        usage = exchange.assembled.usage
+        await emit(TurnFinished(message=message, usage=usage, abstained=message.abstained, cut_off=is_cut_off))
         return message
 
     def agent_for(self, question: Question | None = None) -> Agent:

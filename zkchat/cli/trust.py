@@ -60,6 +60,7 @@ def trust(
 def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
     from zkchat.compose.settings import trust_states
+    from zkchat.compose.trust import left_out_sentence
 
     vault_trust = _vault_trust(io, vault)
     states = trust_states(io.environment, vault_trust.paths)
@@ -72,7 +73,7 @@ def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> Non
             io.note(line)
         _decide(io, vault_trust, pending)
     elif left_out:
-        io.note(_one_line(left_out))
+        io.note(left_out_sentence(left_out))
 
 
 def _vault_trust(io: CommandIO, vault: "Path | None") -> "VaultTrust":
@@ -119,9 +120,3 @@ def _item_lines(states: "States") -> "Iterator[str]":
     for item, state in states:
         yield f"  {item.kind} {item.name}  ({_STATE_WORDS[state]})"
         yield from (f"      {line}" for line in describe_item(item))
-
-
-def _one_line(left_out: "States") -> str:
-    names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
-    more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-    return f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat trust"

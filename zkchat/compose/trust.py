@@ -1,7 +1,7 @@
 """What comes with a vault and acts only after the user's approval: the inventory, and the state of each item."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -199,3 +199,10 @@ def _size(text: str) -> str:
 def _excerpt(text: str) -> str:
     line = " ".join(text[: 5 * _EXCERPT_LENGTH].split())
     return f"“{line[:_EXCERPT_LENGTH]}{'…' * (len(line) > _EXCERPT_LENGTH or len(text) > 5 * _EXCERPT_LENGTH)}”"
+
+
+def left_out_sentence(left_out: Sequence[tuple[VaultItem, TrustState]]) -> str:
+    """That these items are not used, and what to do about it."""
+    names = [f"{item.kind} {item.name}" for item, _ in left_out[:3]]
+    more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+    return f"Left out, as it came with the vault and is not approved: {', '.join(names)}{more}. See: zkchat trust"

@@ -155,13 +155,15 @@ class AnswerReplaced(Value):
 
 class TurnFinished(Value):
     """The answer is complete and on disk. `usage` is what its request took, `next_usage` what the next one will take
-    before its question. `abstained` says that it is no answer: the notes hold nothing on this."""
+    before its question. `abstained` says that it is no answer: the notes hold nothing on this. `cut_off`: the model ran
+    out of room."""
 
     kind: Literal["finished"] = "finished"
     message: ChatMessage
     usage: ContextUsage
     next_usage: ContextUsage | None = None
     abstained: bool = False
+    cut_off: bool = False
 
 
 class TurnFailed(Value):

@@ -1,0 +1,78 @@
+"""What a model elsewhere gets of a local note by way of an editor: nothing, whatever the editor sends along."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from acp.helpers import embedded_text_resource, resource_block, resource_link_block
+
+from tests.support.acp_client import Acp, started_acp
+from tests.support.egress import FILE, ID, OVER_OPENAI, SECRET, Recorder, leaked, make_scene
+from zkchat.model.message import ToolCallPart
+
+pytestmark = pytest.mark.outside
+LINK = f"[[{FILE.rpartition('/')[2].removesuffix('.md')}]]"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Recorder]:
+    with Recorder({}) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def acp(tmp_path_factory: pytest.TempPathFactory, server: Recorder) -> Iterator[Acp]:
+    world = make_scene(tmp_path_factory.mktemp("acp-egress"), server).world
+    world.variables["OPENAI_API_KEY"] = "sk-0123456789"
+    (world.vault / "shortcut.md").symlink_to(world.vault / FILE)
+    (world.root / "copy.md").write_text(SECRET)
+    with started_acp(world) as started:
+        yield started
+
+
+def attempts(acp: Acp) -> dict[str, list[Any]]:
+    uri = (acp.world.vault / FILE).as_uri()
+    part = "The lighthouse password is Quollsecret. ^bettongblock"
+
+    def embedded(address: str, text: str) -> list[Any]:
+        return ["What is this? ", resource_block(embedded_text_resource(address, text))]
+
+    return {
+        "embedded whole": embedded(uri, SECRET),
+        "selected": embedded(f"{uri}#L11:11", part),
+        "edited, and not marked any more": embedded(uri, SECRET.replace("zkchat: local\n", "")),
+        "by a link": embedded((acp.world.vault / "shortcut.md").as_uri(), part),
+        "by its path": embedded(str(acp.world.vault / FILE), part),
+        "by a path with dots": embedded(f"file://{acp.world.vault}/Diaries/../{FILE}".replace(" ", "%20"), part),
+        "marked in a buffer": embedded("untitled:1", SECRET),
+        "a copy elsewhere": embedded((acp.world.root / "copy.md").as_uri(), SECRET),
+        "an open note that is marked now": embedded(
+            (acp.world.vault / "Lighthouse.md").as_uri(), f"---\nzkchat: local\n---\n{part}"
+        ),
+        "shown by a command": [f"/show [[{ID}]]"],
+        "found by a command": ["/search lighthouse password"],
+        "mentioned": ["Tell me of ", resource_link_block("Quokkafile", uri)],
+    }
+
+
+def test_nothing_of_a_local_note_reaches_a_model_elsewhere(acp: Acp, server: Recorder) -> None:
+    session = acp.new(OVER_OPENAI.elsewhere)
+    for how, blocks in attempts(acp).items():
+        acp.ask(session, *blocks)
+        acp.ask(session, "And now?")
+        assert leaked(server.received(), LINK if how == "mentioned" else "") == set(), how
+    server.call = ToolCallPart(call_id="c1", name="read_document", arguments=f'{{"path": "{FILE}"}}')
+    acp.ask(session, "Go on.")
+    server.call = None
+    assert leaked(server.received(), FILE) == set()
+    assert "withheld" in acp.text(session)
+    assert "is not for every model, so nothing of it was sent." in acp.text(session)
+
+
+def test_a_model_here_gets_the_note_that_is_embedded(acp: Acp, server: Recorder) -> None:
+    session = acp.new(OVER_OPENAI.here)
+    acp.ask(session, *attempts(acp)["embedded whole"])
+    assert "quollsecret" in server.received()
+    assert acp.choose(session, "model", OVER_OPENAI.elsewhere)
+    acp.ask(session, "And now?")
+    assert leaked(server.received()) == set(), "what was said with the note stays here"

@@ -1,0 +1,111 @@
+from pathlib import Path
+from typing import Any, cast
+
+from tests.support.sessions import NOON
+from zkchat.acp_agent.reviewer import ClientChangeReviewer
+from zkchat.acp_agent.turn_updates import ASKED_AGAIN, REPLACED, TurnUpdates
+from zkchat.acp_agent.updates import MAX_LINKED, NotePlaces
+from zkchat.model.events import (
+    AnswerReplaced,
+    ChangesReviewed,
+    Event,
+    PromptReady,
+    Remarked,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    Warned,
+)
+from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, LineRange
+
+PLACES = NotePlaces(Path("/vault"))
+USAGE = ContextUsage(window=100, messages=7)
+READY = PromptReady(message_id="m1", usage=USAGE)
+
+
+def updates() -> TurnUpdates:
+    return TurnUpdates(PLACES, ClientChangeReviewer(cast("Any", None), PLACES))
+
+
+def of(*events: Event) -> list[Any]:
+    turn = updates()
+    return [update for event in events for update in turn.of(event)]
+
+
+def text_of(*events: Event) -> str:
+    return "".join(getattr(update.content, "text", "") for update in of(*events))
+
+
+def an_answer(*references: DocumentReference) -> TurnFinished:
+    message = ChatMessage(id="a", role="assistant", created_at=NOON, references=references)
+    return TurnFinished(message=message, usage=USAGE)
+
+
+def test_an_answer_that_takes_the_place_of_another_is_set_apart() -> None:
+    assert ASKED_AGAIN in text_of(READY, TextDelta(text="Perhaps."), READY, TextDelta(text="Seven."))
+    assert REPLACED in text_of(READY, TextDelta(text="Ten."), AnswerReplaced(message_id="m2"))
+
+
+def test_a_request_after_a_call_continues_the_answer() -> None:
+    call = ToolStarted(call_id="1", name="find_excerpts", arguments="{}")
+    assert ASKED_AGAIN not in "".join(
+        getattr(getattr(update, "content", None), "text", "")
+        for update in of(READY, TextDelta(text="I look."), call, READY, TextDelta(text="Seven."))
+    )
+
+
+def test_calls_of_two_turns_have_different_ids() -> None:
+    call = ToolStarted(call_id="1", name="find_excerpts", arguments="no json")
+    (first,), (second,) = of(call), of(call)
+    assert first.tool_call_id != second.tool_call_id
+    assert first.raw_input == "no json"
+
+
+def test_what_could_act_on_a_terminal_is_taken_out() -> None:
+    seen = str(
+        of(
+            TextDelta(text="a\x1b[2Jb"),
+            Remarked(text="c\x1b]0;d"),
+            Warned(text="e\x1b[1m"),
+            ToolStarted(call_id="1", name="x\x1b[m", arguments='{"a": ["\\u001b[m"]}'),
+            ToolFinished(call_id="1", name="x", summary="\x1b[31m"),
+        )
+    )
+    assert "\\x1b" not in seen
+
+
+def test_sources_outside_the_vault_are_not_linked_and_no_more_than_fit() -> None:
+    many = [DocumentReference(wikilink=f"[[{n}]]", relative_path=f"{n}.md", cited=True) for n in range(20)]
+    odd = [DocumentReference(wikilink="[[x]]", relative_path=path, cited=True) for path in ("../x.md", "/etc/x.md")]
+    broken = DocumentReference(wikilink="[[gone]]", status="missing")
+    links = [each.content for each in of(an_answer(*odd, broken, *many))[:-1] if each.content.type == "resource_link"]
+    assert len(links) == MAX_LINKED - len(odd)
+    assert all(link.uri.startswith("file:///vault/") and ".." not in link.uri for link in links)
+
+
+def test_a_source_is_linked_with_its_lines() -> None:
+    lines = DocumentReference(
+        wikilink="[[A b]]", relative_path="A b.md", cited=True, lines=LineRange(first=3, last=5), title="A b"
+    )
+    _, link, usage = of(an_answer(lines))
+    assert link.content.uri == "file:///vault/A%20b.md#L3-L5"
+    assert (usage.used, usage.size) == (7, 100)
+
+
+def test_changes_that_needed_no_question_are_shown_with_their_patch() -> None:
+    event = ChangesReviewed(
+        message_id="m", decision="applied", title="Append to A.md", paths=("A.md",), record=1, diff="+ new\n"
+    )
+    call, told = of(event)
+    assert (call.status, call.kind, call.locations[0].path) == ("completed", "edit", "/vault/A.md")
+    assert "+ new" in call.content[0].content.text
+    assert "/undo takes it back" in told.content.text
+
+
+def test_a_step_without_a_plan_is_still_told() -> None:
+    step = StepStarted(number=1, total=1, text="Look")
+    assert "Step 1 of 1: Look" in text_of(step)
+    assert of(StepFinished(number=1, total=1, text="Look", state="done")) == []
