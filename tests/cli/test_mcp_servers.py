@@ -287,10 +287,14 @@ def test_no_secret_is_shown_anywhere(world: World) -> None:
 # Checking.
 
 
-def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: World) -> None:
-    world.run("mcp", "add", "small", "--", *SMALL)
+def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: World, tmp_path: Path) -> None:
+    witness = tmp_path / "witness"
+    world.run("mcp", "add", "small", "--env", "A=${API_TOKEN}", "--", *SMALL, str(witness))
     world.run("mcp", "add", "gone", "--", "no-such-program")
     assert world.run("mcp", "check", "small").code == 0
+    seen = json.loads(witness.read_text())
+    assert seen["cwd"] == str(world.home), "what lies in a vault is no part of a server of the user"
+    assert (seen["env"]["A"], "API_TOKEN" in seen["env"]) == (SECRET, False)
     result = world.run("mcp", "check")
     assert result.code == 6
     assert "✗ gone  The MCP server gone cannot be started" in result.out

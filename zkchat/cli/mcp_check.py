@@ -100,7 +100,7 @@ def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcome
         status, seconds = outcomes[server.name]
         if status.state != "ready":
             print_wrapped(io, f"✗ {server.name}  {status.problem or 'It did not answer.'}", indent=4)
-            if status.log and Path(status.log).is_file():
+            if status.log and status.log not in status.problem and Path(status.log).is_file():
                 print_wrapped(io, f"    What it said is in {status.log}", indent=4)
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
