@@ -85,6 +85,23 @@ def test_the_users_definition_of_a_name_counts_before_the_vaults(world: World) -
     assert (server["command"], server["origin"]) == ("mine", "user")
 
 
+def test_a_server_at_another_address_never_counts_as_local(world: World) -> None:
+    world.variables["HOST"] = "https://wiki.example"
+    said = world.run("mcp", "add", "a", "--local", "--url", "${HOST}/mcp").err
+    assert "The server 'a' is not on this machine, so it does not count as local." in said
+    world.run("mcp", "add", "b", "--local", "--url", "http://127.0.0.1:8/mcp")
+    world.run("mcp", "add", "c", "--local", "--timeout", "1500", "--", "x")
+    listed = world.run("mcp", "list", "--json").json
+    assert [server["local"] for server in listed["servers"]] == [False, True, True]
+    assert listed["warnings"] == ["The server 'a' is not on this machine, so it does not count as local."]
+    assert listed["servers"][2]["timeout"] == 1500
+
+
+def test_a_variable_may_define_servers(world: World) -> None:
+    world.variables["ZKCHAT_MCPSERVERS"] = '{ time = { command = "x" } }'
+    assert states(world) == {"time": "enabled"}
+
+
 def test_a_vaults_own_settings_define_no_server(world: World) -> None:
     world.note(".zkchat/config.toml", '[mcpServers.evil]\ncommand = "evil"\n')
     world.run("trust", "--yes")

@@ -123,7 +123,7 @@ def add(
             "env": dict(map(_variable, env or ())),
             "headers": dict(map(_header, header or ())),
             "cwd": _whole_path(io, cwd) if cwd else "",
-            "timeout": timeout,
+            "timeout": timeout * 1000 if timeout and timeout >= 1000 else timeout,
             "local": local,
         },
     )
@@ -137,6 +137,7 @@ def add(
 
 
 def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") -> None:
+    from zkchat.compose.mcp_servers import defined_servers
     from zkchat.model.server_display import show_reach
 
     editor = _editor(workspace)
@@ -144,6 +145,9 @@ def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") 
     io.note_wrapped(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     _note_readable(io, editor, [definition])
     _note_files(io, definition)
+    for server in defined_servers(load_workspace_for(io, workspace.paths.vault)).servers:
+        if server.name == definition.name and (sentence := server.problem or server.warning):
+            io.note_wrapped(sentence)
     io.note_wrapped(f"Try it: zkchat mcp check {definition.name}")
 
 

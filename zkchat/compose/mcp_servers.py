@@ -31,6 +31,8 @@ class DefinedServer:
     """As it is written, without the values of variables; None where it cannot be understood."""
     problem: str = ""
     """Why it is not used, as a sentence."""
+    warning: str = ""
+    """What of its definition does not count, as a sentence."""
 
     @property
     def is_faulty(self) -> bool:
@@ -57,7 +59,7 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
     servers += [server for server in _described(workspace, of_vault, "vault") if server.name not in taken]
     return DefinedServers(
         servers=tuple(sorted(servers, key=lambda server: (server.name.casefold(), server.name))),
-        warnings=(*of_user.warnings, *warnings),
+        warnings=(*of_user.warnings, *warnings, *(server.warning for server in servers if server.warning)),
     )
 
 
@@ -75,28 +77,41 @@ def _described(workspace: Workspace, parsed: "ParsedServers", origin: ServerOrig
     for bad in parsed.problems:
         yield DefinedServer(name=bad.name, origin=origin, state="invalid", problem=bad.sentence)
     for definition in parsed.definitions:
-        state, problem = _state(workspace, definition)
-        yield DefinedServer(name=definition.name, origin=origin, state=state, definition=definition, problem=problem)
+        state, problem, warning = _state(workspace, definition)
+        yield DefinedServer(
+            name=definition.name,
+            origin=origin,
+            state=state,
+            # Of an address that is not on this machine nobody can say that it is.
+            definition=definition.model_copy(update={"is_local": False}) if warning else definition,
+            problem=problem,
+            warning=warning,
+        )
 
 
-def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str]:
+def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str, str]:
+    """The state, the problem and the warning."""
     from zkchat.config.expansion import ExpansionError, MissingVariable
     from zkchat.config.server_files import server_item
+    from zkchat.providers.locality import is_loopback
 
     if not definition.is_enabled:
-        return "disabled", ""
+        return "disabled", "", ""
     if definition.origin == "vault" and not VaultTrust(workspace.paths).is_approved(server_item(definition)):
         return (
             "not_approved",
             f"The server '{definition.name}' comes with the vault and is not approved. {HOW_TO_APPROVE}",
+            "",
         )
     try:
-        expanded_definition(workspace, definition)
+        url = expanded_definition(workspace, definition).url
     except MissingVariable as error:
-        return "variable_missing", error.message
+        return "variable_missing", error.message, ""
     except ExpansionError as error:
-        return "invalid", error.message
-    return "enabled", ""
+        return "invalid", error.message, ""
+    if definition.is_local and url and not is_loopback(url):
+        return "enabled", "", f"The server '{definition.name}' is not on this machine, so it does not count as local."
+    return "enabled", "", ""
 
 
 def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> ServerDefinition:

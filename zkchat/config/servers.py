@@ -105,7 +105,7 @@ def server_table(definition: ServerDefinition) -> dict[str, object]:
         "disabled": not definition.is_enabled,
     }
     if definition.call_seconds != default.call_seconds:
-        table["timeout"] = definition.call_seconds
+        table["timeout"] = definition.call_seconds * (1 if definition.call_seconds < 1000 else 1000)
     return {key: value for key, value in table.items() if value}
 
 
