@@ -17,6 +17,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
+from tests.support.mcp_visits import use_resources_and_prompts
 from tests.support.world import World
 
 pytestmark = pytest.mark.outside
@@ -175,6 +176,7 @@ def test_a_host_reads_and_changes_notes(tmp_path: Path, mode: str) -> None:
             await every_tool_that_reads(host)
             await what_is_wrong_is_said(host)
             await notes_are_fresh(host)
+            await use_resources_and_prompts(host.client, world, is_modern=mode != "legacy")
             await every_tool_that_changes_notes(host)
 
     asyncio.run(asyncio.wait_for(visit(), 100))

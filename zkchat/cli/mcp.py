@@ -1,17 +1,21 @@
 """`zkchat mcp`: the vault for other programs, over the Model Context Protocol."""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from zkchat.cli import mcp_check, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
 from zkchat.cli.termination import Terminated
+from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from zkchat.cli.common import CommandIO
+    from zkchat.compose.workspace import Workspace
+
+PORT: Final = 7717
+"""Where `--http` serves unless told otherwise."""
 
 app = typer.Typer(help="Serve the vault to MCP hosts, and use MCP servers in chats.", invoke_without_command=True)
 
@@ -19,20 +23,51 @@ LocalOption = Annotated[
     bool, typer.Option("--local", help="The host's model runs on this machine: it may see local notes.")
 ]
 WriteOption = Annotated[bool, typer.Option("--write", help="Offer tools that change notes.")]
+HttpOption = Annotated[bool, typer.Option("--http", help="Serve on a port of this machine, for whoever has the token.")]
+PortOption = Annotated[
+    int | None,
+    typer.Option("--port", metavar="N", min=0, max=65535, help=f"With --http; else {PORT}.", show_default=False),
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help="With --http: the file that keeps the token, made if missing. Else $ZKCHAT_MCP_TOKEN, or a new one.",
+        show_default=False,
+    ),
+]
 
 
 @app.callback()
 def mcp(
-    context: typer.Context, vault: SettingsVaultOption = None, local: LocalOption = False, write: WriteOption = False
+    context: typer.Context,
+    vault: SettingsVaultOption = None,
+    local: LocalOption = False,
+    write: WriteOption = False,
+    http: HttpOption = False,
+    port: PortOption = None,
+    token_file: TokenFileOption = None,
 ) -> None:
-    """Serve the vault to an MCP host, on standard input and output: its tools, and evidence with quotes.
+    """Serve the vault to an MCP host, on standard input and output: tools, evidence with quotes, notes, prompts.
 
     A host such as Claude Desktop starts this by itself; see `zkchat help mcp`. Notes that are `local` are withheld
     unless you say that the host's model runs on this machine. The commands below are about servers of others, whose
     tools chats may use.
     """
-    if context.invoked_subcommand is None:
-        _serve(current_io(), vault, is_local=local, may_write=write)
+    if context.invoked_subcommand is not None:
+        return
+    if not http and (port is not None or token_file):
+        raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat mcp --http")
+    io = current_io()
+    workspace = _workspace(io, vault)
+    try:
+        if http:
+            _serve_http(io, workspace, PORT if port is None else port, token_file, is_local=local, may_write=write)
+        else:
+            _serve_stdio(io, workspace, is_local=local, may_write=write)
+    except Terminated as end:  # the usual way in which hosts end a server
+        raise typer.Exit(128 + end.signal) from None
 
 
 app.command(name="list")(mcp_servers.list_)
@@ -42,22 +77,41 @@ app.command()(mcp_check.check)
 app.command(name="import")(mcp_servers.import_)
 
 
-def _serve(io: "CommandIO", vault: "Path | None", *, is_local: bool, may_write: bool) -> None:
+def _workspace(io: "CommandIO", vault: Path | None) -> "Workspace":
     from zkchat.cli.vault_consent import confirmed_vault
     from zkchat.compose.workspace import load_workspace
 
-    vault = confirmed_vault(io, vault)
-    workspace = load_workspace(io.environment, vault)
+    workspace = load_workspace(io.environment, confirmed_vault(io, vault))
     require_sdk()
+    return workspace
+
+
+def _serve_stdio(io: "CommandIO", workspace: "Workspace", *, is_local: bool, may_write: bool) -> None:
     if io.environment.stdin_is_tty:
         io.note("This waits for messages of an MCP host on standard input. Ctrl-D ends it.")
     from zkchat.mcp_server.serve import serve_stdio
     from zkchat.mcp_server.service import HostOptions
 
-    try:
-        serve_stdio(workspace, HostOptions(is_local=is_local, may_write=may_write), io)
-    except Terminated as end:  # the usual way in which hosts end a server
-        raise typer.Exit(128 + end.signal) from None
+    serve_stdio(workspace, HostOptions(is_local=is_local, may_write=may_write), io)
+
+
+def _serve_http(
+    io: "CommandIO", workspace: "Workspace", port: int, token_file: Path | None, *, is_local: bool, may_write: bool
+) -> None:
+    from zkchat.mcp_server.access_token import access_token
+    from zkchat.mcp_server.http import address_of, listen
+    from zkchat.mcp_server.serve import serve_http
+    from zkchat.mcp_server.service import HostOptions
+
+    file = io.environment.cwd / token_file.expanduser() if token_file else None
+    token = access_token(file, io.environment.variables)
+    listening = listen(port)
+    io.note(f"Serving {workspace.paths.vault} at {address_of(listening)}. Ctrl-C ends it.")
+    if token.file:
+        io.note(f"The token is in {token.file}.")
+    elif token.is_new:
+        io.note(f"Each request needs this header: Authorization: Bearer {token.text}")
+    serve_http(workspace, HostOptions(is_local=is_local, may_write=may_write), io, listening, token)
 
 
 def require_sdk() -> None:

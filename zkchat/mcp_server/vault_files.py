@@ -95,7 +95,10 @@ def _cursor_of(path: str) -> str:
 
 
 def _path_of(cursor: str) -> str:
-    return urlsafe_b64decode(cursor.encode()).decode()
+    path = urlsafe_b64decode(cursor.encode()).decode()
+    if not path or _cursor_of(path) != cursor:
+        raise ValueError(cursor)
+    return path
 
 
 def read_uri(library: GuardedLibrary, uri: str) -> FileContent:

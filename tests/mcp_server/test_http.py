@@ -1,0 +1,122 @@
+"""`zkchat mcp --http`, used by the SDK's own client in both revisions, and by whoever has no business there."""
+
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("mcp")
+
+import httpx2
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.support.mcp_lines import modern
+from tests.support.mcp_visits import use_resources_and_prompts
+from tests.support.world import World
+
+pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
+
+MANY = 130
+"""Notes, so that they are listed in pages."""
+JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+@contextmanager
+def serving(world: World, *options: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """The process, its address, and the token where it prints one."""
+    process = subprocess.Popen(
+        [Path(sys.executable).with_name("zkchat"), "mcp", "--http", "--port", "0", "--vault", world.vault, *options],
+        env={"HOME": str(world.home)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr
+        address = re.search(r" at (http://127\.0\.0\.1:\d+/mcp)\.", process.stderr.readline())
+        assert address
+        yield process, address[1], process.stderr.readline().rpartition("Bearer ")[2].strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def refusals(address: str, token: str) -> dict[str, int]:
+    """What each request gets that is not to be served."""
+    body, right = modern(1, "tools/list"), {**JSON, "Authorization": f"Bearer {token}"}
+    host = address.removeprefix("http://").removesuffix("/mcp")
+    headers: dict[str, dict[str, str]] = {
+        "no token": JSON,
+        "wrong token": {**JSON, "Authorization": f"Bearer {token}x"},
+        "part of the token": {**JSON, "Authorization": f"Bearer {token[:-1]}"},
+        "no bearer": {**JSON, "Authorization": token},
+        "another host": {**right, "Host": f"rebound.example:{host.rpartition(':')[2]}"},
+        "another port": {**right, "Host": "127.0.0.1:1"},
+        "a page elsewhere": {**right, "Origin": "https://evil.example"},
+        "a page that looks near": {**right, "Origin": f"http://{host}.evil.example"},
+        "a file": {**right, "Origin": "null"},
+    }
+    with httpx.Client(timeout=100) as client:
+        found = {what: client.post(address, content=body, headers=each).status_code for what, each in headers.items()}
+        found["too large"] = client.post(address, content=b" " * 4_100_000, headers=right).status_code
+        found["another path"] = client.post(address + "x", content=body, headers=right).status_code
+        return found
+
+
+async def used_by_a_client(world: World, address: str, token: str, mode: str) -> None:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=100) as http:
+        transport: Any = streamable_http_client(address, http_client=http)
+        async with Client(transport, mode=mode) as client:
+            if mode != "legacy":
+                await use_resources_and_prompts(client, world, is_modern=True)
+            result = await client.call_tool("search", {"query": "number 77"})
+            assert result.structured_content["results"][0]["id"] == "Many/77.md"
+
+
+@pytest.mark.parametrize(("mode", "end"), [("legacy", signal.SIGINT), ("2026-07-28", signal.SIGTERM)])
+def test_a_client_with_the_token_is_served_until_a_signal(tmp_path: Path, mode: str, end: signal.Signals) -> None:
+    world = World(tmp_path)
+    for number in range(MANY):
+        world.note(f"Many/{number}.md", f"# Note number {number}\n")
+    with serving(world) as (process, address, token):
+        asyncio.run(asyncio.wait_for(used_by_a_client(world, address, token, mode), 100))
+        if mode == "legacy":
+            assert refusals(address, token) == {
+                **dict.fromkeys(("no token", "wrong token", "part of the token", "no bearer"), 401),
+                **dict.fromkeys(("another host", "another port"), 421),
+                **dict.fromkeys(("a page elsewhere", "a page that looks near", "a file"), 403),
+                "too large": 413,
+                "another path": 404,
+            }
+        with open_stream(address, token):
+            process.send_signal(end)
+            out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (128 + end, "", "")
+
+
+@contextmanager
+def open_stream(address: str, token: str) -> Iterator[None]:
+    """A session whose client listens for messages."""
+    headers = {**JSON, "Authorization": f"Bearer {token}"}
+    begin = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    }
+    with httpx.Client(timeout=100) as client:
+        session = client.post(address, content=json.dumps(begin), headers=headers).headers["mcp-session-id"]
+        with client.stream("GET", address, headers={**headers, "Mcp-Session-Id": session}) as answer:
+            assert answer.status_code == 200
+            yield
