@@ -142,6 +142,10 @@ async def notes_are_fresh(host: Host) -> None:
     assert (hit["id"], hit["title"], hit["url"]) == ("Grey.md", "Earl Grey", "note:///Grey.md")
     host.world.note("Grey.md", "# Earl Grey\n\nWithout.\n")
     assert (await host.call("search", query='"bergamot"')).structured_content == {"results": []}
+    host.world.note("Grey.md", "---\nzkchat: local\n---\n# Earl Grey\n\nWithout.\n")
+    assert "There is no note" in await host.refused("read_document", path="Earl Grey")
+    host.world.note("Grey.md", "# Earl Grey\n\nWithout.\n")
+    assert not (await host.call("read_document", path="Earl Grey")).is_error
     (host.world.vault / "Grey.md").unlink()
     assert "There is no note" in await host.refused("fetch", id="Grey.md")
 

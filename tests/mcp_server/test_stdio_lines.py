@@ -103,6 +103,22 @@ def test_a_long_note_is_fetched_in_parts(world: World, monkeypatch: pytest.Monke
     assert "Sleep.md has 42 characters." in says(given[3])
 
 
+def test_a_text_without_end_is_cut(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "MAX_TEXT_CHARS", 30)
+    given = answers(world, call(1, "read_document", path="Sleep"))[1]["structuredContent"]
+    assert 20 <= len(given["text"]) <= 30
+    assert given["text"].endswith("…")
+
+
+@pytest.mark.parametrize(("version", "kinds"), [("2025-03-26", ["text"]), ("2025-06-18", ["text", "resource_link"])])
+def test_a_client_of_an_earlier_revision_gets_no_content_that_it_cannot_know(
+    world: World, version: str, kinds: list[str]
+) -> None:
+    begun, noted = handshake(version)
+    given = answers(world, begun, noted, request(1, "tools/call", name="read_document", arguments={"path": "Sleep"}))
+    assert [part["type"] for part in given[1]["content"]] == kinds
+
+
 def test_who_asks_for_progress_is_told_how_far_the_indexing_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "PROGRESS_SECONDS", 0)
     asked = modern(1, "tools/call", name="search", arguments={"query": "sleep"}, _meta={"progressToken": "p"})

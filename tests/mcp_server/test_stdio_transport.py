@@ -78,15 +78,14 @@ def test_a_call_that_is_cancelled_is_not_answered_and_not_waited_for() -> None:
     assert b'"id":2' in answer
 
 
-def test_a_slow_call_is_answered_after_the_end_of_input() -> None:
-    pipe, pinged = Pipe(), asyncio.Event()
+def test_a_slow_call_keeps_no_other_from_its_answer_and_is_answered_after_the_end_of_input() -> None:
+    pipe, worker, gate = Pipe(), Worker(), threading.Event()
 
     async def act(name: str) -> None:
         if name == "slow":
-            await pinged.wait()
-            await asyncio.sleep(0.05)
+            assert await worker.run(lambda: gate.wait(20))
         else:
-            pinged.set()
+            asyncio.get_running_loop().call_later(0.05, gate.set)
 
     async def serve() -> None:
         pipe.type(call(1, "slow"), call(2, "quick"))

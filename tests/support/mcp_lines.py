@@ -30,9 +30,9 @@ def call(number: int, tool: str, **arguments: Any) -> str:
     return modern(number, "tools/call", name=tool, arguments=arguments)
 
 
-def handshake() -> list[str]:
-    """What a client of the earlier revision says first."""
-    begun = request(0, "initialize", protocolVersion=HANDSHAKE, capabilities={}, clientInfo=CLIENT)
+def handshake(version: str = HANDSHAKE) -> list[str]:
+    """What a client of an earlier revision says first."""
+    begun = request(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=CLIENT)
     return [begun, json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"})]
 
 

@@ -84,7 +84,10 @@ class VaultService:
         return await self._worker.run(partial(self._work, work, progress))
 
     def close(self) -> None:
-        self._worker.close(self._resources.close)
+        self._worker.close(self._release)
+
+    def _release(self) -> None:
+        self._resources.close()  # of what is open by then
 
     def _work(self, work: Callable[[OpenVault], Done], progress: Progress | None) -> Done:
         vault = self._open()

@@ -52,6 +52,8 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 MAX_TEXT_CHARS: Final = 100_000
 """Characters of a text that one call gives."""
 MAX_LINKS: Final = 50
+FIRST_WITH_LINKS: Final = "2025-06-18"
+"""The first revision of the protocol that knows links to resources."""
 PROGRESS_SECONDS: Final = 0.2
 """From one notification of progress to the next."""
 REVIEW: Final = "review"
@@ -215,7 +217,8 @@ class ToolHandlers:
             return await self._changed(tool, arguments, context, params)
         read = tool.read
         answer = await self._service.use(lambda vault: read(vault, arguments), progress_to(context))
-        return _answered(answer, _links(answer) if tool.has_links else [])
+        has_links = tool.has_links and context.protocol_version >= FIRST_WITH_LINKS
+        return _answered(answer, _links(answer) if has_links else [])
 
     async def _changed(
         self, tool: HostTool, arguments: str, context: Context, params: types.CallToolRequestParams
@@ -229,7 +232,7 @@ class ToolHandlers:
         for _ in range(MAX_QUESTIONS):
             outcome = await self._propose(tool.name, arguments, context, can_ask=can_ask, agreed=agreed)
             if isinstance(outcome, Settled):
-                return _settled(outcome)
+                return _settled(outcome, context)
             question = types.ElicitRequestFormParams(
                 message=outcome.message, requested_schema={"type": "object", "properties": {}}
             )
@@ -290,12 +293,13 @@ def _failed(sentence: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=shorten(sentence, MAX_TEXT_CHARS))], is_error=True)
 
 
-def _settled(outcome: Settled) -> types.CallToolResult:
+def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
     if outcome.failed:
         return _failed(outcome.text)
     text = outcome.text.replace(PROPOSED, "").strip()
     changed = Changed(text=text, title=outcome.title, paths=[*outcome.paths], change=outcome.record)
-    return _answered(changed, [_link(path, path) for path in outcome.paths[:MAX_LINKS]])
+    linked = outcome.paths[:MAX_LINKS] if context.protocol_version >= FIRST_WITH_LINKS else ()
+    return _answered(changed, [_link(path, path) for path in linked])
 
 
 def _links(answer: Answer) -> list[types.ResourceLink]:

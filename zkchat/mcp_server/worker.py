@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 Done = TypeVar("Done")
 
-CLOSE_SECONDS: Final = 5.0
+CLOSE_SECONDS: Final = 1.0
 """How long the end of the program waits for work that is under way."""
 
 
