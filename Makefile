@@ -72,7 +72,7 @@ live: $(VENV)/.dev ## test against a real Ollama (Linux; fetches 2.6 GB into the
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/live/contract_ollama.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.hostile_vault retrieval.answers retrieval.quote retrieval.retrieval context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs; do \
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.hostile_vault retrieval.answers retrieval.quote retrieval.retrieval retrieval.verification context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 faults: $(VENV)/.dev ## kill conversations and changes of notes at hundreds of moments, undo them, corrupt databases 1,000 times, and rename 500 files

@@ -8,7 +8,7 @@ from zkchat.errors import ExitCode
 TABLE: dict[ExitCode, list[str]] = {
     ExitCode.OK: [
         "--version", "--help", "help", "help exit-codes", "help ask", "completion bash",
-        "search sleep", "search zebra", "links Sleep", "backlinks Sleep",
+        "search sleep", "search zebra", "verify -", "links Sleep", "backlinks Sleep",
         "resolve [[Sleep]]", "show Sleep", "recent", "tags",
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
@@ -17,7 +17,7 @@ TABLE: dict[ExitCode, list[str]] = {
     ],
     ExitCode.USAGE: [
         "nonsense", "ask", "ask x --nonsense", "search",
-        "search x --limit 0", "links", "refs", "resolve", "resolve [[]]",
+        "search x --limit 0", "verify", "verify nothing.md", "links", "refs", "resolve", "resolve [[]]",
         "vault", "sessions", "config", "help nonsense", "completion", "completion tcsh", "@nobody x", "agent new a/b",
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
@@ -44,7 +44,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "agent run --resume", "agent run --resume nothing",
     ],
     ExitCode.MODEL: ["ask x --model ollama:x", "ask x --model openai:x", "doctor --model ollama:x"],
-    ExitCode.NO_ANSWER: ["ask zebra? --model quote"],
+    ExitCode.NO_ANSWER: ["ask zebra? --model quote", "verify Sleep.md"],
 }  # fmt: skip
 
 SHOWN_ELSEWHERE = {

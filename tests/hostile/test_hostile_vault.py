@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "ask": (QUESTION, "--model", "quote", "--panels"),
     "chat": ("--model", "quote", "--plain"),
     "search": ("lighthouse",),
+    "verify": ("ZKCHAT.md",),
     "show": ("[[Orders]]",),
     "recent": (),
     "tags": (),
@@ -134,12 +135,13 @@ MAY_FAIL = frozenset(
         "mcp remove",
         "models pull",
         "doctor",
+        "verify",
     }
 )
 """What has nothing to work on here, takes no vault, or rightly says that something is wrong. Others give a result."""
 IN_CHAT = (
     "/help\n/tools\n/rules\n/agent default\n/open 1\n/search lighthouse\n/show 1\n/links\n/tags\n/daily\n/context\n"
-    "How many steps has it?\n/why [[Orders]]\n/quit\n"
+    "How many steps has it?\n/verify\n/why [[Orders]]\n/quit\n"
 )
 
 

@@ -35,6 +35,7 @@ from zkchat.cli import (
     start,
     trust,
     vault,
+    verify,
 )
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.help_layout import Section, use_layout
@@ -92,6 +93,7 @@ def zkchat(
 app.command(name="chat", rich_help_panel=Section.ASK)(chat.chat)
 app.command(rich_help_panel=Section.ASK)(ask.ask)
 app.command(rich_help_panel=Section.NOTES)(search.search)
+app.command(rich_help_panel=Section.NOTES)(verify.verify)
 app.command(rich_help_panel=Section.NOTES)(notes.show)
 app.command(rich_help_panel=Section.NOTES)(notes.recent)
 app.command(rich_help_panel=Section.NOTES)(notes.tags)

@@ -17,7 +17,18 @@ ASIDES: Final = """
 """A sentence of nothing else introduces or ends a text."""
 
 ATTRIBUTIONS: Final = (
-    r"(?:according to|as stated in|as written in|based on|per|in|from|see|laut|nach|gemäß|siehe|selon|d['’]après|voir|"
-    r"según|ver|secondo|vedi|segundo|conforme|volgens|zie|согласно|по|см\.)"
+    r"(?:according to|as stated in|as written in|based on|laut|nach|gemäß|selon|d['’]après|según|secondo|segundo|"
+    r"conforme|volgens|согласно)"
 )
-"""Before the name of a note."""
+"""Before the name of a note, at the beginning of a sentence."""
+
+NOTES: Final = (
+    r"(?:my|your|the|our|meinen|deinen|ihren|den|unseren|mes|vos|tes|les|nos|mis|tus|sus|las|mie|tue|le|minhas|suas|as|"
+    r"mijn|je|uw|de|моим|вашим|твоим)\s+(?:notes?|notizen|notas|note|notities|заметкам)"
+)
+
+SAYINGS: Final = r"(?:says?|states?|notes|mentions?|writes?|sagen|sagt|disent|dit|dicen|dice|dizem|diz|zeggen|zegt)"
+"""Between a note and what it says."""
+
+SEE: Final = r"(?:see|siehe|vgl\.?|voir|véase|ver|vedi|zie|veja|cf\.?|см\.?|from|source|quelle)"
+"""Before the name of a note, in brackets after a sentence."""

@@ -72,6 +72,11 @@ def _quoted(passage: Evidence) -> str:
 
 def place_of(passage: Evidence) -> str:
     """`[[Note]] › Heading`, without a heading that only repeats the title."""
-    heading = " ".join(_LINK.sub(r"\1", passage.heading).split())
+    heading = heading_of(passage.heading)
     is_title = heading.casefold() == passage.title.casefold()
     return f"{passage.wikilink} › {heading}" if heading and not is_title else passage.wikilink
+
+
+def heading_of(written: str) -> str:
+    """A heading on one line, with its links as they are shown."""
+    return " ".join(_LINK.sub(r"\1", written).split())

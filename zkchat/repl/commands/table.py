@@ -10,7 +10,17 @@ from typing import Final
 
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import answer, changes, context_window, goal, history, model_choice, session, writing
+from zkchat.repl.commands import (
+    answer,
+    changes,
+    context_window,
+    goal,
+    history,
+    model_choice,
+    session,
+    verification,
+    writing,
+)
 from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
 from zkchat.repl.commands.vault_table import VAULT_COMMANDS
 from zkchat.repl.commands.why import why
@@ -137,6 +147,16 @@ COMMANDS: Final[Sequence[Command]] = (
         details="What else your notes say on your last question, whichever model answered it, or the next notes of a "
         "list; again and again, until there is no more.",
         act=answer.more,
+    ),
+    Command(
+        name="verify",
+        arguments="[N]",
+        help="answer against notes",
+        details="Which statements of the last answer, or of message N, stand in your notes: ✓ word for word, ≈ nearly, "
+        "✗ with another number, another name or the opposite, ? not at all, or in quite other words. /show N reads the "
+        "place of one.",
+        act=verification.verify,
+        complete=complete_message_number,
     ),
     *VAULT_COMMANDS,
     Command(

@@ -27,6 +27,8 @@ MIN_COHESION: Final = 0.5
 """The share of neighbours in the statement that must be neighbours in the sentence as well."""
 MAX_DISTANCE: Final = 2
 """How far apart, counted in content, two neighbours may stand."""
+MAX_CONTENT: Final = 200
+"""Content of a statement and of a sentence that are compared; longer ones can only be quoted."""
 LETTER_WEIGHT: Final = 0.4
 """The weight of a letter of a script without spaces, against that of a word."""
 NUMBER_WEIGHT: Final = 0.5
@@ -67,6 +69,8 @@ class Source:
 def compare(said: ParsedSentence, source: Source, weights: Weights) -> Comparison:
     """Compare a statement with a sentence of a note."""
     held = source.sentence.beginnings
+    if max(len(said.content), len(source.sentence.content)) > MAX_CONTENT:
+        return UNRELATED
     weighed = {place: _weight(said.tokens[place], weights) for place in said.content}
     within_reach = sum(weight for place, weight in weighed.items() if beginning(said.tokens[place]) in held)
     if within_reach < MIN_OWN_COVERAGE / 2 * sum(weighed.values()) or not weighed:
@@ -185,8 +189,8 @@ class _Alignment:
         pairs = one, another
         if self._said.marks_case and all(self._has_same_forms(*pair) for pair in pairs):
             return False
-        slots = [(_slot(self._said, mine), _slot(self._held, theirs)) for mine, theirs in pairs]
-        return any(mine != theirs for mine, theirs in slots) or slots[0] == slots[1]
+        roles = [(self._said.roles.get(mine), self._held.roles.get(theirs)) for mine, theirs in pairs]
+        return any(mine != theirs for mine, theirs in roles) or roles[0] == roles[1]
 
     def _has_same_forms(self, mine: int, theirs: int) -> bool:
         return self._said.tokens[mine].word == self._held.tokens[theirs].word
@@ -310,11 +314,6 @@ class _Alignment:
 def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) -> dict[str, float]:
     """The weight of each term: 1 for one that a single note has or none, little for one that all notes have."""
     return {term: min(1.0, idf.get(term, rarest) / rarest) if rarest else 1.0 for term in terms}
-
-
-def _slot(sentence: ParsedSentence, place: int) -> str:
-    """The word that stands before a token, if it is none of the content."""
-    return sentence.tokens[place - 1].word if place and place - 1 not in sentence.order else ""
 
 
 def _weight(token: Token, weights: Weights) -> float:

@@ -23,9 +23,12 @@ _MIN_WORDS: Final = 4
 _MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
+_SOURCE: Final = re.compile(r"[—–-]{1,3}\s?!?\[\[")
+"""A line below a quotation that says where it is from begins so."""
 _EMPHASIZED: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 _CLOSING: Final = " \t\n\"'”’»)]*_」』）"
+_QUOTE_MARKS: Final = "> \t\n"
 _LETTER: Final = re.compile(r"\w")
 _LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """What else ends a line."""
@@ -58,15 +61,16 @@ def _statements(flat: str) -> Iterator[Statement]:
     lines = Lines(flat)
     place = frontmatter_of(flat).end
     for sentence in sentences(flat[place:]):
-        start = flat.index(sentence, place)
-        place = start + len(sentence)
-        if _states_something(sentence):
-            yield Statement(sentence, start, place, lines.at(start))
+        text = sentence.lstrip(_QUOTE_MARKS)
+        start = flat.index(sentence, place) + len(sentence) - len(text)
+        place = start + len(text)
+        if _states_something(text):
+            yield Statement(text, start, place, lines.at(start))
 
 
 def _states_something(sentence: str) -> bool:
     text = sentence.strip()
-    if text.startswith(_NO_PROSE) or _EMPHASIZED.fullmatch(text):
+    if text.startswith(_NO_PROSE) or _EMPHASIZED.fullmatch(text) or _SOURCE.match(text):
         return False
     bare = text.rstrip(_CLOSING)
     if bare.endswith(_NO_STATEMENT_ENDS) or not _LETTER.search(bare):
@@ -84,9 +88,9 @@ def _is_greeting(spoken: list[str], bare: str) -> bool:
 
 def _is_told(text: str) -> bool:
     """Whether there is more than stop words and words about the text itself."""
-    content = {word for word in query_words(text) if word not in _asides() and not word.isspace()}
-    has_word = any(len(word) > 2 or not word.isascii() for word in content)
-    return has_word and len(content) + (len(words(text)) >= _MIN_WORDS) >= _MIN_CONTENT
+    content = {*query_words(text)}
+    has_topic = any(len(word) > 2 or not word.isascii() for word in content - _asides())
+    return has_topic and len(content) + (len(words(text)) >= _MIN_WORDS) >= _MIN_CONTENT
 
 
 @cache

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from zkchat.lexicon.drafts import ATTRIBUTIONS, NOTES, SAYINGS, SEE
 from zkchat.vault.verification.passages import Unit
 from zkchat.vault.verification.sentence_parser import CONDITION
 from zkchat.vault.verification.tokens import Token, tokenize
@@ -11,10 +12,19 @@ from zkchat.vault.verification.tokens import Token, tokenize
 _MIN_TOKENS: Final = 2
 _MIN_PART: Final = 4
 """Words that a quote must have which is only a part of a sentence."""
+_NOTE: Final = r"(?:!?\[\[[^\[\]\n]{1,300}\]\]|[^()\[\]\n,;]{1,200}\.md(?::\d{1,9}(?:[-–]\d{1,9})?)?)"
 _CITATION: Final = re.compile(
-    r"[(\[]?\s*(?:see|siehe|from|in|—|–|-)?\s*!?\[\[[^\[\]\n]*\]\]\s*[)\]]?[.。]?\s*$", re.IGNORECASE
+    rf"\s{{0,3}}(?:[(\[（]\s*(?:{SEE}:?\s*)?{_NOTE}(?:[,;]\s*{_NOTE}){{0,9}}\s*[)\]）]|\s[—–-]{{1,3}}\s{{0,3}}!?\[\[[^\[\]\n]{{1,300}}\]\])(?=\s{{0,3}}[.!。]?\s{{0,3}}$)",
+    re.IGNORECASE,
 )
-_NUMBERED: Final = re.compile(r"\s*\[\d{1,3}\](?=[\s.,;:]|$)")
+"""What stands at the end of a sentence and says where it is from."""
+_NUMBERED: Final = re.compile(r"\s{0,3}\[\d{1,3}\](?=[\s.,;:!。]|$)")
+_LEAD: Final = re.compile(
+    rf"^\s*(?:{ATTRIBUTIONS}\s+(?:{NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s*[,:]?\s+"
+    rf"|(?:{NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s+{SAYINGS}\s*(?:that\b|dass\b|que\b|che\b|dat\b|[:,])\s*)",
+    re.IGNORECASE,
+)
+"""What stands at the beginning and says so."""
 
 
 class Quote(NamedTuple):
@@ -29,8 +39,8 @@ def forms(statement: str) -> list[tuple[str, ...]]:
 
 
 def without_source(statement: str) -> str:
-    """A statement without a link or a number at its end that says where it is from."""
-    return _NUMBERED.sub("", _CITATION.sub("", statement))
+    """A statement without what only says where it is from."""
+    return _LEAD.sub("", _NUMBERED.sub("", _CITATION.sub("", statement)))
 
 
 def find_quote(said: Sequence[tuple[str, ...]], units: Sequence[Unit], language: str) -> Quote | None:

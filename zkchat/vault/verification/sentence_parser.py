@@ -22,6 +22,7 @@ from zkchat.lexicon.negation import (
     UNSPACED_NEGATORS,
     UNSPACED_WITHOUT_NEGATION,
 )
+from zkchat.lexicon.prepositions import ARTICLES, PREPOSITIONS
 from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS
 from zkchat.vault.search.terms import words
 from zkchat.vault.verification.tokens import Token, plain, tokens_of, with_number_words
@@ -55,6 +56,8 @@ class ParsedSentence:
     """The places of content tokens that are names as far as their capitals tell."""
     marks_case: bool
     """Whether the language tells by the forms of words who does what to whom, whatever their order."""
+    roles: Mapping[int, str]
+    """By place of a content token the preposition or operator before it, articles left aside; empty for none."""
     beginnings: frozenset[str]
     """The first letters of its content: what shares none of them is no form of its words."""
 
@@ -73,6 +76,8 @@ class _Lexicon:
     unspaced_operators: tuple[tuple[re.Pattern[str], str], ...]
     without_negation: re.Pattern[str] | None
     function_letters: frozenset[str]
+    prepositions: frozenset[str]
+    """None where they are not known."""
 
 
 def parse_sentence(text: str, language: str) -> ParsedSentence:
@@ -92,6 +97,7 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         operators=tuple(operators),
         names=frozenset(each for each in content if tokens[each].is_capitalised and not lexicon.has_capital_nouns),
         marks_case=language in _CASE_LANGUAGES,
+        roles={place: _role(tokens, order, place, lexicon) for place in content},
         beginnings=frozenset(beginning(tokens[each]) for each in content),
     )
 
@@ -148,6 +154,22 @@ def _target(tokens: tuple[Token, ...], content: Mapping[int, int], place: int) -
     return -1
 
 
+def _role(tokens: tuple[Token, ...], content: Mapping[int, int], place: int, lexicon: _Lexicon) -> str:
+    before = place - 1
+    while before >= 0 and lexicon.prepositions and tokens[before].word in _articles():
+        before -= 1
+    if before < 0 or before in content:
+        return ""
+    word = tokens[before].word
+    is_role = not lexicon.prepositions or word in lexicon.prepositions or word in lexicon.operators
+    return word if is_role else ""
+
+
+@cache
+def _articles() -> frozenset[str]:
+    return frozenset(words(ARTICLES))
+
+
 @cache
 def _no_conditions() -> frozenset[str]:
     return frozenset(words(NO_CONDITIONS))
@@ -174,6 +196,7 @@ def _lexicon(language: str) -> _Lexicon:
         has_capital_nouns=language == "de",
         unspaced_operators=tuple((re.compile(pattern), word) for word, pattern in unspaced.items() if pattern),
         without_negation=re.compile(without) if without else None,
+        prepositions=_listed(PREPOSITIONS, language) if language in PREPOSITIONS else frozenset(),
         function_letters=frozenset(UNSPACED_FUNCTION_LETTERS.get(language, "")),
     )
 

@@ -9,9 +9,6 @@ from typing import Final, Literal
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, stem, words
 from zkchat.vault.verification.claims import number_values
 
-MAX_TOKENS: Final = 400
-"""Tokens of a sentence that are compared."""
-
 TokenKind = Literal["word", "number", "sign", "letter"]
 
 _LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
@@ -46,7 +43,7 @@ class Token:
 
 
 def tokenize(sentence: str) -> tuple[Token, ...]:
-    """The tokens of a sentence in order, without Markdown, of one without end the first."""
+    """The tokens of a sentence in order, without Markdown."""
     return tokens_of(plain(sentence))
 
 
@@ -59,8 +56,6 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             clause += 1
         end = match.end()
         found.extend(_tokens(match, clause, is_first=not found))
-        if len(found) >= MAX_TOKENS:
-            break
     return tuple(found)
 
 

@@ -22,6 +22,8 @@ from zkchat.vault.verification.tokens import plain
 
 MAX_PLACES: Final = 3
 """Places that are named of each statement."""
+MAX_STATEMENT_CHARACTERS: Final = 2_000
+"""Characters of a statement that is looked for; none of a longer one is a sentence."""
 _SEARCHED_PASSAGES: Final = 10
 _MAX_QUERY: Final = 600
 """Characters of a statement that are searched for."""
@@ -54,7 +56,9 @@ class _Verifier:
     reader: UnitReader
 
     def check(self, statement: Statement) -> CheckedStatement:
-        passages = self._passages(statement.text)
+        if len(statement.text) > MAX_STATEMENT_CHARACTERS:
+            return _checked(statement, "unsupported", ())
+        passages = self._passages(without_source(statement.text))
         if places := self._places([*self._quoted(statement, passages)]):
             return _checked(statement, "quoted", places)
         elsewhere = self._passages_with(statement.text, passages)
@@ -93,7 +97,7 @@ class _Verifier:
 
     def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
         language = self._language(statement, passages)
-        said = parse_sentence(statement.text, language)
+        said = parse_sentence(without_source(statement.text), language)
         weights = self._weights(said)
         is_divided = ";" not in statement.text and "；" not in statement.text
         for passage in passages:

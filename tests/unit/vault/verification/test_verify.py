@@ -5,25 +5,37 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.retrieval.verification import ALTERED, judge, opened, read_statements
 from tests.support.libraries import Located, library_of
 from zkchat.model.message import LineRange
 from zkchat.model.verification import CheckedStatement
 from zkchat.vault.library import Library
-from zkchat.vault.verification.verify import verify
+from zkchat.vault.verification.drafts import MAX_CHARACTERS
+from zkchat.vault.verification.verify import MAX_PLACES, MAX_STATEMENT_CHARACTERS, verify
 
+TEMPLATE = "The day begins with the plan of the week."
 NOTES = {
     "Compost.md": "---\ntags: [garden]\n---\n# Compost\n\n## Turning\n\nA cold heap is left alone and needs a year.\n"
-    "A hot heap reaches **65 °C** in its first week.\n",
-    "Caffeine.md": "# Caffeine\n\nDecaffeinated coffee is not quite free of caffeine.\n",
-    "Diary.md": "# Diary\n\n- Mara is reading about [[Spaced repetition|spacing]] for her Portuguese exam in June.\n",
-    "茶.md": "# 茶\n\n泡绿茶的水温以八十度左右为宜。\n",
+    "A hot heap reaches **65 °C** in its first week.\nAdd lime if the heap smells of ammonia.\n"
+    "Never put diseased tomato plants on the heap.\n",
+    "Caffeine.md": "# Caffeine\n\nDecaffeinated coffee is not quite free of caffeine.\n"
+    "It blocks the receptors for adenosine.\n",
+    "Diary.md": "# Diary\n\n- Mara is reading about [[Spaced repetition|spacing]] for her Portuguese exam in June.\n"
+    "- Anna lent Mara a ladder.\n- The fee rises from 32 to 38 euros.\n",
+    "People/Mara.md": "# Mara\n\nMara is allergic to hazelnuts; walnuts and almonds are fine.\n"
+    "Tomás is afraid of spiders.\n",
+    "Seeds.md": "# Seeds\n\nWe keep two: **Bertha**, wheat, born in May, and **Otto**, rye, a gift from Mara.\n"
+    "Darkness matters more than silence.\nIn the shed stand 3 barrels and 12 pots.\n",
+    "茶.md": "# 茶\n\n泡绿茶的水温以八十度左右为宜，不要用沸水。\n",
     "Secret.md": "---\nzkchat: local\n---\nThe safe opens with the code 4711.\n",
+    "Saved.md": "---\nzkchat-note: answer\n---\nThe blue whale sings at midnight.\n",
+    **{f"Days/{day}.md": f"# Day {day}\n\n{TEMPLATE}\n" for day in range(8)},
 }
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with library_of(tmp_path_factory.mktemp("vault"), NOTES) as library:
         yield library
 
 
@@ -41,25 +53,102 @@ def test_a_quote_is_found_with_its_place_whatever_its_marks(library: Library) ->
 
 
 @pytest.mark.parametrize(
-    ("statement", "verdict", "difference"),
+    ("statement", "verdict"),
     [
-        ("In its first week, a hot heap reaches 65 °C.", "supported", None),
-        ("A hot heap reaches 75 °C in its first week.", "contradicted", "number"),
-        ("Decaffeinated coffee is quite free of caffeine.", "contradicted", "negation"),
-        ("Mara is reading about spacing for her Spanish exam in June.", "contradicted", "name"),
-        ("Elephants are afraid of mice.", "unsupported", None),
-        ("泡绿茶的水温以八十度左右为宜。", "quoted", None),
-        ("泡绿茶的水温以九十度左右为宜。", "contradicted", "number"),
+        ("A hot heap reaches 65 °C in its first week ([[Compost]]).", "quoted"),
+        ("According to [[Compost]], a hot heap reaches 65 °C in its first week [1].", "quoted"),
+        ("In its first week, a hot heap reaches 65 °C (see Compost.md:9).", "supported"),
+        ("Caffeine blocks the receptors for adenosine.", "supported"),
+        ("Decaffeinated coffee isn't quite free of caffeine.", "quoted"),
+        ("Bertha is wheat, born in May.", "supported"),
+        ("Darkness matters more than any silence.", "supported"),
+        ("Walnuts and almonds are fine for Mara.", "supported"),
+        ("泡绿茶的水温以八十度左右为宜。", "quoted"),
     ],
 )
-def test_a_statement_is_supported_only_with_the_same_numbers_names_and_negation(
-    library: Library, statement: str, verdict: str, difference: str | None
+def test_what_notes_say_is_supported_in_another_order_and_with_its_source(
+    library: Library, statement: str, verdict: str
 ) -> None:
+    assert check(library, statement).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("statement", "difference"),
+    [
+        ("A hot heap reaches 75 °C in its first week.", "number"),
+        ("Decaffeinated coffee is quite free of caffeine.", "negation"),
+        ("Put diseased tomato plants on the heap.", "negation"),
+        ("Mara is reading about spacing for her Spanish exam in June.", "name"),
+        ("泡绿茶的水温以九十度左右为宜。", "number"),
+    ],
+)
+def test_another_number_or_name_and_the_opposite_contradict(library: Library, statement: str, difference: str) -> None:
     checked = check(library, statement)
-    assert (checked.verdict, checked.difference) == (verdict, difference)
+    assert (checked.verdict, checked.difference) == ("contradicted", difference)
+    assert len(checked.places) == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Elephants are afraid of mice.",
+        "Add lime to the heap.",  # without its condition
+        "The fee rises from 38 to 32 euros.",
+        "Mara lent Anna a ladder.",
+        "Mara is allergic to walnuts.",  # from both sides of a semicolon
+        "Otto was born in May.",  # from two clauses
+        "Silence matters more than darkness.",
+        "Mara is afraid of spiders.",  # she stands only in the title
+        "In the shed stand 12 barrels and 3 pots.",
+        "用沸水泡绿茶。",
+        "The plan of the day is with the week.",  # words of every note
+        "The blue whale sings at midnight.",  # said by a model
+    ],
+)
+def test_what_no_note_says_is_not_supported_by_its_words(library: Library, statement: str) -> None:
+    assert check(library, statement).verdict == "unsupported"
+
+
+def test_a_sentence_of_many_notes_is_quoted_with_a_few_places(library: Library) -> None:
+    assert len(check(library, TEMPLATE).places) == MAX_PLACES
+
+
+def test_a_quote_is_found_where_many_notes_come_nearer(tmp_path: Path) -> None:
+    near = {f"{number}.md": "# New app\n\nAdd the new app. New, new app: add it.\n" for number in range(12)}
+    with library_of(
+        tmp_path, {**near, "Far.md": f"Add it to the app as if new.\n{'Something else. ' * 60}\n"}
+    ) as library:
+        assert check(library, "Add it to the app as if new.").places[0].path == "Far.md"
 
 
 def test_notes_that_are_kept_back_support_nothing(library: Library) -> None:
     statement = "The safe opens with the code 4711."
     assert check(library, statement).verdict == "quoted"
     assert check(library.guarded_for(Located(on_this_machine=False)), statement).verdict == "unsupported"
+
+
+def test_a_draft_that_is_a_note_does_not_support_itself(library: Library) -> None:
+    found = verify(library, NOTES["Compost.md"], without={"Compost.md"})
+    assert [each.verdict for each in found.statements] == ["unsupported"] * 4
+
+
+def test_a_text_without_end_is_checked_in_part(library: Library) -> None:
+    assert not verify(library, " " * (MAX_CHARACTERS + 1)).is_complete
+    long = "A hot heap reaches 65 °C in its first week, " + "a hot heap " * MAX_STATEMENT_CHARACTERS
+    assert check(library, long[: 2 * MAX_STATEMENT_CHARACTERS]).verdict == "unsupported"
+
+
+def test_a_text_that_states_nothing_is_supported(library: Library) -> None:
+    assert verify(library, "# Compost\n\nIs it hot?").is_supported
+
+
+def test_statements_of_the_benchmark_are_judged_as_it_says() -> None:
+    """A share of them; `python -m benchmarks.retrieval.verification` judges all."""
+    with opened("garden") as library:
+        judged = judge(library, read_statements()[::20])
+    quoted = [each.verdict == "quoted" for each in judged if each.statement.kind == "verbatim"]
+    supported = [each.verdict in {"quoted", "supported"} for each in judged if each.statement.kind == "near"]
+    wrong = [each for each in judged if each.statement.kind in ALTERED and each.verdict in {"quoted", "supported"}]
+    assert all(quoted)
+    assert sum(supported) >= 0.7 * len(supported) > 0
+    assert len(wrong) <= 1

@@ -1,0 +1,78 @@
+"""`zkchat verify`: the statements of a text beside the notes."""
+
+import pytest
+
+from tests.support.world import World
+from zkchat.errors import ExitCode
+
+SLEEP = "# Sleep\n\n## Hours\n\nAdults need seven hours. Naps are short.\n"
+DRAFT = "# Draft\n\nAdults need seven hours. Adults need nine hours.\n\nOwls read newspapers. Is that so?\n"
+
+
+@pytest.fixture
+def vault(world: World) -> World:
+    world.note("Sleep.md", SLEEP)
+    return world
+
+
+def test_each_statement_has_its_mark_its_place_and_what_stands_there(vault: World) -> None:
+    shown = vault.run("verify", "-", stdin=DRAFT)
+    assert shown.code == ExitCode.NO_ANSWER
+    assert shown.out.splitlines() == [
+        "1. ✓ Adults need seven hours.",
+        "   quoted · Sleep.md:5 › Hours",
+        "2. ✗ Adults need nine hours.",
+        "   contradicted: another number · Sleep.md:5 › Hours",
+        "   “Adults need seven hours.”",
+        "3. ? Owls read newspapers.",
+        "   unsupported: no note says this",
+    ]
+    assert shown.err == "1 of 3 statements stands in your notes, 1 contradicts them, 1 is not there.\n"
+
+
+def test_problems_alone_are_listed_on_request(vault: World) -> None:
+    shown = vault.run("verify", "-", "--problems", stdin=DRAFT)
+    assert "seven hours.\n   quoted" not in shown.out
+    assert shown.out.startswith("1. ✗ Adults need nine hours.")
+
+
+def test_scripts_get_verdicts_with_places(vault: World) -> None:
+    found = vault.run("verify", "-", "--json", stdin=DRAFT).json
+    assert (found["supported"], found["complete"]) == (False, True)
+    assert found["counts"] == {"quoted": 1, "supported": 0, "contradicted": 1, "unsupported": 1}
+    first, second, third = found["statements"]
+    assert DRAFT[first["start"] : first["end"]] == first["text"] == "Adults need seven hours."
+    assert (second["line"], second["difference"]) == (3, "number")
+    assert second["places"][0]["lines"] == {"first": 5, "last": 5}
+    assert (third["verdict"], third["places"]) == ("unsupported", [])
+
+
+def test_all_supported_ends_with_zero(vault: World) -> None:
+    shown = vault.run("verify", "-", stdin="Naps are short. Hello!")
+    assert (shown.code, shown.err) == (0, "1 of 1 statement stands in your notes.\n")
+    nothing = vault.run("verify", "-", stdin="Hello!")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert nothing.err == "The text states nothing that could be compared with your notes.\n"
+
+
+def test_a_file_of_the_vault_does_not_support_itself(vault: World) -> None:
+    vault.note("Draft.md", "Owls read newspapers.\n")
+    (vault.vault / "Link.md").symlink_to("Draft.md")
+    assert vault.run("verify", str(vault.vault / "Draft.md")).code == ExitCode.NO_ANSWER
+    assert vault.run("verify", str(vault.vault / "Sleep.md")).code == ExitCode.NO_ANSWER
+    assert vault.run("verify", "-", stdin="Owls read newspapers.").code == 0
+
+
+@pytest.mark.parametrize("name", ["nothing.md", ".", "picture.png"])
+def test_what_is_no_text_is_refused_with_a_sentence(vault: World, name: str) -> None:
+    (vault.vault / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
+    failed = vault.run("verify", str(vault.vault / name))
+    assert failed.code == ExitCode.USAGE
+    assert "cannot be read" in failed.err or "is no text in UTF-8" in failed.err
+
+
+def test_what_acts_on_a_terminal_is_not_printed(vault: World) -> None:
+    vault.note("Trap.md", "Bells ring \x1b[31mloudly at dawn.\n")
+    shown = vault.run("verify", "-", stdin="Bells ring \x1b[31mloudly at dawn. Bells never ring at dawn \x9b5n loudly.")
+    assert "\x1b" not in shown.out + shown.err
+    assert "\x9b" not in shown.out + shown.err

@@ -1,0 +1,77 @@
+"""Which sentences of a text state something, and where they stand."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.vault.verification.drafts import MAX_STATEMENTS, read_draft
+
+
+def texts(draft: str) -> list[str]:
+    return [each.text for each in read_draft(draft).statements]
+
+
+def test_statements_have_their_places() -> None:
+    draft = (
+        "---\ntitle: A draft\n---\n# Sleep\r\n\r\n- Adults need\r\n  seven hours.\n\n"
+        "> Cats need\n> more. So do dogs at night.\n"
+    )
+    found = read_draft(draft).statements
+    assert [(each.line, draft[each.start : each.end]) for each in found] == [
+        (6, "Adults need\r\n  seven hours."),
+        (9, "Cats need\n> more."),
+        (10, "So do dogs at night."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "How much sleep do adults need?",
+        "成人需要多少睡眠？",
+        "Hello there!",
+        "Thank you very much!",
+        "In summary:",
+        "Here is a short summary.",
+        "I hope this helps.",
+        "Let me know if you have further questions.",
+        "**Sleep and memory**",
+        "# Adults need seven hours",
+        "```\nsleep = seven_hours()\n```",
+        "| Adults | seven hours |\n|---|---|\n| Cats | fifteen hours |",
+        "(p. 95)",
+        "> Really?\n— [[Sleep and memory]] › Deep sleep at night",
+        "…",
+        "",
+    ],
+)
+def test_what_states_nothing_is_not_judged(draft: str) -> None:
+    assert texts(draft) == []
+
+
+@pytest.mark.parametrize(
+    "draft", ["He was no hermit.", "Pears ripen late.", "猫每天睡十五个小时。", "Note: cats sleep a lot."]
+)
+def test_short_statements_are_judged(draft: str) -> None:
+    assert texts(draft) == [draft]
+
+
+def test_a_text_of_many_statements_is_read_in_part() -> None:
+    many = read_draft("The whale is grey. " * (MAX_STATEMENTS + 1))
+    assert (len(many.statements), many.is_complete) == (MAX_STATEMENTS, False)
+
+
+_LINES = st.sampled_from(["\n", "\r\n", "\r", "\u2028", "\x85", " ", "\n\n", "\n- ", "\n> ", "```", "|", "#", "---\n"])
+_PIECES = st.one_of(
+    _LINES, st.text(max_size=12), st.sampled_from(["Cats sleep a lot.", "猫睡觉很多。", "[[Cat|cats]]"])
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(_PIECES, max_size=30).map("".join))
+def test_places_of_any_text_are_those_of_its_statements(draft: str) -> None:
+    end = 0
+    for each in read_draft(draft).statements:
+        assert end <= each.start < each.end <= len(draft)
+        assert "".join(draft[each.start : each.end].split()) == "".join(each.text.split())
+        end = each.end

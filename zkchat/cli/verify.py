@@ -1,0 +1,107 @@
+"""`zkchat verify`: which statements of a text the notes support."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.note_lookup import open_refreshed_library
+from zkchat.cli.output import stdout_console
+from zkchat.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zkchat.compose.paths import Paths
+    from zkchat.model.verification import CheckedStatement, Verification
+    from zkchat.vault.library import Library
+
+STANDARD_INPUT = "-"
+
+
+def verify(
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="A text in UTF-8; - for standard input.", show_default=False)
+    ] = None,
+    problems: Annotated[bool, typer.Option("--problems", help="Only what your notes do not support.")] = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Check which statements of a text stand in your notes, and where. No model is asked.
+
+    Each sentence is quoted (it stands there word for word), supported (nearly so, with the same numbers, names and
+    negation), contradicted (a note says the same with another number or name, or the opposite) or unsupported. What is
+    said in quite other words counts as unsupported. Questions, headings, tables and code are not checked, and a draft
+    in the vault does not support itself. The exit code is 0 if all statements stand in your notes, else 7.
+
+    zkchat verify draft.txt
+
+    zkchat verify draft.txt --problems
+
+    zkchat ask "What do my notes say about compost?" | zkchat verify -
+    """
+    from zkchat.vault.verification.verify import verify as verify_text
+
+    io = current_io()
+    if not file:
+        raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")
+    text = _read(io, file)
+    with open_refreshed_library(io, vault) as (paths, library):
+        found = verify_text(library, text, without=_own_paths(io, paths, library, file))
+    shown = [each for each in found.statements if not (problems and each.is_supported)]
+    if json_output:
+        io.json(_record(found, shown))
+    else:
+        _print(io, paths, found, shown)
+    if not found.is_supported:
+        raise typer.Exit(ExitCode.NO_ANSWER)
+
+
+def _read(io: CommandIO, file: str) -> str:
+    from zkchat.vault.verification.drafts import MAX_CHARACTERS
+
+    try:
+        if file == STANDARD_INPUT:
+            return io.environment.stdin.read(MAX_CHARACTERS + 1)
+        with (io.environment.cwd / file).open(encoding="utf-8") as draft:
+            return draft.read(MAX_CHARACTERS + 1)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is no text in UTF-8.", hint="Save it as UTF-8, or as plain text.") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(f"{file} cannot be read: {(reason or str(error)).lower()}.") from error
+
+
+def _own_paths(io: CommandIO, paths: "Paths", library: "Library", file: str) -> set[str]:
+    """The paths under which the draft itself is a note of the vault."""
+    named = io.environment.cwd.resolve() / file
+    places = () if file == STANDARD_INPUT else (Path(os.path.normpath(named)), named.resolve())
+    own = {path.relative_to(paths.vault).as_posix() for path in places if path.is_relative_to(paths.vault)}
+    links = library.linked_files(row.path for row in library.files()) if own else {}
+    return own | {path for path, target in links.items() if target in own}
+
+
+def _record(found: "Verification", shown: "Sequence[CheckedStatement]") -> dict[str, object]:
+    from zkchat.model.verification import VERDICTS
+
+    return {
+        "supported": found.is_supported,
+        "complete": found.is_complete,
+        "counts": {verdict: found.count(verdict) for verdict in VERDICTS},
+        "statements": [each.model_dump() for each in shown],
+    }
+
+
+def _print(io: CommandIO, paths: "Paths", found: "Verification", shown: "Sequence[CheckedStatement]") -> None:
+    from zkchat.render.numbered_rows import plain_rows, print_rows
+    from zkchat.render.verification import statement_rows, summary
+
+    rows = statement_rows(shown)
+    if console := stdout_console(io, paths):
+        print_rows(console, rows)
+    else:
+        for row in plain_rows(rows):
+            io.out(row)
+    io.note_wrapped(summary(found))

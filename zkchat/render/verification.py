@@ -1,0 +1,70 @@
+"""What the notes say of the statements of a text, as rows of a numbered list and as a sentence."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from zkchat.model.quotation import heading_of
+from zkchat.model.text import counted, shorten
+from zkchat.model.verification import CheckedStatement, Difference, SourcePlace, Verdict, Verification
+from zkchat.render.numbered_rows import NumberedRow
+
+_MAX_SENTENCE: Final = 240
+_MARKS: Final[dict[Verdict, str]] = {"quoted": "✓", "supported": "≈", "contradicted": "✗", "unsupported": "?"}
+_DIFFERENCES: Final[dict[Difference, str]] = {
+    "number": "another number",
+    "name": "another name",
+    "negation": "the opposite",
+}
+
+
+def statement_rows(statements: Sequence[CheckedStatement]) -> list[NumberedRow]:
+    """A row for each statement: a mark, what it says, the verdict with the place, and what stands there."""
+    return [_row(each) for each in statements]
+
+
+def _row(statement: CheckedStatement) -> NumberedRow:
+    best = statement.places[0] if statement.places else None
+    return NumberedRow(
+        name=f"{_MARKS[statement.verdict]} {_shortened(statement.text)}",
+        place=" · ".join(filter(None, [_verdict(statement), _location(best), _others(statement)])),
+        text=f"“{_shortened(best.quote)}”" if best and statement.verdict != "quoted" else "",
+        is_doubtful=not statement.is_supported,
+    )
+
+
+def _verdict(statement: CheckedStatement) -> str:
+    if statement.verdict == "unsupported":
+        return "unsupported: no note says this"
+    difference = f": {_DIFFERENCES[statement.difference]}" if statement.difference else ""
+    return f"{statement.verdict}{difference}"
+
+
+def _location(place: SourcePlace | None) -> str:
+    if place is None:
+        return ""
+    heading = heading_of(place.heading)
+    return f"{place.path}:{place.lines.first}" + (f" › {heading}" if heading else "")
+
+
+def _others(statement: CheckedStatement) -> str:
+    return f"and {counted(len(statement.places) - 1, 'more place')}" if len(statement.places) > 1 else ""
+
+
+def _shortened(text: str) -> str:
+    return shorten(" ".join(text.split()), _MAX_SENTENCE)
+
+
+def summary(verification: Verification) -> str:
+    """How many of the statements stand in the notes, as a sentence."""
+    total = len(verification.statements)
+    if not total:
+        return "The text states nothing that could be compared with your notes."
+    stand = verification.count("quoted") + verification.count("supported")
+    contradicted = verification.count("contradicted")
+    ends = [f"{stand} of {counted(total, 'statement')} {'stands' if stand == 1 else 'stand'} in your notes"]
+    if contradicted:
+        ends.append(f"{contradicted} {'contradicts' if contradicted == 1 else 'contradict'} them")
+    if left := verification.count("unsupported"):
+        ends.append(f"{left} {'is' if left == 1 else 'are'} not there")
+    rest = "" if verification.is_complete else " The text is longer than what was checked."
+    return f"{', '.join(ends)}.{rest}"
