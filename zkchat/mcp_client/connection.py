@@ -68,11 +68,14 @@ class Connection:
             return
         if self._holder is not None and self.status.state != "connecting":
             await asyncio.wait([self._holder])
-        if self._holder is None or self._holder.done():
+        if self._lacks_holder():
             self._settled, self._concluded = asyncio.Event(), asyncio.Event()
             self._update(state="connecting", problem="")
             self._holder = asyncio.create_task(self._hold())
         await self._settled.wait()
+
+    def _lacks_holder(self) -> bool:
+        return not self._is_closed and (self._holder is None or self._holder.done())
 
     async def request(self, send: Callable[[ClientSession], Awaitable[T]], what: str) -> T:
         """Send a request within the server's limit. Raises `ServerFault`, whose message is a whole sentence here."""
@@ -172,13 +175,13 @@ class Connection:
     def _be_ready(self, session: ClientSession, offers: Offers) -> None:
         info = session.server_info
         version = one_line(f"{info.name} {info.version}", 100) if info else ""
-        self._update(state="ready", version=version, protocol=session.protocol_version or "")
-        self._renew(offers)
+        self._renew(offers, state="ready", version=version, protocol=session.protocol_version or "")
         self._settled.set()
 
-    def _renew(self, offers: Offers) -> None:
+    def _renew(self, offers: Offers, **changes: Any) -> None:
         problem = f"{self._sentence(offers.problem)} {self.hint}".rstrip() if offers.problem else ""
-        self._update(tools=offers.tools, resources=offers.resources, prompts=offers.prompts, problem=problem)
+        lists = {"tools": offers.tools, "resources": offers.resources, "prompts": offers.prompts}
+        self._update(**lists, problem=problem, **changes)
 
     def _conclude(self, problem: str) -> None:
         """The connection is over; the first reason is the one that counts."""

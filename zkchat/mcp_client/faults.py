@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from zkchat.mcp_client.contents import one_line
 
 _MESSAGE_LENGTH: Final = 300
+_STATUS_MESSAGES: Final = ("Server returned an error response", "Not Found", "Session terminated", "Redirect to ")
 
 
 class ServerFault(Exception):
@@ -23,6 +24,11 @@ class ServerFault(Exception):
 def is_closing(error: BaseException) -> bool:
     """Whether it is the SDK's word that a connection ended; servers use the same code for errors of theirs."""
     return isinstance(error, MCPError) and error.code == CONNECTION_CLOSED and error.message == "Connection closed"
+
+
+def is_about_status(error: BaseException) -> bool:
+    """Whether it is the SDK's word for an HTTP status, and not an error that the server wrote."""
+    return isinstance(error, MCPError) and error.message.startswith(_STATUS_MESSAGES)
 
 
 def describe(error: BaseException) -> str:

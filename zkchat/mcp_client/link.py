@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from mcp import ClientSession, MCPError
+from mcp import ClientSession
 from mcp.client.session import IncomingMessage
 from mcp_types import (
     Implementation,
@@ -14,7 +14,7 @@ from mcp_types import (
     ToolListChangedNotification,
 )
 
-from zkchat.mcp_client.faults import ServerFault, describe, is_closing
+from zkchat.mcp_client.faults import ServerFault, describe, is_about_status, is_closing
 from zkchat.mcp_client.http import BoundedClient, client_for, open_http
 from zkchat.mcp_client.server_log import ServerLog
 from zkchat.mcp_client.stdio import ServerProcess, open_process, start_process
@@ -44,7 +44,7 @@ class Link:
 
     async def describe(self, error: BaseException) -> str:
         """The fault behind an exception, with what is known of the process or the last status."""
-        if self.client is not None and self.client.refusal and isinstance(error, MCPError):
+        if self.client is not None and self.client.refusal and is_about_status(error):
             return self.client.refusal
         if self.process is not None and is_closing(error):
             return await self.process.describe_end()

@@ -79,6 +79,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault == "echoes":
             error = {"code": -32001, "message": f"not allowed: {self.headers['authorization']}"}
             self._json({"jsonrpc": "2.0", "id": message.get("id"), "error": error})
+        elif fault == "invalid":
+            error = {"code": -32602, "message": "no such tenant"}
+            body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": error}).encode()
+            self._reply(400, body, "application/json")
         elif fault == "compressed":
             self._reply(200, b"x", encoding="gzip")
         elif fault == "hangs":

@@ -12,7 +12,7 @@ from zkchat.model.tool_server import ServerDefinition
 pytestmark = pytest.mark.outside
 
 HEADERS = {"Authorization": "Bearer secret-token"}
-FAULTS = ("401", "403", "404", "405", "500", "elsewhere", "moved", "html", "echoes", "compressed")
+FAULTS = ("401", "403", "404", "405", "500", "elsewhere", "moved", "html", "invalid", "echoes", "compressed")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,7 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
             "redirects to http://localhost:{port}/ok, which is not followed: check its `url` in the settings.",
         ),
         ("html", "answered with an error: Unexpected content type: text/html."),
+        ("invalid", "answered with an error: no such tenant."),
         ("echoes", "answered with an error: not allowed: …."),
         ("compressed", "sent a compressed answer that was not asked for."),
         ("refused", "cannot be reached: All connection attempts failed."),
