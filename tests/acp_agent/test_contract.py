@@ -197,7 +197,8 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
 
 
 def test_choices_are_told_when_a_command_makes_them(acp: Acp) -> None:
-    session = acp.new(acp.play([{"text": "Yes."}]))
+    model = acp.play([{"text": "Yes."}])
+    session = acp.new(model)
     acp.ask(session, "/write on")
     assert acp.of(session, "current_mode_update")[-1].current_mode_id == "write"
     option = acp.of(session, "config_option_update")[-1].config_options[0]
@@ -208,7 +209,7 @@ def test_choices_are_told_when_a_command_makes_them(acp: Acp) -> None:
         acp.choose(session, "model", "nothing:x")
     acp.choose(session, "agent", "writer")
     chosen = {option.id: option.current_value for option in acp.choose(session, "mode", "ask").config_options}
-    assert (chosen["agent"], chosen["mode"]) == ("writer", "ask")
+    assert chosen == {"agent": "writer", "mode": "ask", "model": model}
     assert acp.ask(session, "Are you there?") == "end_turn"
     acp.ask(session, "/context")
     assert "Agent writer." in acp.text(session)

@@ -41,9 +41,8 @@ def modes_of(conversation: "Conversation") -> SessionModeState:
     )
 
 
-def options_of(conversation: "Conversation", models: "Sequence[str]") -> list[SessionConfigOptionSelect]:
-    """The choices with what is chosen now; `models` are the names that are known."""
-    present = conversation.model.name
+def options_of(conversation: "Conversation", present: str, models: "Sequence[str]") -> list[SessionConfigOptionSelect]:
+    """The choices with what is chosen now; `present` is the model that answers, `models` are those that are known."""
     agents = conversation.profiles.agents.values()
     options = [
         _select(MODE, "Mode", mode_of(conversation), [_option(id_, *words) for id_, words in _MODES.items()], MODE),
@@ -55,10 +54,14 @@ def options_of(conversation: "Conversation", models: "Sequence[str]") -> list[Se
     return options
 
 
-def updates_of(conversation: "Conversation", models: "Sequence[str]") -> tuple[ConfigOptionUpdate, CurrentModeUpdate]:
+def updates_of(
+    conversation: "Conversation", present: str, models: "Sequence[str]"
+) -> tuple[ConfigOptionUpdate, CurrentModeUpdate]:
     """What tells the client that a choice was made otherwise, by a command."""
     return (
-        ConfigOptionUpdate(session_update="config_option_update", config_options=[*options_of(conversation, models)]),
+        ConfigOptionUpdate(
+            session_update="config_option_update", config_options=[*options_of(conversation, present, models)]
+        ),
         CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode_of(conversation)),
     )
 

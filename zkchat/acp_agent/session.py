@@ -59,6 +59,8 @@ class AgentSession:
         self._commands = commands.ClientCommands(environment, self._surface)
         self._models = ModelCatalogue(lambda: self._opened.workspace)
         self._model_names: tuple[str, ...] = ()
+        self._model_name = ""
+        """What the user calls the model that answers."""
         self._turn: asyncio.Task[str] | None = None
         self._is_cancelled = False
         self._is_cut_off = False
@@ -112,6 +114,7 @@ class AgentSession:
             opened = stack.enter_context(open_conversation(self._environment, options))
             before, self._resources = self._resources, stack.pop_all()
         self._opened = opened
+        self._model_name = options.model or opened.conversation.model.name
         before.close()
 
     async def announce(self) -> None:
@@ -122,14 +125,16 @@ class AgentSession:
         with suppress(ZkchatError):
             overview = await self._models.survey(self._talk.model)
             self._model_names = tuple(row.name for row in overview.rows)
-            await self._client.update(choices.updates_of(self._talk, self._model_names)[0])
+            if self._options.model is None:
+                self._model_name = next((row.name for row in overview.rows if row.is_in_use), self._model_name)
+            await self._client.update(choices.updates_of(self._talk, self._model_name, self._model_names)[0])
 
     async def replay(self) -> None:
         """Send the whole conversation to the client."""
         await self._client.update(*replay(self._talk.messages, self._talk.history.goal, self._places))
 
     def choices(self) -> "tuple[list[SessionConfigOptionSelect], SessionModeState]":
-        return choices.options_of(self._talk, self._model_names), choices.modes_of(self._talk)
+        return choices.options_of(self._talk, self._model_name, self._model_names), choices.modes_of(self._talk)
 
     async def choose(self, what: str, value: str) -> None:
         """Make a choice of the client. Raises `ZkchatError` for one that cannot be made."""
@@ -223,7 +228,7 @@ class AgentSession:
         if printed := self._surface.take():
             await self._client.update(text_chunk(printed))
         if self.choices() != before:
-            await self._client.update(*choices.updates_of(self._talk, self._model_names))
+            await self._client.update(*choices.updates_of(self._talk, self._model_name, self._model_names))
 
     async def _run_command(self, line: str) -> None:
         name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
