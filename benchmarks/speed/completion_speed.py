@@ -41,6 +41,7 @@ class NoSource:
     """Implements `CompletionSource`: titles need no library."""
 
     agent_names = ()
+    resources = ()
 
     @property
     def library(self) -> Library:

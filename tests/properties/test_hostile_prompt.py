@@ -66,6 +66,7 @@ class PayloadSource:
         self._payload = payload
         self._library = library
         self.agent_names = [payload]
+        self.resources = [(f"@web:{payload}", payload)]
 
     @property
     def library(self) -> Library:

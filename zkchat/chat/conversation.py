@@ -16,6 +16,7 @@ from zkchat.chat.learning import learning_points
 from zkchat.chat.manual_compaction import ManualCompaction, Preview
 from zkchat.chat.privacy import stays_here
 from zkchat.chat.request import RequestBuilder
+from zkchat.chat.server_access import ServerAccess
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.chat.unused_items import unused_items
@@ -62,6 +63,8 @@ class _State(NamedTuple):
     entries: int
     model: ModelInfo
     may_write: bool
+    tools: tuple[ToolSpec, ...]
+    """Those of servers come and go."""
 
 
 class Conversation:
@@ -139,7 +142,7 @@ class Conversation:
 
     @property
     def _state(self) -> "_State":
-        return _State(len(self.history.entries), self.model, self.writing.is_on)
+        return _State(len(self.history.entries), self.model, self.writing.is_on, self.tools)
 
     def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
         if not self.model.needs_notes:
@@ -432,6 +435,11 @@ class Conversation:
     @property
     def requests(self) -> RequestBuilder:
         return self._turn.requests
+
+    @property
+    def servers(self) -> ServerAccess | None:
+        """The MCP servers; None where there is none."""
+        return self._turn.servers
 
     @property
     def profiles(self) -> Profiles:

@@ -143,7 +143,7 @@ class ConversationPrivacy:
         )
 
 
-class _Elsewhere:
+class Elsewhere:
     """Any model that is not on this machine."""
 
     info = ModelInfo(provider="elsewhere", id="")
@@ -157,7 +157,7 @@ def stays_here(messages: Iterable[ChatMessage], library: Library) -> bool:
         return True
     notes = frozenset(chain.from_iterable(map(_notes_of, asked)))
     try:
-        return bool(library.whole.guarded_for(_Elsewhere()).kept_from_turns(notes))
+        return bool(library.whole.guarded_for(Elsewhere()).kept_from_turns(notes))
     except StorageError:  # the index does not say which notes are private
         return bool(notes)
 
@@ -204,14 +204,14 @@ def _notes_of(message: ChatMessage) -> Iterator[str]:
     references = chain(message.references, part.references if part else ())
     yield from (reference.relative_path for reference in references if reference.relative_path)
     for each in message.parts:
-        if isinstance(each, FilePart):
+        if isinstance(each, FilePart) and not each.server:
             yield from listed_paths(each.text) if is_folder(each.name) else (each.name.partition("#")[0],)
         elif isinstance(each, EvidencePart):
             yield from (found.relative_path for found in (*each.evidence, *each.nearest))
             listed = each.listing.references if each.listing else ()
             yield from (reference.relative_path for reference in listed if reference.relative_path)
     if message.request_context:
-        named = (item.name.partition("#")[0] for item in message.request_context.items)
+        named = (item.name.partition("#")[0] for item in message.request_context.items if not item.server)
         yield from filter(is_note, named)
 
 

@@ -53,8 +53,10 @@ class Question:
         *,
         is_agent: Callable[[str], bool] = lambda _: True,
         is_document: Callable[[Link], bool] = lambda _: False,
+        is_resource: Callable[[str], bool] = lambda _: False,
     ) -> "Question":
         """Parse a text, given which names are agents and which mentions are documents; other words with `@` are text.
+        Those that name a resource of a server are no paths.
 
         A name at the beginning that is neither is returned as an agent, for the user to be told that there is none.
         """
@@ -66,7 +68,7 @@ class Question:
         begins_with_mention = bool(mentions) and not text[: mentions[0].start].strip()
         links = sorted([*read.links, *mentions], key=lambda link: link.start)
         material = _material_of(text)
-        typed = tuple(link for link in unknown if _is_outside(link, material))
+        typed = tuple(link for link in unknown if _is_outside(link, material) and not is_resource(link.text))
         return cls(
             text=text,
             agent=None if begins_with_mention else name,

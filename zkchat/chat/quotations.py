@@ -64,7 +64,7 @@ def given_texts(messages: Iterable[ChatMessage]) -> Iterator[GivenText]:
     for message in messages:
         for part in message.parts:
             match part:
-                case FilePart():
+                case FilePart(server=""):
                     yield GivenText(part.name, part.text)
                 case EvidencePart():
                     yield from (GivenText(each.relative_path, each.text) for each in part.evidence)

@@ -26,12 +26,18 @@ class SessionItem:
     item: RequestItem
     is_added: bool = False
     is_dropped: bool = False
+    written: str = ""
+    """Its name as people write it, where that is another one."""
+
+    @property
+    def called(self) -> str:
+        return self.written or self.item.name
 
     @property
     def title(self) -> str:
         """What it is called in a sentence."""
         is_all = self.item.type == "memory" and self.item.name == WHOLE
-        return "Memory (the vault's page and facts)" if is_all else self.item.name
+        return "Memory (the vault's page and facts)" if is_all else self.called
 
     @property
     def is_in(self) -> bool:
@@ -72,6 +78,8 @@ class SessionItems:
             return self._memory()
         changes = self.conversation.history.items
         added, dropped = added_items(changes), dropped_items(changes)
+        candidates = self._requests.planner.candidates(self.conversation.agent)
+        written = {candidate.key: candidate.called for candidate in candidates}
         offered = {
             candidate.key: RequestItem(
                 type=candidate.type,
@@ -81,10 +89,10 @@ class SessionItems:
                 tokens=self._requests.tokenizer.count(candidate.text),
                 digest=digest(candidate.text),
             )
-            for candidate in self._requests.planner.candidates(self.conversation.agent)
+            for candidate in candidates
         }
         return [
-            SessionItem(item=item, is_added=key in added, is_dropped=key in dropped)
+            SessionItem(item=item, is_added=key in added, is_dropped=key in dropped, written=written.get(key, ""))
             for key, item in (offered | {key: item for key, item in added.items() if key not in offered}).items()
             if item.type == kind
         ]
@@ -93,8 +101,9 @@ class SessionItems:
         """The one of that name. Raises `UsageError` with the nearest names where there is none."""
         if kind == "reference":
             return self._note(name)
-        every = {offered.item.name.casefold(): offered for offered in self.offered(kind)}
-        if found := every.get(name.casefold()):
+        every = {offered.called.casefold(): offered for offered in self.offered(kind)}
+        by_name = {offered.item.name.casefold(): offered for offered in every.values()}
+        if found := every.get(name.casefold()) or by_name.get(name.casefold()):
             return found
         if kind == "rule" and (unavailable := self.conversation.profiles.unavailable("rule", name)):
             raise UsageError(f"{unavailable.reason}.", hint=unavailable.hint)
@@ -104,7 +113,7 @@ class SessionItems:
         if kind == "tool" and not model.calls_tools:
             raise UsageError(f"{model.name} calls no tools.", hint="/model chooses another one.")
         close = get_close_matches(name.casefold(), every, n=3) or every
-        names = ", ".join(every[each].item.name for each in close)
+        names = ", ".join(every[each].called for each in close)
         raise UsageError(
             f"There is no {kind} '{name}'.", hint=f"There is: {names}." if names else f"Write one: zkchat {kind}s new"
         )

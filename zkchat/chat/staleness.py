@@ -170,7 +170,7 @@ def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> l
             agent = profiles.agents.get(item.name.casefold())
             small = [SMALL_AGENT] if item.name == DEFAULT else []
             return [instructions(agent), *small] if agent else []
-        case "rule" if item.reason == BRIEF_REASON:
+        case "rule" | "reference" if item.server or item.reason == BRIEF_REASON:
             return None
         case "rule":
             rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())

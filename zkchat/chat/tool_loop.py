@@ -279,7 +279,8 @@ class ToolLoop:
         results: list[ToolResultPart] = []
         listed = ReferenceList()
         for call, kept in calls:
-            await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments))
+            server = next((tool.server for tool in exchange.assembled.request.tools if tool.name == kept.name), "")
+            await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments, server=server))
             outcome = await self._outcome(call, exchange)
             given = self._bounded(outcome, exchange)
             self._see(outcome.references, given.text)

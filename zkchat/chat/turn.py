@@ -21,10 +21,11 @@ from zkchat.chat.references import ReferenceList, embedded, resolve_links
 from zkchat.chat.repeated_notes import is_sent_anyway, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook, as_reference, look_up
+from zkchat.chat.server_access import Resource, ServerAccess
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
 from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.context.documents import TAG_TOKENS, DocumentRoom, include_documents
+from zkchat.context.documents import TAG_TOKENS, DocumentRoom, excerpt_document, include_documents
 from zkchat.context.formatting import augmented_text
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
@@ -76,6 +77,8 @@ class Turn:
     tokenizer: Tokenizer
     proposals: ProposedChanges | None = None
     """The changes of notes that the model proposes."""
+    servers: ServerAccess | None = None
+    """The MCP servers; None where there is none."""
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
     quoted_passages: int = DEFAULT_LIMIT
@@ -127,6 +130,7 @@ class Turn:
             message.text,
             is_agent=self.requests.planner.profiles.is_agent,
             is_document=partial(is_mentioned, self.library),
+            is_resource=self.servers.is_resource if self.servers else lambda _: False,
         )
 
     def _question_without_vault(self, message: ChatMessage) -> Question:
@@ -154,14 +158,18 @@ class Turn:
 
     async def _with_notes(self, asked: ChatMessage, emit: Emit) -> tuple[Question, ChatMessage] | None:
         """A question with the notes that go along, stored again under its id; None where that ends the turn."""
-        question, user, events = self._augmented(asked)
+        resources, warnings = await self.servers.resources(asked.text) if self.servers else ([], [])
+        question, user, events = self._augmented(asked, resources)
+        events += warnings
         if user and (warning := self.journal.append(MessageEntry(message=user))):
             events.append(warning)
         for event in events:
             await emit(event)
         return (question, user) if user else None
 
-    def _augmented(self, asked: ChatMessage) -> tuple[Question, ChatMessage | None, list[Event]]:
+    def _augmented(
+        self, asked: ChatMessage, resources: Sequence[Resource] = ()
+    ) -> tuple[Question, ChatMessage | None, list[Event]]:
         """The question, the message with its notes, and what the user should see once it is stored."""
         events: list[Event] = []
         references: tuple[DocumentReference, ...] = ()
@@ -181,7 +189,7 @@ class Turn:
         if warning := self._unknown_agent(question):
             events.append(warning)
         try:
-            return question, self._user_message(question, asked, references), events
+            return question, self._user_message(question, asked, references, resources), events
         except ZkchatError as error:
             return question, None, [*events, _failed(error)]
 
@@ -215,7 +223,11 @@ class Turn:
         return [Warned(text=text) for text in new]
 
     def _user_message(
-        self, question: Question, asked: ChatMessage, references: tuple[DocumentReference, ...]
+        self,
+        question: Question,
+        asked: ChatMessage,
+        references: tuple[DocumentReference, ...],
+        resources: Sequence[Resource] = (),
     ) -> ChatMessage:
         own = self.tokenizer.count(question.text)
         agent = self.agent_for(question)
@@ -230,6 +242,7 @@ class Turn:
             found = Findings()
         self.further_passages[asked.id] = found.more
         files, marked, evidence = self._documents(question, asked, linked, found.evidence)
+        files += self._resource_parts(question, asked, resources, files)
         parts: list[Part] = [TextPart(text=question.text), *files]
         if evidence or found.nearest or excerpts or listing:
             parts.append(
@@ -277,6 +290,23 @@ class Turn:
                 break
         return files, marked, evidence
 
+    def _resource_parts(
+        self, question: Question, asked: ChatMessage, resources: Sequence[Resource], files: Sequence[FilePart]
+    ) -> list[FilePart]:
+        """What servers gave, in the room that is left beside the documents, shared by all of them."""
+        if not resources:
+            return []
+        tokenizer = self.requests.expected_tokens
+        beside = sum(tokenizer.count(file.text) + TAG_TOKENS for file in files) + TAG_TOKENS * len(resources)
+        room = self.requests.documents_room(self.agent_for(question), asked, question.prose, beside)
+        parts: list[FilePart] = []
+        for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
+            spent = sum(tokenizer.count(part.text) for part in parts)
+            found = excerpt_document(each.text, (room.tokens - spent) // left, tokenizer.count, question.prose)
+            if found.text:
+                parts.append(FilePart(name=each.uri, text=found.text, extent=found.extent, server=each.server))
+        return parts
+
     def _text_of(self, reference: DocumentReference) -> str:
         assert reference.relative_path is not None
         try:
@@ -303,6 +333,9 @@ class Turn:
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
     ) -> ChatMessage | None:
         """From a question on disk to its answer."""
+        if self.servers and self.provider.info.calls_tools:
+            for problem in await self.servers.settle(self.agent_for(question)):
+                await emit(problem)
         try:
             plan = self.requests.planner.plan(self.agent_for(question), user)
             assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)

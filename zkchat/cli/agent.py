@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli import goal, profiles
-from zkchat.cli.common import JsonOption, SettingsVaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.editors import edit_file
 from zkchat.cli.profiles import ScopeOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from zkchat.model.profile import Agent
 
@@ -66,6 +67,8 @@ def show(name: AgentArgument, vault: SettingsVaultOption = None, json_output: Js
         return
     io.out(f"{agent.name}  {profiles.describe(agent)}")
     for line in _detail_lines(agent):
+        io.out(line)
+    for line in _server_lines(io, agent, vault):
         io.out(line)
     io.out(f"\n{agent.text}")
     profiles.print_unused(io, found, "agent")
@@ -160,3 +163,20 @@ def _detail_lines(agent: "Agent") -> "Iterator[str]":
             yield f"{section}: {name} [{mode}]"
     if not agent.memory:
         yield "memory: off"
+
+
+def _server_lines(io: CommandIO, agent: "Agent", vault: "Path | None") -> "Iterator[str]":
+    """The MCP servers that are defined, with the mode of their tools; none of them is connected for it."""
+    from zkchat.compose.mcp_servers import defined_servers
+    from zkchat.compose.workspace import load_workspace
+    from zkchat.errors import ZkchatError
+
+    try:
+        found = defined_servers(load_workspace(io.environment, vault, needs_vault=False)).servers
+    except ZkchatError:  # what is wrong with the settings is told where they are needed
+        return
+    for server in found:
+        state = server.state.replace("_", " ")
+        yield f"MCP server: {server.name} [{agent.tool_mode('', server.name)}] {state}"
+    if found:
+        yield "(zkchat mcp check lists the tools of servers.)"

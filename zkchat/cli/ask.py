@@ -6,6 +6,7 @@ An option of `ask` is a parameter of the function below. What the conversation n
 
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -104,6 +105,7 @@ def ask(
     """
     from zkchat.chat.further_passages import MAX_QUOTED
     from zkchat.compose import conversation
+    from zkchat.compose.server_connections import ServerConnections
 
     io = current_io()
     ask_to_approve(io, vault, may_ask=not json_output)
@@ -122,7 +124,8 @@ def ask(
         question=_question(io, question or [], vault),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context, dry_run=dry_run)
-    return _answer(io, options, view)
+    with ServerConnections() as servers:
+        return _answer(io, replace(options, servers=servers), view)
 
 
 def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOptions) -> int:

@@ -12,6 +12,7 @@ from zkchat.errors import ZkchatError
 
 if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
+    from zkchat.cli.call_review import TerminalCallReviewer
     from zkchat.cli.change_review import TerminalChangeReviewer
     from zkchat.context.strategies import CompactionPlan
     from zkchat.vault.indexing.indexer import Progress
@@ -46,6 +47,15 @@ class TerminalInterface:
         if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
             return None
         return TerminalChangeReviewer(self._io, color=lambda: self.color, plain=self._plain)
+
+    @property
+    def call_reviewer(self) -> "TerminalCallReviewer | None":
+        from zkchat.cli.call_review import TerminalCallReviewer
+
+        environment = self._io.environment
+        if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
+            return None
+        return TerminalCallReviewer(self._io, color=lambda: self.color, plain=self._plain)
 
     def may_remember(self, text: str) -> bool:
         if self._io.environment.stdin_is_tty:

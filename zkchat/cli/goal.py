@@ -1,6 +1,7 @@
 """`zkchat agent run`: a goal worked on in steps, begun or gone on with."""
 
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -103,6 +104,7 @@ def run(
     Ctrl-C keeps what is done, and `zkchat agent run --resume` goes on from the first open step.
     """
     from zkchat.compose.conversation import ConversationOptions
+    from zkchat.compose.server_connections import ServerConnections
 
     io = current_io()
     text = _text(goal, is_needed=not resume)
@@ -117,7 +119,9 @@ def run(
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, dry_run=dry_run)
-    return _work(io, options, view, "" if resume else text, _Named(steps, tokens, minutes, review))
+    with ServerConnections() as servers:
+        used = replace(options, servers=servers)
+        return _work(io, used, view, "" if resume else text, _Named(steps, tokens, minutes, review))
 
 
 class _Named(NamedTuple):

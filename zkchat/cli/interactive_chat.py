@@ -23,6 +23,7 @@ from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.cli.progress import progress
 from zkchat.compose import conversation
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.server_connections import ServerConnections
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import CommandContext, Edit, Leave, Switch
@@ -80,7 +81,9 @@ class InteractiveChat:
         self.io = io
         self._environment = io.environment
         self._view = view
-        self._options = replace(options, user_interface=_ChatInterface(self))
+        is_drawn = can_draw_prompt(io.environment) and not view.plain
+        self._servers = ServerConnections(at_once=not is_drawn)
+        self._options = replace(options, user_interface=_ChatInterface(self), servers=self._servers)
         self._name_cache = NameCache()
         self._vault_view = VaultView()
         self._models = ModelCatalogue(lambda: self._active.opened.workspace)
@@ -91,7 +94,7 @@ class InteractiveChat:
         self._greeting = ChatGreeting(io, view)
         self._active = open_active_conversation(io, self._options, self)
         self._thinking = ThinkingToggle(self._active.opened.settings.ui.thinking)
-        self._prompt = self._make_prompt() if can_draw_prompt(io.environment) and not view.plain else None
+        self._prompt = self._make_prompt() if is_drawn else None
 
     @property
     def is_plain(self) -> bool:
@@ -102,6 +105,10 @@ class InteractiveChat:
         return self._active.opened.settings.ui.color
 
     def run(self) -> None:
+        with self._servers:
+            self._run()
+
+    def _run(self) -> None:
         try:
             if self._prompt is None:
                 self._refresh_index()
@@ -174,6 +181,7 @@ class InteractiveChat:
             models=self._models,
             goals=self._goals(opened),
             mentions=self._mentions(opened),
+            servers=opened.conversation.servers,
             keys=keys_of(self._environment, opened),
         )
 
@@ -264,6 +272,11 @@ class InteractiveChat:
     def agent_names(self) -> list[str]:
         return [agent.name for agent in self._active.opened.conversation.profiles.agents.values()]
 
+    @property
+    def resources(self) -> list[tuple[str, str]]:
+        servers = self._active.opened.conversation.servers
+        return [*servers.mentions()] if servers else []
+
     def complete_command(self, line: str) -> list[tuple[str, str]]:
         from zkchat.repl.commands import table
 
@@ -335,6 +348,7 @@ class InteractiveChat:
         active.background.submit(active.refresh)
         active.background.submit(self._refresh_name_cache)
         active.background.submit(partial(preload_libraries, active.opened.conversation.model.provider))
+        active.background.submit(self._servers.start)
         if active.session:
             active.measuring = asyncio.ensure_future(self._prepare_measuring(active))
 

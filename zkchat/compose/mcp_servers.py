@@ -127,8 +127,11 @@ def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> S
 
 
 @contextmanager
-def open_tool_servers(workspace: Workspace, *, warn: Callable[[str], None]) -> "Iterator[ToolServers | None]":
-    """Connect to the servers that may be used, in the background; at the end all of them are closed.
+def open_tool_servers(
+    workspace: Workspace, *, warn: Callable[[str], None], at_once: bool = True
+) -> "Iterator[ToolServers | None]":
+    """Connect to the servers that may be used, in the background, or have them wait for `start`; at the end all of
+    them are closed.
 
     None where there is none, and nothing is loaded. `warn` gets a sentence for each that cannot be used as it is
     defined; what happens later is told by its status.
@@ -143,13 +146,15 @@ def open_tool_servers(workspace: Workspace, *, warn: Callable[[str], None]) -> "
     if not usable:
         yield None
         return
-    with connect_servers(workspace, usable) as servers:
+    with connect_servers(workspace, usable, at_once=at_once) as servers:
         yield servers
 
 
 @contextmanager
-def connect_servers(workspace: Workspace, definitions: Sequence[ServerDefinition]) -> "Iterator[McpServers]":
-    """Begin to connect; at the end all of them are closed."""
+def connect_servers(
+    workspace: Workspace, definitions: Sequence[ServerDefinition], *, at_once: bool = True
+) -> "Iterator[McpServers]":
+    """Begin to connect, or leave that to `start`; at the end all of them are closed."""
     from zkchat.mcp_client.servers import McpServers
 
     servers = McpServers(
@@ -159,7 +164,8 @@ def connect_servers(workspace: Workspace, definitions: Sequence[ServerDefinition
         expand=lambda definition: expanded_definition(workspace, definition),
     )
     try:
-        servers.start()
+        if at_once:
+            servers.start()
         yield servers
     finally:
         servers.close()

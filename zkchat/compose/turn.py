@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.journal import Journal
     from zkchat.compose.conversation import ConversationOptions
+    from zkchat.compose.server_tools import ServerParts
     from zkchat.config.schema import Settings
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
@@ -128,6 +129,8 @@ class TurnParts:
     user_interface: UserInterface = UNATTENDED
     staged: "StagedChanges | None" = None
     """What the model has proposed in this turn, which its library shows."""
+    servers: "ServerParts | None" = None
+    """The MCP servers, and who is asked about calls of their tools."""
     proposals: "Callable[[GuardedLibrary, Readings], Proposals] | None" = None
     """Makes what the model may propose changes with, over the notes that it may see."""
 
@@ -169,6 +172,7 @@ def build_turn(parts: TurnParts) -> Turn:
         summaries=summaries,
         tokenizer=tokenizer,
         proposals=proposals,
+        servers=parts.servers.access if parts.servers else None,
         strict=settings.strict,
         quoted_passages=settings.quoted_passages,
     )
@@ -176,7 +180,7 @@ def build_turn(parts: TurnParts) -> Turn:
 
 def _request_builder(
     parts: TurnParts,
-    library: "Library",
+    library: "GuardedLibrary",
     privacy: ConversationPrivacy,
     proposals: "Proposals | None",
     readings: Readings | None,
@@ -201,7 +205,10 @@ def _request_builder(
         library=library,
         privacy=privacy,
         shares=settings.shares,
-        tools=Toolbox([*explore_tools(library, journal.now), *tools]),
+        tools=Toolbox(
+            [*explore_tools(library, journal.now), *tools],
+            parts.servers.tools(privacy, library) if parts.servers else tuple,
+        ),
         long_messages=long_messages,
         core=CORE_TOOLS,
         profiles=parts.profiles,
@@ -279,6 +286,7 @@ class OpenedParts:
     settings: TurnSettings
     changes: "ChangeStore"
     writing: WritingOptions = field(default_factory=WritingOptions)
+    servers: "ServerParts | None" = None
 
 
 def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, ...]]:
@@ -310,6 +318,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
         user_interface=opened.user_interface,
         staged=writing.staged if writing else None,
         proposals=writing.proposals if writing else None,
+        servers=opened.servers,
     )
     return build_turn(parts), notices
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from zkchat.chat.compaction import Reviewer
+    from zkchat.tools.server_approval import CallReviewer
     from zkchat.vault.indexing.indexer import Progress
     from zkchat.writing.review import ChangeReviewer
 
@@ -26,6 +27,10 @@ class UserInterface(Protocol):
     def change_reviewer(self) -> "ChangeReviewer | None":
         """Who is asked about changes of notes; None where nobody can be asked."""
 
+    @property
+    def call_reviewer(self) -> "CallReviewer | None":
+        """Who is asked about calls of MCP servers' tools; None where nobody can be asked."""
+
     def may_remember(self, text: str) -> bool:
         """Show the user what a model wants to be kept. Whether they agree."""
 
@@ -38,6 +43,7 @@ class Unattended:
 
     reviewer: "Reviewer | None" = None
     change_reviewer: "ChangeReviewer | None" = None
+    call_reviewer: "CallReviewer | None" = None
 
     def note(self, text: str) -> None:
         pass

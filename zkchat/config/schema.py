@@ -260,6 +260,15 @@ _LOCAL_SERVER: Final = (
 )
 
 
+class Mcp(SettingsSection):
+    allow: Annotated[Globs, UserOnly()] = Field(
+        default=(),
+        strict=False,
+        description="Tools of MCP servers that may be called without a question, also where nobody can be asked: "
+        "`server/tool`, or `server` for all of its tools.",
+    )
+
+
 class Ollama(SettingsSection):
     host: HttpAddress = Field(default="http://127.0.0.1:11434", description="Address of the Ollama server.")
     local: bool = Field(default=True, description=_LOCAL_SERVER)
@@ -353,6 +362,7 @@ class Settings(SettingsSection):
     write: Write = Write()
     goal: Goals = Goals()
     ui: UserInterface = UserInterface()
+    mcp: Mcp = Mcp()
     mcpServers: Annotated[dict[str, object], UserOnly(), Redacted()] = Field(  # as other programs call it
         default={},
         description="MCP servers whose tools a chat may use, by names of your own: `[mcpServers.NAME]` with `command` "

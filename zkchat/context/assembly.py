@@ -338,7 +338,8 @@ def _attached_items(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[Requ
         if isinstance(part, FilePart):
             reason = f"linked in the message; {part.extent}" if part.extent else "linked in the message"
             item = _attached_item(message, "reference", part.name, part.text, reason, tokenizer)
-            yield item.model_copy(update={"digest": part.digest}) if part.digest else item
+            known = {"digest": part.digest} if part.digest else {}
+            yield item.model_copy(update={**known, "server": part.server})
         elif isinstance(part, EvidencePart):
             for found in part.evidence:
                 yield _attached_item(

@@ -33,6 +33,8 @@ class Candidate:
     type: ItemType
     name: str
     server: str = ""
+    called: str = ""
+    """As people write its name, where that is another one."""
     include: IncludeMode = "always"
     about: str = ""
     """What a message is compared with."""
@@ -157,7 +159,8 @@ class Selector:
     def _within_tool_budget(
         self, chosen: Sequence[PromptItem], question: str, known: dict[Key, Candidate], tool_tokens: int | None
     ) -> tuple[list[PromptItem], list[LeftOut]]:
-        """Leave out tools beyond their budget: the least relevant first, then the added, then the core ones."""
+        """Leave out tools beyond their budget: those of servers first, the least relevant before others, then our own,
+        the added, and the core ones."""
         tools = [each.item for each in chosen if each.item.type == "tool"]
         over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
         if over <= 0:
@@ -165,9 +168,9 @@ class Selector:
         scores = self._scores(question, [known[key_of(item)] for item in tools])
         left_out: dict[Key, LeftOut] = {}
 
-        def order(item: RequestItem) -> tuple[bool, bool, bool, float]:
+        def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float]:
             each = known[key_of(item)]
-            return each.core, each.needed, item.include == "manual", scores[key_of(item)]
+            return each.core, each.needed, item.include == "manual", not item.server, scores[key_of(item)]
 
         for item in sorted(tools, key=order):
             if over <= 0:
@@ -235,7 +238,8 @@ def _tool(agent: Agent, spec: ToolSpec, core: Collection[str], needed: Collectio
         type="tool",
         name=spec.name,
         server=spec.server,
-        include=agent.tool_mode(spec.name, spec.server),
+        called=spec.called,
+        include=agent.tool_mode(spec.own_name or spec.name, spec.server),
         about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
         text=tool_text(spec),
         core=not spec.server and spec.name in core,

@@ -74,6 +74,8 @@ class ToolStarted(Value):
     call_id: str
     name: str
     arguments: str
+    server: str = ""
+    """The MCP server that the arguments are sent to; empty for one of zkchat's own tools."""
 
 
 class ToolFinished(Value):

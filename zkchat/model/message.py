@@ -328,6 +328,8 @@ class FilePart(Value):
     """Which part of the file the text is, in words; empty for the whole."""
     digest: str = ""
     """Of the whole text, where this is a part of it."""
+    server: str = ""
+    """The MCP server that the text is from, which calls it by the URI `name`; empty for a file of the vault."""
 
 
 class ImagePart(Value):

@@ -83,5 +83,5 @@ class Agent(Value):
 
     def tool_mode(self, name: str, server: str = "") -> IncludeMode:
         """The tool's own mode, else that of its server, else `always`."""
-        own = self.tools.get(f"{server}/{name}") if server else None
-        return own or self.tools.get(name) or self.servers.get(server) or "always"
+        own = self.tools.get(f"{server}/{name}" if server else name)
+        return own or self.servers.get(server) or "always"

@@ -16,6 +16,14 @@ class ToolSpec(Value):
     parameters: dict[str, Any]
     """JSON schema of the arguments."""
     server: str = ""
+    """The MCP server that has it; empty for one of zkchat's own."""
+    own_name: str = ""
+    """What its server calls it."""
+
+    @property
+    def called(self) -> str:
+        """As people write it: `read_document`, or `server/tool`."""
+        return f"{self.server}/{self.own_name}" if self.server else self.name
 
     @property
     def definition(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.console import Console
@@ -86,10 +86,12 @@ class _Call:
     result: str | None = None
     """None while it runs, empty where it was stopped."""
     failed: bool = False
+    server: str = ""
+    """The MCP server that it is sent to."""
 
     def draw(self, length: int = _ARGUMENT_LENGTHS[0]) -> Text:
         """`find_excerpts "sleep" → 4 passages`, with so many characters of arguments at most."""
-        call = phrases.tool_call(self.name, self.arguments, length)
+        call = phrases.tool_call(self.name, self.arguments, length, self.server)
         if not self.result:
             return Text.assemble((call, "dim"), " …" if self.result is None else "")
         result = shorten(self.result, max(2 * length, _MIN_RESULT_LENGTH))
@@ -137,16 +139,16 @@ class ActivitySection:
         thought, self._thought, self._thinking_since = self._thought, "", None
         return thought, since
 
-    def started(self, call_id: str, name: str, arguments: str) -> None:
+    def started(self, call_id: str, name: str, arguments: str, server: str = "") -> None:
         self._stop_thinking()
-        self._running[call_id] = _Call(name, arguments)
+        self._running[call_id] = _Call(name, arguments, server=server)
         self._draw()
 
     def finished(self, call_id: str, name: str, summary: str, *, failed: bool) -> None:
         self._stop_thinking()
         call = self._running.pop(call_id, _Call(name, ""))
         result = phrases.tool_result(summary, failed=failed)
-        self._finished.append(_Call(call.name, call.arguments, result, failed))
+        self._finished.append(replace(call, result=result, failed=failed))
         self._draw()
 
     def wait(self, text: str) -> None:
@@ -156,7 +158,7 @@ class ActivitySection:
     def finish(self) -> None:
         """Leave one line. Calls that were stopped have no result."""
         self._stop_thinking()
-        self._finished += [_Call(call.name, call.arguments, "") for call in self._running.values()]
+        self._finished += [replace(call, result="") for call in self._running.values()]
         self._running.clear()
         self._print_unless_redrawn()
         self._tail.show(self._line())

@@ -111,7 +111,10 @@ def _name(item: RequestItem) -> str:
         return f"“{sanitize_line(item.title)}”"
     if item.type == "summary":  # its name is the id of a marker
         return sanitize_line(item.reason)
-    return sanitize_line(f"{item.server}/{item.name}" if item.server else item.name)
+    if not item.server:
+        return sanitize_line(item.name)
+    name = item.name.removeprefix(f"{item.server}__") if item.type == "tool" else item.name
+    return sanitize_line(f"{item.server}/{name}")
 
 
 def _badge(item: RequestItem) -> str:

@@ -12,11 +12,12 @@ from zkchat.render.sanitize import sanitize_line, sanitize_text
 _MAX_CALL_LENGTH: Final = 60
 
 
-def tool_call(name: str, arguments: str, length: int = _MAX_CALL_LENGTH) -> str:
+def tool_call(name: str, arguments: str, length: int = _MAX_CALL_LENGTH, server: str = "") -> str:
     """`find_excerpts "sleep" limit=4`, with so many characters of arguments at most; those that are not a JSON object
-    are shown as written."""
+    are shown as written. Of a call whose arguments go to a server it says so: `to web: fetch "https://…"`."""
     shown = shorten(_arguments(arguments), length) if length else ""
-    return shorten(f"{sanitize_line(name)} {shown}".rstrip(), _MAX_CALL_LENGTH)
+    called = sanitize_line(f"to {server}: {name.removeprefix(f'{server}__')}" if server else name)
+    return shorten(f"{called} {shown}".rstrip(), _MAX_CALL_LENGTH)
 
 
 def _arguments(written: str) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from zkchat.chat.further_passages import Page
     from zkchat.chat.proposed_changes import ProposedChanges
+    from zkchat.chat.server_access import ServerAccess
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
     from zkchat.model.change import ChangeRecord, ChangeSet
@@ -273,6 +274,8 @@ class CommandContext:
     models: ModelCatalogue
     goals: GoalRunner
     mentions: MentionChooser
+    servers: "ServerAccess | None" = None
+    """The MCP servers; None where there is none."""
     keys: Sequence[str] = field(default=(), repr=False)
     """The API keys of this user, which no export may hold."""
 

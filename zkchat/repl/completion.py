@@ -51,6 +51,11 @@ class CompletionSource(Protocol):
     @property
     def agent_names(self) -> Sequence[str]: ...
 
+    @property
+    def resources(self) -> Sequence[tuple[str, str]]:
+        """How a message names each resource of MCP servers, and what it is called."""
+        ...
+
     def complete_command(self, line: str) -> Sequence[tuple[str, str]]:
         """Texts that may follow a line that begins with a slash, each with its description."""
         ...
@@ -75,7 +80,11 @@ class Suggestions:
         if mention := _MENTION.search(before):
             typed = mention["quoted"] or mention["plain"] or ""
             agents = self._source.agent_names if mention.start() == 0 else ()
-            return chain(self._of_agents(agents, mention["plain"]), self._documents(typed, len(mention[0])))
+            return chain(
+                self._of_agents(agents, mention["plain"]),
+                self._of_resources(typed, len(mention[0])),
+                self._documents(typed, len(mention[0])),
+            )
         return ()
 
     def _notes(self, typed: str) -> Iterator[Suggestion]:
@@ -100,6 +109,14 @@ class Suggestions:
             else:
                 about = _about(match, with_path=False) if is_note(path) else "file"
                 yield Suggestion(text=f"[[{path}]] ", replaces=replaces, name=path, about=about)
+
+    def _of_resources(self, typed: str, replaces: int) -> list[Suggestion]:
+        query = normalize_name(typed)
+        found = [row for row in self._source.resources if query and query in normalize_name(" ".join(row))]
+        return [
+            Suggestion(text=f"{mention} ", replaces=replaces, name=truncate_cells(mention, _MAX_NAME_CELLS), about=name)
+            for mention, name in found[:_MAX_PLACES]
+        ]
 
     def _of_tags(self, typed: str) -> list[Suggestion]:
         return [

@@ -156,21 +156,32 @@ def _names(arguments: type[Arguments]) -> set[str]:
 class Toolbox:
     """The tools of one conversation, by name."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], of_servers: Callable[[], Sequence[Tool]] = tuple) -> None:
+        """`of_servers`: those of MCP servers, as they are connected whenever it is called."""
         self._tools: dict[str, Tool] = {}
-        self.specs: tuple[ToolSpec, ...] = ()
+        self._own_specs: tuple[ToolSpec, ...] = ()
+        self._of_servers = of_servers
         self.add(tools)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """In an order that does not change while the tools do not."""
+        return (*self._own_specs, *(tool.spec for tool in self._served().values()))
+
+    def _served(self) -> dict[str, Tool]:
+        return {tool.spec.name: tool for tool in self._of_servers() if tool.spec.name not in self._tools}
 
     def add(self, tools: Iterable[Tool]) -> None:
         """Take further tools in; those that are there stay as they are."""
         described = [(tool.spec, tool) for tool in tools]
         new = [(spec, tool) for spec, tool in described if spec.name not in self._tools]
         self._tools |= {spec.name: tool for spec, tool in new}
-        self.specs = (*self.specs, *(spec for spec, _ in new))
+        self._own_specs = (*self._own_specs, *(spec for spec, _ in new))
 
     async def call(self, call: ToolCallPart, offered: Collection[str] | None = None) -> ToolOutcome:
         """Run a call. One of a tool that is not `offered` fails as if there were none of that name."""
-        tools = self._tools if offered is None else {name: self._tools[name] for name in self._tools if name in offered}
+        every = self._tools | self._served()
+        tools = every if offered is None else {name: tool for name, tool in every.items() if name in offered}
         tool = tools.get(call.name)
         if tool is None:
             close = get_close_matches(call.name[:MAX_QUOTED_CHARS], tools, n=1) or sorted(tools)

@@ -362,12 +362,12 @@ def test_every_setting_that_is_not_harmless_waits_for_approval(files: SettingsFi
 
 
 def test_a_setting_of_the_future_waits_for_approval_and_is_then_left_out_with_a_warning(files: SettingsFiles) -> None:
-    files.vault.write_text('[mcp.servers.x]\ncommand = "rm"\n[ui]\ncolor = "never"\nsound = true')
+    files.vault.write_text('[plugins.x]\ncommand = "rm"\n[ui]\ncolor = "never"\nsound = true')
     loaded = files.load()
-    assert (loaded.settings.ui.color, loaded.unapproved, loaded.warnings) == ("never", ("mcp", "ui.sound"), ())
+    assert (loaded.settings.ui.color, loaded.unapproved, loaded.warnings) == ("never", ("plugins", "ui.sound"), ())
     warnings = files.load(trusted=lambda _: True).warnings
     assert [warning.partition(" in ")[0] for warning in warnings] == [
-        "Unknown setting 'mcp'",
+        "Unknown setting 'plugins'",
         "Unknown setting 'ui.sound'",
     ]
 

@@ -33,6 +33,7 @@ class Source:
     def __init__(self, library: Library, agents: Sequence[str] = ()) -> None:
         self.library = library
         self.agent_names = agents
+        self.resources: list[tuple[str, str]] = []
 
     def complete_command(self, line: str) -> list[tuple[str, str]]:
         if " " in line:
@@ -43,6 +44,7 @@ class Source:
 class SourceWithoutIndex(Source):
     def __init__(self) -> None:
         self.agent_names = ()
+        self.resources: list[tuple[str, str]] = []
 
     @property
     def library(self) -> Library:  # type: ignore[override]

@@ -62,7 +62,7 @@ class PlainPresenter:
                 self._print(sanitize_text(event.text))
             case ToolStarted():
                 self._release()
-                self._calls[event.call_id] = phrases.tool_call(event.name, event.arguments)
+                self._calls[event.call_id] = phrases.tool_call(event.name, event.arguments, server=event.server)
             case ToolFinished():
                 call = self._calls.pop(event.call_id, phrases.tool_call(event.name, ""))
                 self._print_detail(f"{call}: {phrases.tool_result(event.summary, failed=event.failed)}")

@@ -85,7 +85,7 @@ class ScreenPresenter:
             case ThinkingDelta():
                 self._thought(event.text)
             case ToolStarted():
-                self._activity().started(event.call_id, event.name, event.arguments)
+                self._activity().started(event.call_id, event.name, event.arguments, event.server)
             case ToolFinished():
                 self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
             case Notice():

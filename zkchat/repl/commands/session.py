@@ -13,6 +13,7 @@ from zkchat.model.note import without_suffix
 from zkchat.model.trust import PAGES
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 from zkchat.repl.commands.changes import create_file
+from zkchat.repl.commands.servers import state_lines
 
 _NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
 _USAGE: Final = "Name a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
@@ -47,6 +48,8 @@ async def rules(context: CommandContext, _argument: str) -> Outcome:
 
 async def tools(context: CommandContext, _argument: str) -> Outcome:
     outcome = _list(context, "tool", f"{context.conversation.model.name} calls no tools.")
+    for line in state_lines(context):
+        context.surface.print_dimmed(line)
     if names := ", ".join(_without_room(context.conversation.messages)):
         context.surface.print_dimmed(f"Left out of the last request, where tools had no more room: {names}")
     return outcome
@@ -114,7 +117,7 @@ def complete_item(context: CommandContext, text: str) -> list[str]:
     """Complete rules and tools; notes are completed wherever `[[` is typed."""
     conversation = context.items.conversation
     rules = (f"rule {rule.name}" for rule in conversation.profiles.rules.values())
-    tools = (f"tool {tool.name}" for tool in conversation.tools)
+    tools = (f"tool {tool.called}" for tool in conversation.tools)
     return _beginning_with(text, chain(rules, tools, ["memory"]))
 
 
@@ -150,11 +153,11 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
     every = context.items.offered(kind)
     if not every:
         raise UsageError(otherwise)
-    width = max(len(each.item.name) for each in every)
+    width = max(len(each.called) for each in every)
     for each in every:
         item, tell = each.item, context.surface.print if each.is_in else context.surface.print_dimmed
         mark, state = ("*" if each.is_in else " "), "" if each.is_in and not each.is_added else each.state
-        tell(f"{mark} {item.name:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
+        tell(f"{mark} {each.called:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
     if any(each.is_in for each in every):
         context.surface.print_dimmed("* in every request")
     return NOTHING

@@ -17,6 +17,7 @@ from zkchat.repl.commands import (
     goal,
     history,
     model_choice,
+    servers,
     session,
     verification,
     writing,
@@ -35,12 +36,16 @@ _MIN_WORD: Final = 3
 async def run(context: CommandContext, line: str) -> Outcome:
     """Run a line that begins with a slash. Errors are printed, not raised.
 
-    A message that begins with a path, such as `/usr/bin/env: what is it?`, is a message.
+    A message that begins with a path, such as `/usr/bin/env: what is it?`, is a message. `/server:prompt` is a prompt
+    of an MCP server.
     """
     name, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
-    if "/" in name:
+    prompt = servers.split_prompt(context, name)
+    if "/" in name and not prompt:
         return Send(line)
     try:
+        if prompt:
+            return await servers.send_prompt(context, *prompt, argument)
         return await find_command(name).run(context, argument)
     except ZkchatError as error:
         context.surface.print(f"{error.message} {error.hint}".strip())
@@ -79,7 +84,7 @@ def described_completions(context: CommandContext, line: str) -> list[tuple[str,
     if gap:
         return [(text, find_command(name).describe(context, text)) for text in found]
     descriptions = {f"/{command.name}": command.help for command in COMMANDS}
-    return [(text, descriptions.get(text, "")) for text in found]
+    return [*((text, descriptions.get(text, "")) for text in found), *servers.prompt_completions(context, name)]
 
 
 async def _help(context: CommandContext, argument: str) -> Outcome:
@@ -369,7 +374,8 @@ COMMANDS: Final[Sequence[Command]] = (
         name="tools",
         is_minor=True,
         help="what the model can do",
-        details="Each tool with its mode and what it takes; * before those that are in every request.",
+        details="Each tool with its mode and what it takes; * before those that are in every request. Tools of MCP "
+        "servers are called server/tool; of a server that cannot be used you read why.",
         act=session.tools,
     ),
     Command(

@@ -1,0 +1,56 @@
+"""The tools of MCP servers for one conversation: what may be called, what stays on this machine."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zkchat.chat.local_texts import ConversationLocalTexts
+from zkchat.chat.server_access import ServerAccess
+from zkchat.tools.server_approval import CallApprovals, CallPolicy, CallReviewer
+from zkchat.tools.server_tools import ServerTools
+
+if TYPE_CHECKING:
+    from zkchat.chat.privacy import ConversationPrivacy
+    from zkchat.compose.workspace import Workspace
+    from zkchat.ports import ToolServers
+    from zkchat.vault.library import GuardedLibrary
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerParts:
+    """What the servers of a conversation are used with."""
+
+    servers: "ToolServers"
+    approvals: CallApprovals
+    reviewer: CallReviewer | None = None
+    """None where nobody can be asked."""
+    allowed: tuple[str, ...] = ()
+    """Servers and tools that the settings allow unasked."""
+    waits: bool = False
+    """Whether answers wait until servers are connected."""
+
+    @property
+    def access(self) -> ServerAccess:
+        return ServerAccess(servers=self.servers, waits=self.waits)
+
+    def tools(self, privacy: "ConversationPrivacy", library: "GuardedLibrary") -> ServerTools:
+        policy = CallPolicy(
+            approvals=self.approvals,
+            local=ConversationLocalTexts(privacy=privacy, library=library),
+            reviewer=self.reviewer,
+            allowed=self.allowed,
+        )
+        return ServerTools(servers=self.servers, policy=policy, library=library)
+
+
+def server_parts(
+    workspace: "Workspace", servers: "ToolServers", reviewer: CallReviewer | None, *, waits: bool
+) -> ServerParts:
+    from zkchat.config.call_approvals import StoredApprovals
+
+    return ServerParts(
+        servers=servers,
+        approvals=StoredApprovals(workspace.paths.data / "mcp-approvals.json", workspace.paths.vault_key),
+        reviewer=reviewer,
+        allowed=workspace.settings.mcp.allow,
+        waits=waits,
+    )

@@ -1,0 +1,55 @@
+"""The user's approvals of tools of MCP servers: each holds for one definition of a server and one tool of it."""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ValidationError
+
+from zkchat.config.servers import server_table
+from zkchat.errors import StorageError
+from zkchat.files import locked, read_bounded, write_atomically
+from zkchat.model.tool_server import ServerDefinition
+
+_MAX_BYTES: Final = 1_000_000
+_MAX_APPROVALS: Final = 2_000
+"""The oldest are forgotten, and asked about again."""
+_LOCK_SECONDS: Final = 5.0
+
+
+class _Approvals(BaseModel):
+    tools: dict[str, str] = {}
+    """By digest, `server/tool` for whoever reads the file; the oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredApprovals:
+    """Implements `tools.server_approval.CallApprovals`. A file that cannot be understood approves nothing."""
+
+    file: Path
+    vault: str
+    """Which of the definitions that come with vaults are meant."""
+
+    def is_approved(self, definition: ServerDefinition, tool: str) -> bool:
+        return self._key(definition, tool) in self._read().tools
+
+    def approve(self, definition: ServerDefinition, tool: str) -> None:
+        """Where it cannot be written, the user is asked again in the next conversation."""
+        with suppress(StorageError), locked(self.file.with_suffix(".lock"), seconds=_LOCK_SECONDS):
+            tools = self._read().tools | {self._key(definition, tool): f"{definition.name}/{tool}"}
+            kept = dict([*tools.items()][-_MAX_APPROVALS:])
+            write_atomically(self.file, _Approvals(tools=kept).model_dump_json(indent=2) + "\n", mode=0o600)
+
+    def _read(self) -> _Approvals:
+        try:
+            return _Approvals.model_validate_json(read_bounded(self.file, max_bytes=_MAX_BYTES))
+        except (OSError, ValidationError):
+            return _Approvals()
+
+    def _key(self, definition: ServerDefinition, tool: str) -> str:
+        of_vault = self.vault if definition.origin == "vault" else ""
+        content = [definition.origin, of_vault, definition.name, server_table(definition), tool]
+        return sha256(json.dumps(content, sort_keys=True).encode(errors="surrogatepass")).hexdigest()

@@ -1,0 +1,130 @@
+"""Which calls of MCP servers' tools are made: what the user allowed, is asked, or has to keep on this machine."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Protocol
+
+from zkchat.model.tool_server import ServerDefinition, ServerTool
+from zkchat.tools.server_names import shown_name
+
+CallAnswer = Literal["yes", "no", "always"]
+
+MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerCall:
+    """A call that a model wants to make."""
+
+    definition: ServerDefinition
+    tool: ServerTool
+    arguments: Mapping[str, object]
+    warning: str = ""
+    """Why the user is asked about a call that would be made unasked otherwise, as a sentence."""
+
+    @property
+    def name(self) -> str:
+        return shown_name(self.definition.name, self.tool.name)
+
+    @property
+    def may_always(self) -> bool:
+        """Whether the answer may hold for all further calls."""
+        return not self.warning
+
+
+class CallReviewer(Protocol):
+    """The user, asked about a call."""
+
+    def review(self, call: ServerCall) -> CallAnswer: ...
+
+
+class CallApprovals(Protocol):
+    """The user's approvals that hold from one conversation to the next."""
+
+    def is_approved(self, definition: ServerDefinition, tool: str) -> bool: ...
+
+    def approve(self, definition: ServerDefinition, tool: str) -> None: ...
+
+
+class LocalTexts(Protocol):
+    """What must stay on this machine."""
+
+    def was_disclosed(self) -> bool:
+        """Whether the model has seen anything of it."""
+        ...
+
+    def are_withheld(self) -> bool:
+        """Whether the model may see nothing of it."""
+        ...
+
+    def are_sent_in(self, text: str) -> bool:
+        """Whether arguments hold a passage or a name of it."""
+        ...
+
+    def are_received_in(self, text: str) -> bool:
+        """Whether an answer holds a passage of it."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallPolicy:
+    """Decides on each call, and asks the user where that is needed.
+
+    That a tool only reads is the server's own word. It is believed of servers that the user defined, and not of those
+    that came with a vault.
+    """
+
+    approvals: CallApprovals
+    local: LocalTexts
+    reviewer: CallReviewer | None = None
+    """None where nobody can be asked."""
+    allowed: Collection[str] = ()
+    """Servers and tools (`server/tool`) that the settings allow unasked."""
+    _accepted: set[tuple[str, str]] = field(default_factory=set)
+    """Tools that the user accepted for this conversation."""
+
+    def refusal(self, call: ServerCall) -> str:
+        """Why a call is not made, as a sentence for the model; empty where it is."""
+        may_leak = not call.definition.is_local and self.local.was_disclosed()
+        if may_leak and self.local.are_sent_in(_texts(call.arguments)):
+            return (
+                f"Not sent: the arguments hold text of a note that stays on the user's machine, and the server "
+                f"{call.definition.name} is elsewhere. Call it without, or do without it."
+            )
+        if may_leak:
+            return self._ask(replace(call, warning=MAY_LEAK))
+        return "" if self._is_allowed(call) else self._ask(call)
+
+    def _is_allowed(self, call: ServerCall) -> bool:
+        definition, tool = call.definition, call.tool
+        if tool.is_read_only and definition.origin == "user":
+            return True
+        if (definition.name, tool.name) in self._accepted or not {definition.name, call.name}.isdisjoint(self.allowed):
+            return True
+        return self.approvals.is_approved(definition, tool.name)
+
+    def _ask(self, call: ServerCall) -> str:
+        if self.reviewer is None:
+            why = call.warning or "The user has to allow it first."
+            return f"Not called: nobody can be asked about {call.name} here. {why} Do without it."
+        answer = self.reviewer.review(call)
+        if answer == "no":
+            return f"Not called: the user said no to {call.name} with these arguments. Do without it."
+        if call.may_always:
+            self._accepted.add((call.definition.name, call.tool.name))
+            if answer == "always":
+                self.approvals.approve(call.definition, call.tool.name)
+        return ""
+
+
+def _texts(value: object) -> str:
+    """Every text in a JSON value, below each other."""
+    match value:
+        case str():
+            return value
+        case Mapping():
+            return "\n".join(f"{key}\n{_texts(each)}" for key, each in value.items())
+        case list() | tuple():
+            return "\n".join(map(_texts, value))
+        case _:
+            return str(value)
