@@ -105,7 +105,6 @@ def ask(
     """
     from zkchat.chat.further_passages import MAX_QUOTED
     from zkchat.compose import conversation
-    from zkchat.compose.server_connections import ServerConnections
 
     io = current_io()
     ask_to_approve(io, vault, may_ask=not json_output)
@@ -124,14 +123,17 @@ def ask(
         question=_question(io, question or [], vault),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context, dry_run=dry_run)
-    with ServerConnections() as servers:
-        return _answer(io, replace(options, servers=servers), view)
+    return _answer(io, options, view)
 
 
 def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOptions) -> int:
     from zkchat.compose import conversation
+    from zkchat.compose.server_connections import ServerConnections
 
-    with conversation.open_conversation(io.environment, options) as opened:
+    with (
+        ServerConnections() as servers,
+        conversation.open_conversation(io.environment, replace(options, servers=servers)) as opened,
+    ):
         announce_model(io, opened)
         _check_writing(opened, options)
         if options.writing.enabled and opened.conversation.writing.is_on:

@@ -104,7 +104,6 @@ def run(
     Ctrl-C keeps what is done, and `zkchat agent run --resume` goes on from the first open step.
     """
     from zkchat.compose.conversation import ConversationOptions
-    from zkchat.compose.server_connections import ServerConnections
 
     io = current_io()
     text = _text(goal, is_needed=not resume)
@@ -119,9 +118,7 @@ def run(
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, dry_run=dry_run)
-    with ServerConnections() as servers:
-        used = replace(options, servers=servers)
-        return _work(io, used, view, "" if resume else text, _Named(steps, tokens, minutes, review))
+    return _work(io, options, view, "" if resume else text, _Named(steps, tokens, minutes, review))
 
 
 class _Named(NamedTuple):
@@ -138,10 +135,14 @@ def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions,
     from zkchat.cli.plan_review import TerminalPlanReviewer
     from zkchat.compose.conversation import open_conversation
     from zkchat.compose.goals import bounds_of, open_goal_run
+    from zkchat.compose.server_connections import ServerConnections
 
     environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
     is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
-    with open_conversation(environment, options) as opened:
+    with (
+        ServerConnections() as servers,
+        open_conversation(environment, replace(options, servers=servers)) as opened,
+    ):
         writes = opened.conversation.writing.is_on or (not text and _goal_writes(opened))
         if view.dry_run and not writes:
             raise UsageError(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
     from zkchat.chat.journal import Asked, Journal
     from zkchat.compose.document_links import VaultDocumentLinks
-    from zkchat.compose.server_tools import ServerParts
     from zkchat.config.schema import Settings
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
@@ -168,10 +167,8 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         provider = model.provider
         library, cache_notices = stack.enter_context(open_note_library(workspace))
         refresher = NoteIndexRefresher(library, provider, local_folders_of(workspace), options)
-        private = options.private or journal.history.is_private
-        settings = TurnSettings.from_settings(workspace.settings, options, private=private)
+        settings = TurnSettings.from_settings(workspace.settings, options, private=journal.history.is_private)
         changes = stack.enter_context(open_change_store(workspace, library))
-        servers, about_servers = _open_servers(workspace, options, provider)
         parts = OpenedParts(
             workspace=workspace,
             journal=journal,
@@ -183,13 +180,13 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             settings=settings,
             changes=changes,
             writing=options.writing,
-            servers=servers,
+            servers=options.servers,
         )
         turn, trouble = open_turn(stack, parts)
         background = build_background_summaries(turn, settings)
         conversation = Conversation(turn, () if asked else choices, background, model.entry)
         about_files = (*workspace.loaded.warnings, *recovered, *_first_problems(profiles.problems), *trouble)
-        notices = (*model.warnings, *cache_notices, *about_files, *about_servers, *_cannot_write(conversation, options))
+        notices = (*model.warnings, *cache_notices, *about_files, *_cannot_write(conversation, options))
         yield OpenConversation(
             conversation=conversation,
             store=journal.store,
@@ -202,21 +199,6 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             warnings=(*(Warned(text=text) for text in notices), *unmet, *left_open),
             asked=asked,
         )
-
-
-def _open_servers(
-    workspace: Workspace, options: ConversationOptions, provider: "ModelProvider"
-) -> tuple["ServerParts | None", tuple[str, ...]]:
-    """The MCP servers for a model that has a use for them, and what the user should know of their definitions."""
-    if options.servers is None or provider.info.needs_notes:
-        return None, ()
-    servers, warnings = options.servers.open(workspace)
-    if servers is None:
-        return None, warnings
-    from zkchat.compose.server_tools import server_parts
-
-    reviewer = options.user_interface.call_reviewer
-    return server_parts(workspace, servers, reviewer, waits=options.servers.waits), warnings
 
 
 def _cannot_write(conversation: "Conversation", options: ConversationOptions) -> tuple[str, ...]:

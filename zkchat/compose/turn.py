@@ -19,6 +19,7 @@ from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits, ToolLoop
 from zkchat.chat.turn import IndexRefresher, Turn
 from zkchat.compose.proposals import ProposalParts, proposals_over
 from zkchat.compose.providers import may_answer_anytime, tokenizer_of
+from zkchat.compose.server_connections import ServerConnections
 from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
@@ -98,7 +99,7 @@ class TurnSettings:
             look_again=settings.references.look_again,
             check_answers=settings.references.check_answers,
             model_summaries=settings.references.model_summaries,
-            private=private,
+            private=private or options.private,
             strict=options.strict,
             quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
         )
@@ -189,7 +190,7 @@ def _request_builder(
     memory = parts.memory.within(privacy) if parts.memory and settings.memory else None
     recall = _archive_recall(parts, privacy)
     long_messages = LongMessages(journal=journal, privacy=privacy)
-    tools = [*_other_tools(parts, recall, memory), *attachment_tools(long_messages.texts), *_write_tools(proposals)]
+    tools = [*_read_tools(parts, library, recall, memory), *attachment_tools(long_messages.texts)]
     compactor = Compactor(
         journal=journal,
         provider=provider,
@@ -205,10 +206,7 @@ def _request_builder(
         library=library,
         privacy=privacy,
         shares=settings.shares,
-        tools=Toolbox(
-            [*explore_tools(library, journal.now), *tools],
-            parts.servers.tools(privacy, library) if parts.servers else tuple,
-        ),
+        tools=Toolbox([*tools, *_write_tools(proposals)], _server_tools(parts, privacy, library)),
         long_messages=long_messages,
         core=CORE_TOOLS,
         profiles=parts.profiles,
@@ -264,8 +262,16 @@ def _archive_recall(parts: TurnParts, privacy: ConversationPrivacy) -> ArchiveRe
     )
 
 
-def _other_tools(parts: TurnParts, recall: ArchiveRecall | None, memory: "Memory | None") -> "list[Tool]":
-    tools = recall_tools(recall.find) if recall else []
+def _server_tools(
+    parts: TurnParts, privacy: ConversationPrivacy, library: "GuardedLibrary"
+) -> "Callable[[], Sequence[Tool]]":
+    return parts.servers.tools(privacy, library) if parts.servers else tuple
+
+
+def _read_tools(
+    parts: TurnParts, library: "Library", recall: ArchiveRecall | None, memory: "Memory | None"
+) -> "list[Tool]":
+    tools: list[Tool] = [*explore_tools(library, parts.journal.now), *(recall_tools(recall.find) if recall else [])]
     if memory:
         may_remember = None if parts.settings.private else parts.user_interface.may_remember
         tools += memory_tools(memory, may_remember, parts.journal)
@@ -286,7 +292,7 @@ class OpenedParts:
     settings: TurnSettings
     changes: "ChangeStore"
     writing: WritingOptions = field(default_factory=WritingOptions)
-    servers: "ServerParts | None" = None
+    servers: ServerConnections | None = None
 
 
 def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, ...]]:
@@ -296,6 +302,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
     workspace, provider = opened.workspace, opened.provider
     tokenizer, prior = tokenizer_of(provider)
     memory, notices = _open_memory(stack, opened)
+    servers, about_servers = _open_servers(opened)
     relevance = Relevance(installed())
     writing = _proposal_parts(opened)
     if _selects_by_relevance(opened):  # the first question will need it
@@ -318,9 +325,22 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
         user_interface=opened.user_interface,
         staged=writing.staged if writing else None,
         proposals=writing.proposals if writing else None,
-        servers=opened.servers,
+        servers=servers,
     )
-    return build_turn(parts), notices
+    return build_turn(parts), (*notices, *about_servers)
+
+
+def _open_servers(opened: OpenedParts) -> tuple["ServerParts | None", tuple[str, ...]]:
+    """The MCP servers for a model that has a use for them, and what the user should know of their definitions."""
+    if opened.servers is None or opened.provider.info.needs_notes:
+        return None, ()
+    servers, warnings = opened.servers.open(opened.workspace)
+    if servers is None:
+        return None, warnings
+    from zkchat.compose.server_tools import server_parts
+
+    reviewer = opened.user_interface.call_reviewer
+    return server_parts(opened.workspace, servers, reviewer, waits=opened.servers.waits), warnings
 
 
 def _proposal_parts(opened: OpenedParts) -> "ProposalParts | None":
