@@ -182,10 +182,11 @@ def import_(
     yes: YesOption = False,
     vault: SettingsVaultOption = None,
 ) -> None:
-    """Take over the MCP servers of another program: it shows what would be added, and asks.
+    """Take over the MCP servers of another program.
 
-    Without a name it looks at the usual places of all programs that it knows. A server of yours is left as it is,
-    unless you say --replace. Values of variables and headers are copied, and not shown.
+    It shows what would be added, and asks. Without a name it looks at the usual places of all programs that it knows.
+    A server of yours is left as it is, unless you say --replace. Values of variables and headers are copied, and not
+    shown.
 
     zkchat mcp import claude-desktop
 
