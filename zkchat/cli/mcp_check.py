@@ -32,8 +32,8 @@ def check(
 ) -> int:
     """Connect to the MCP servers, and show what they offer.
 
-    It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is given up. The exit code is 6 where a server cannot be reached, and 3
-    where one cannot be used as it is defined.
+    It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is
+    given up. The exit code is 6 where a server cannot be reached, and 3 where one cannot be used as it is defined.
     """
     from zkchat.compose.mcp_servers import INSTALL, defined_servers, is_client_installed
 

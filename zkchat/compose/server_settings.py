@@ -100,7 +100,7 @@ def find_imports(environment: Environment, source: str | None, project: Path) ->
     from zkchat.config.host_files import HOSTS, host_places, read_servers_of
 
     if source is not None and source not in host_names():
-        file = environment.cwd / Path(source).expanduser()
+        file = environment.home / source[2:] if source.startswith("~/") else environment.cwd / source
         try:
             return [_import_source(file.name, read_servers_of(file, project))], []
         except FileNotFoundError:
