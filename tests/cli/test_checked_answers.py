@@ -53,3 +53,16 @@ def test_an_answer_that_agrees_is_shown_as_it_is(world: World) -> None:
 def test_with_strict_any_model_is_checked(world: World) -> None:
     model = world.script([{"text": WRONG}])
     assert world.run("ask", QUESTION, "--model", model, "--strict").out == INSTEAD
+
+
+def test_with_strict_statements_that_do_not_stand_in_the_notes_are_named(world: World) -> None:
+    said = "Obsidian Sync is end-to-end encrypted. Dolphins sleep with one eye open."
+    result = world.run("ask", QUESTION, "--model", world.script([{"text": said}]), "--strict")
+    assert result.out == f"{said}\n"
+    assert (
+        "warning: 1 of 2 statements of the answer does not stand in your notes, word for word or nearly: "
+        "“Dolphins sleep with one eye open.”." in result.err
+    )
+    model = world.script([{"text": "Obsidian Sync is end-to-end encrypted."}])
+    assert "statement" not in world.run("ask", QUESTION, "--model", model, "--strict").err
+    assert "statement" not in world.run("ask", QUESTION, "--model", world.script([{"text": said}])).err

@@ -1,4 +1,4 @@
-"""An answer that contradicts the passages it was given: the passage is shown instead."""
+"""Check an answer against the notes: what contradicts a passage is replaced by it, what they do not say is named."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,12 @@ from zkchat.model.message import ChatMessage, FilePart
 from zkchat.model.prompt import Finish
 from zkchat.model.quotation import place_of, quotations
 from zkchat.model.session import HeadEntry
-from zkchat.model.text import shorten
+from zkchat.model.text import counted, shorten
 from zkchat.vault.verification.contradiction import Contradiction, find_contradiction
 
 MAX_QUOTED_CHARS = 160
+MAX_QUOTED_STATEMENTS = 3
+"""Statements that a warning quotes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,7 @@ class AnswerCheck:
     """Checks answers of models that were handed passages: small ones, and any in strict mode.
 
     Large models with tools are left alone: they read more than what was handed to them. The answer of the model stays
-    in the session, on a branch of its own.
+    in the session, on a branch of its own. In strict mode, statements that do not stand in the notes are named.
     """
 
     loop: ToolLoop
@@ -46,6 +48,23 @@ class AnswerCheck:
         found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
         if found:
             await self._replace(exchange, user, found, emit)
+        elif exchange.strict and (warning := self._unsupported(text)):
+            await emit(warning)
+
+    def _unsupported(self, answer: str) -> Warned | None:
+        """A warning that names the statements of an answer which do not stand in the notes; None if all do."""
+        from zkchat.vault.verification.verify import verify
+
+        statements = verify(self.loop.library, answer).statements
+        missing = [f"“{_shortened(each.text)}”" for each in statements if not each.is_supported]
+        if not missing:
+            return None
+        quoted = ", ".join([*missing[:MAX_QUOTED_STATEMENTS], *["…"] * (len(missing) > MAX_QUOTED_STATEMENTS)])
+        return Warned(
+            text=f"{len(missing)} of {counted(len(statements), 'statement')} of the answer "
+            f"{'does' if len(missing) == 1 else 'do'} not stand in your notes, word for word or nearly: {quoted}.",
+            hint="/verify in a chat, and zkchat verify, show what your notes say of each.",
+        )
 
     async def _replace(self, exchange: Exchange, user: ChatMessage, found: Contradiction, emit: Emit) -> None:
         loop = self.loop
@@ -64,8 +83,12 @@ class AnswerCheck:
         await emit(TextDelta(text=text))
 
     def _warning(self, found: Contradiction, message_id: str) -> Warned:
-        said = shorten(" ".join(found.said.split()), MAX_QUOTED_CHARS)
+        said = _shortened(found.said)
         return Warned(
             text=f"{self.loop.provider.info.name} said “{said}”, which contradicts {place_of(found.evidence)}.",
             hint=f"Its answer is kept: /branch {message_id} returns to it. references.check_answers = false shows it.",
         )
+
+
+def _shortened(sentence: str) -> str:
+    return shorten(" ".join(sentence.split()), MAX_QUOTED_CHARS)
