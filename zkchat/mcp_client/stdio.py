@@ -37,6 +37,7 @@ _SECONDS_TO_END: Final = 0.7
 _SECONDS_FOR_CHILDREN: Final = 0.3
 """For children of a server that has ended, and for a server whose output has ended."""
 _POLL_SECONDS: Final = 0.01
+_WATCH_SECONDS: Final = 0.25
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
@@ -70,6 +71,14 @@ class ServerProcess:
             pass
         finally:
             self._on_end()
+
+    async def watch(self, receiver: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        """End the connection when the process has ended: a child of it may keep its output open."""
+        while not self._has_ended():
+            await anyio.sleep(_WATCH_SECONDS)
+        await anyio.sleep(_SECONDS_FOR_CHILDREN)  # for what it wrote before
+        receiver.close()
+        self._on_end()
 
     async def _pass_on(
         self, reader: asyncio.StreamReader, receiver: MemoryObjectSendStream[SessionMessage | Exception]
@@ -177,6 +186,7 @@ async def open_process(process: ServerProcess) -> AsyncGenerator[Streams, None]:
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.read_messages, incoming)
+            tasks.start_soon(process.watch, incoming)
             tasks.start_soon(process.write_messages, outgoing)
             tasks.start_soon(process.keep_errors)
             try:

@@ -48,6 +48,9 @@ class _Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128  # all connect at once
 
+    def handle_error(self, *_: object) -> None:
+        """A client that went away is what some tests are about."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     state: HttpServer

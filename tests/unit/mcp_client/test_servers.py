@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.waiting import eventually
-from tests.unit.mcp_client.bench import SERVER, Bench, plain
+from tests.unit.mcp_client.bench import SERVER, Bench, is_alive, plain
 from zkchat.errors import ConfigError
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition
 
@@ -196,6 +196,13 @@ def test_a_server_that_dies_in_a_call_is_connected_again_at_the_next(bench: Benc
     assert bench.status("plain").tools
     assert json.loads(bench.call("process").text)["pid"] != before
     assert bench.status("plain").state == "ready"
+
+
+def test_a_server_that_dies_and_leaves_a_child_is_connected_again_at_the_next(bench: Bench) -> None:
+    _, child = map(int, bench.call("child").text.split())
+    assert bench.call("die").text == "The MCP server plain ended with exit code 5."
+    assert bench.call("echo").text == "{}"
+    assert not is_alive(child)
 
 
 def test_an_endless_line_ends_the_connection(bench: Bench) -> None:
