@@ -5,6 +5,7 @@ Each attempt is made in a vault with the note and in one without it. The host mu
 """
 
 import json
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from tests.support.egress import FILE, ID, OPEN, SECRET, leaked
 from tests.support.mcp_lines import answers, call
 from tests.support.world import World
 
+CHANGED_AT: Final = 1_770_000_000
+"""When the notes were changed, lest an answer tells how long the test took."""
 NAMES: Final = {
     "id": ID,
     "title": "Wombattitle",
@@ -47,6 +50,18 @@ QUERIES: Final = {
     "date": "lighthouse after:2020-01-01",
     "without": "password -keeper",
 }
+ABOUT_VAULT: Final = (
+    "How many notes do I have?",
+    "Which notes did I change last?",
+    "Which tags do I have?",
+    "What is in my vault?",
+    "Which notes have no links to them?",
+    "Which links are broken?",
+    "Which is my longest note?",
+    "Which notes link to Open garden?",
+    "Which notes are in the folder Diaries?",
+    "Which notes have the tag bilbytag?",
+)
 READS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     **{f"read_document by {how}": ("read_document", {"path": name}) for how, name in NAMES.items()},
     **{f"fetch by {how}": ("fetch", {"id": name}) for how, name in NAMES.items()},
@@ -71,6 +86,7 @@ READS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "ask_vault by its words": ("ask_vault", {"question": "What is the lighthouse password?", "limit": 20}),
     "ask_vault for its value": ("ask_vault", {"question": "Who has the mood Potoroovalue?"}),
     "ask_vault of a note that embeds it": ("ask_vault", {"question": "What grows in [[Open garden]]?"}),
+    **{f"ask_vault: {question}": ("ask_vault", {"question": question}) for question in ABOUT_VAULT},
     "verify_quotes word for word": ("verify_quotes", {"text": "The lighthouse password is Quollsecret."}),
     "verify_quotes nearly": ("verify_quotes", {"text": "The password of the lighthouse is Quollsecret."}),
     "verify_quotes with another name": ("verify_quotes", {"text": "The lighthouse password is Numbatword."}),
@@ -114,6 +130,7 @@ UNKNOWN: Final = frozenset(
         ),
         "list_documents by a wildcard",
         "ask_vault for its value",
+        "ask_vault: Which notes have no links to them?",
         "ask_vault of a note that embeds it",
     }
 )
@@ -123,10 +140,9 @@ UNKNOWN: Final = frozenset(
 def world_with(folder: Path, secret: str | None = SECRET, **variables: str) -> World:
     folder.mkdir()
     world = World(folder, variables)
-    for path, text in OPEN.items():
-        world.note(path, text)
-    if secret is not None:
-        world.note(FILE, secret)
+    notes = OPEN if secret is None else {**OPEN, FILE: secret}
+    for number, (path, text) in enumerate(notes.items()):
+        os.utime(world.note(path, text), (CHANGED_AT + number, CHANGED_AT + number))
     return world
 
 

@@ -103,6 +103,14 @@ def test_a_long_note_is_fetched_in_parts(world: World, monkeypatch: pytest.Monke
     assert "Sleep.md has 42 characters." in says(given[3])
 
 
+def test_a_question_about_the_vault_itself_is_answered_from_the_index(world: World) -> None:
+    answer = answers(world, call(1, "ask_vault", question="Which notes did I change last?"))[1]
+    given = answer["structuredContent"]
+    assert (given["verdict"], [source["path"] for source in given["sources"]]) == ("answered", ["Sleep.md"])
+    assert "[[Sleep]]" in given["listing"]
+    assert answer["content"][1]["uri"] == "note:///Sleep.md"
+
+
 def test_a_text_without_end_is_cut(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "MAX_TEXT_CHARS", 30)
     given = answers(world, call(1, "read_document", path="Sleep"))[1]["structuredContent"]

@@ -93,9 +93,11 @@ class VaultAnswer(Answer):
         Verdict,
         Field(description="Whether the quotes answer the question. Where nothing does, say so."),
     ]
-    quotes: list[Quote]
-    nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")]
-    more: Annotated[int, Field(description="How many further passages there are.")]
+    quotes: list[Quote] = []
+    nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")] = []
+    listing: Annotated[str, Field(description="The answer to a question about the vault itself, in Markdown.")] = ""
+    sources: Annotated[list[Source], Field(description="The notes that the listing names.")] = []
+    more: Annotated[int, Field(description="How many further passages, or lines of the listing, there are.")] = 0
 
 
 class Place(Answer):

@@ -44,7 +44,6 @@ from zkchat.ports import Tool
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.registry import Arguments, FunctionTool
 from zkchat.vault.indexing.indexer import Progress
-from zkchat.vault.library import Library
 from zkchat.writing.tools import PROPOSED, write_tools
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -119,7 +118,7 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
             "they answer it. Use it first for any question about the notes.",
             AskVault,
             VaultAnswer,
-            ask_vault,
+            lambda vault, wanted: ask_vault(vault.library, wanted, vault.workspace.environment.now()),
             has_links=True,
         ),
         _own(
@@ -128,11 +127,23 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
             "where, and which do not. Use it before you give an answer that quotes notes.",
             VerifyQuotes,
             VerifiedText,
-            verify_quotes,
+            lambda vault, wanted: verify_quotes(vault.library, wanted),
             has_links=True,
         ),
-        _own("search", "Find notes by words. Gives ids for fetch.", SearchNotes, Hits, search),
-        _own("fetch", "Read a note that search found, by its id.", FetchNote, Document, fetch),
+        _own(
+            "search",
+            "Find notes by words. Gives ids for fetch.",
+            SearchNotes,
+            Hits,
+            lambda vault, wanted: search(vault.library, wanted),
+        ),
+        _own(
+            "fetch",
+            "Read a note that search found, by its id.",
+            FetchNote,
+            Document,
+            lambda vault, wanted: fetch(vault.library, wanted),
+        ),
     ]
     chat = [_of_chat(tool) for tool in explore_tools(_UNOPENED, utc_now)]
     changing = [_changing(tool) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
@@ -144,12 +155,12 @@ def _own(
     description: str,
     arguments: type[Arguments],
     answer: type[Answer],
-    act: Callable[[Library, Any], Answer],
+    act: Callable[[OpenVault, Any], Answer],
     *,
     has_links: bool = False,
 ) -> HostTool:
     def read(vault: OpenVault, given: str) -> Answer:
-        return run_validated(name, arguments, given, lambda wanted: act(vault.library, wanted))
+        return run_validated(name, arguments, given, lambda wanted: act(vault, wanted))
 
     return HostTool(
         name=name, description=description, arguments=arguments, answer=answer, read=read, has_links=has_links
@@ -304,7 +315,7 @@ def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
 
 def _links(answer: Answer) -> list[types.ResourceLink]:
     """One link to each note that an answer comes from."""
-    sources = answer.sources if isinstance(answer, Reading) else []
+    sources = answer.sources if isinstance(answer, Reading | VaultAnswer) else []
     quotes = [*answer.quotes, *answer.nearest] if isinstance(answer, VaultAnswer) else []
     statements = answer.statements if isinstance(answer, VerifiedText) else []
     places = [place for statement in statements for place in statement.places]

@@ -1,13 +1,26 @@
 """The tools that only hosts have: evidence for a question, and search and fetch under the names that hosts expect."""
 
+from datetime import datetime
 from typing import Annotated, Final
 
 from pydantic import AliasChoices, Field
 
 from zkchat.chat.question import Question
+from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.assembly import digest
 from zkchat.errors import NoteNotFound, UsageError
-from zkchat.mcp_server.answers import Document, Hit, Hits, Place, Quote, Statement, VaultAnswer, Verdict, VerifiedText
+from zkchat.mcp_server.answers import (
+    Document,
+    Hit,
+    Hits,
+    Place,
+    Quote,
+    Source,
+    Statement,
+    VaultAnswer,
+    Verdict,
+    VerifiedText,
+)
 from zkchat.mcp_server.uris import path_in, uri_of
 from zkchat.model.message import Evidence
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved, is_note
@@ -68,9 +81,15 @@ class FetchNote(Arguments):
     offset: Annotated[int, Field(ge=0, description="Character to go on at, for a long note.")] = 0
 
 
-def ask_vault(library: Library, wanted: AskVault) -> VaultAnswer:
-    """The passages that answer, word for word; no model is asked."""
+def ask_vault(library: Library, wanted: AskVault, now: datetime | None = None) -> VaultAnswer:
+    """The passages that answer, word for word; no model is asked.
+
+    Where it is known what time it is `now`, a question about the vault itself is answered from the index.
+    """
     question = Question.parse(wanted.question, is_agent=lambda _: False)
+    if now and not question.links and (listing := answer_about_vault(library, question, (), now)):
+        sources = [Source.of(reference) for reference in listing.references if reference.relative_path]
+        return VaultAnswer(verdict="answered", listing=listing.text, sources=sources, more=listing.more)
     linked = [
         (found.path, link.anchor)
         for link in question.links

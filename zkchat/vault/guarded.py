@@ -84,7 +84,7 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
     text = GuardedText(ports.text, guard)
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
-        notes=GuardedCatalog(ports.notes, guard),
+        notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
         details=GuardedDetails(ports.details, guard),
         link_index=GuardedLinkIndex(ports.link_index, guard),
         links=GuardedLinks(ports.links, guard),
@@ -131,17 +131,29 @@ class GuardedFiles:
 
 
 class GuardedCatalog:
-    """Implements `ports.NoteCatalog`. Numbers about the whole index (generation, counts) name no note."""
+    """Implements `ports.NoteCatalog`. The generation, a number about the whole index, names no note."""
 
-    def __init__(self, notes: NoteCatalog, guard: PrivacyGuard) -> None:
+    def __init__(self, notes: NoteCatalog, links: LinkIndex, text: TextIndex, guard: PrivacyGuard) -> None:
         self._notes = notes
+        self._links = links
+        self._text = text
         self._guard = guard
 
     def generation(self) -> int:
         return self._notes.generation()
 
     def counts(self) -> IndexCounts:
-        return self._notes.counts()
+        counts, hidden = self._notes.counts(), self._guard.hidden()
+        if not hidden:
+            return counts
+        notes = [path for path in hidden if is_note(path)]
+        return replace(
+            counts,
+            notes=counts.notes - len(notes),
+            links=counts.links - len(self._links.links_from(notes)),
+            sections=counts.sections - sum(count for _, count in self._text.section_ranges(NoteFilter(within=hidden))),
+            attachments=counts.attachments - (len(hidden) - len(notes)),
+        )
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         hidden = self._guard.hidden()
