@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 PORT: Final = 7717
 """Where `--http` serves unless told otherwise."""
 
-app = typer.Typer(help="Serve the vault to MCP hosts, and use MCP servers in chats.", invoke_without_command=True)
+app = typer.Typer(
+    help="Serve the vault to MCP hosts, and use MCP servers in chats.",
+    epilog="Without a command the vault is served on standard input and output.\n"
+    "A host such as Claude Desktop starts that by itself: zkchat help mcp\n"
+    "Notes that are local are withheld, unless you say --local.",
+    invoke_without_command=True,
+)
 
 LocalOption = Annotated[
     bool, typer.Option("--local", help="The host's model runs on this machine: it may see local notes.")
@@ -88,7 +94,9 @@ def _workspace(io: "CommandIO", vault: Path | None) -> "Workspace":
 
 def _serve_stdio(io: "CommandIO", workspace: "Workspace", *, is_local: bool, may_write: bool) -> None:
     if io.environment.stdin_is_tty:
-        io.note("This waits for messages of an MCP host on standard input. Ctrl-D ends it.")
+        io.note(
+            "This waits for messages of an MCP host, which starts it by itself: see zkchat help mcp. Ctrl-D ends it."
+        )
     from zkchat.mcp_server.serve import serve_stdio
     from zkchat.mcp_server.service import HostOptions
 
