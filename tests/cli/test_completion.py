@@ -80,6 +80,7 @@ def garden(world: World) -> World:
         ("config set no.such ", []),
         ("ask --model quo", ["quote"]),
         ("mcp import c", ["claude-desktop", "claude-code", "cursor", "codex"]),
+        ("mcp install v", ["vscode"]),
         ("ask --model oll", ["ollama:"]),
         ("nonsense x", []),
     ],

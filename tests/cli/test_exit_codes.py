@@ -13,7 +13,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
         "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
-        "mcp", "mcp list", "mcp check", "acp",
+        "mcp", "mcp list", "mcp check", "mcp install cursor", "acp",
     ],
     ExitCode.USAGE: [
         "nonsense", "ask", "ask x --nonsense", "search",
@@ -23,7 +23,7 @@ TABLE: dict[ExitCode, list[str]] = {
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
         "note", "note append Sleep", "note append Sleep x",
         "mcp add a/b -- x", "mcp add x", "mcp add x --url u -- y", "mcp remove nothing", "mcp check nothing",
-        "mcp import nothing.json", "mcp import cursor",
+        "mcp import nothing.json", "mcp import cursor", "mcp install emacs", "mcp --port 1",
         "note set Sleep x", "undo", "undo --id 9", "undo 0", "changes --since soon",
     ],
     ExitCode.CONFIG: [

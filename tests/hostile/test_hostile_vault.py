@@ -91,6 +91,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "mcp list": (),
     "mcp check": (),
     "mcp import": ("nothing.json",),
+    "mcp install": ("cursor",),
     "mcp add": ("fresh", "--replace", "--url", "http://127.0.0.1:9/mcp"),
     "mcp remove": ("fresh",),
     "models": (),

@@ -146,6 +146,7 @@ COMPLETERS: Final[Mapping[str, Completer]] = {
     "RULE": _of(lambda names: names.rules()),
     "SERVER": _of(lambda names: names.servers()),
     "FILE | PROGRAM": _of(lambda names: [(name, "") for name in names.mcp_hosts()]),
+    "PROGRAM": _of(lambda names: [(name, "") for name in names.mcp_hosts()]),
     "KEY": _of(lambda names: names.settings()),
     "VALUE": complete_value,
     "ID": _of(lambda names: names.facts()),

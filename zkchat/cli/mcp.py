@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from zkchat.cli import mcp_check, mcp_servers
+from zkchat.cli import mcp_check, mcp_install, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
 from zkchat.cli.termination import Terminated
 from zkchat.errors import UsageError
@@ -81,6 +81,7 @@ app.command()(mcp_servers.add)
 app.command()(mcp_servers.remove)
 app.command()(mcp_check.check)
 app.command(name="import")(mcp_servers.import_)
+app.command()(mcp_install.install)
 
 
 def _workspace(io: "CommandIO", vault: Path | None) -> "Workspace":

@@ -174,7 +174,7 @@ def import_(
         str | None,
         typer.Argument(
             metavar="FILE | PROGRAM",
-            help="A JSON file, or claude-desktop, claude-code, cursor, vscode, windsurf, gemini, codex or lm-studio.",
+            help="A file, or claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex, lm-studio.",
             show_default=False,
         ),
     ] = None,

@@ -11,7 +11,7 @@ from zkchat.config.server_files import read_host_file
 from zkchat.config.servers import ParsedServers, is_server_name, parse_servers
 from zkchat.errors import ConfigError
 
-_TABLES: Final = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp_servers",))
+_TABLES: Final = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp_servers",), ("context_servers",))
 """Where in a file its servers may be."""
 _FOREIGN_REFERENCE: Final = re.compile(r"\$\{(?P<kind>env|input):(?P<name>[^}:]{1,100})\}")
 _KEPT: Final = ("command", "args", "env", "cwd", "url", "type", "headers", "disabled")
@@ -27,16 +27,27 @@ class Host:
     in_home: tuple[str, ...] = ()
     in_settings: tuple[str, ...] = ()
     """Below `~/.config`, `~/Library/Application Support` or `%APPDATA%`."""
+    table: str = "mcpServers"
+    """Where in its file its servers are."""
+    says_type: bool = False
+    """Whether an entry says that it is started and spoken to by stdio."""
 
 
 HOSTS: Final[Sequence[Host]] = (
     Host("claude-desktop", "Claude Desktop", in_settings=("Claude/claude_desktop_config.json",)),
-    Host("claude-code", "Claude Code", in_home=(".claude.json",)),
+    Host("claude-code", "Claude Code", in_home=(".claude.json",), says_type=True),
     Host("cursor", "Cursor", in_home=(".cursor/mcp.json",)),
-    Host("vscode", "VS Code", in_settings=("Code/User/mcp.json", "Code - Insiders/User/mcp.json")),
+    Host(
+        "vscode",
+        "VS Code",
+        in_settings=("Code/User/mcp.json", "Code - Insiders/User/mcp.json"),
+        table="servers",
+        says_type=True,
+    ),
+    Host("zed", "Zed", in_settings=("zed/settings.json", "Zed/settings.json"), table="context_servers"),
     Host("windsurf", "Windsurf", in_home=(".codeium/windsurf/mcp_config.json",)),
     Host("gemini", "Gemini CLI", in_home=(".gemini/settings.json",)),
-    Host("codex", "Codex", in_home=(".codex/config.toml",)),
+    Host("codex", "Codex", in_home=(".codex/config.toml",), table="mcp_servers"),
     Host("lm-studio", "LM Studio", in_home=(".lmstudio/mcp.json",)),
 )
 

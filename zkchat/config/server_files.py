@@ -64,7 +64,7 @@ def server_of(item: VaultItem) -> ServerDefinition:
 def _parse(file: Path, content: bytes, *, has_comments: bool = False) -> dict[str, object]:
     try:
         text = content.decode("utf-8-sig")
-        value = json.loads(without_comments(text) if has_comments else text, object_pairs_hook=_without_duplicates)
+        value = json.loads(without_comments(text) if has_comments else text, object_pairs_hook=without_duplicates)
     except UnicodeDecodeError:
         raise _unusable(file, "is not a UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -84,7 +84,7 @@ def without_comments(text: str) -> str:
     return _TEXT_OR_LAST_COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", plain)
 
 
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object. Raises `ValueError` where a name is there twice: programs differ in which of them they take."""
     found = dict(pairs)
     if len(found) < len(pairs):

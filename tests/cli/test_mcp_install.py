@@ -1,0 +1,187 @@
+"""`zkchat mcp install`: the entry that other programs need, shown or written into their files."""
+
+import json
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.world import World
+
+CURSOR = ".cursor/mcp.json"
+DESKTOP = ".config/Claude/claude_desktop_config.json"
+PROGRAM = str(Path(sys.executable).with_name("zkchat"))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    world.note("Tea.md", "# Tea\n")
+    return world
+
+
+def settings(world: World, path: str, text: str | bytes | None = None) -> Path:
+    """The file of a program, with that text; without, only its folder."""
+    file = world.home / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if text is not None:
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def entry_of(world: World, *options: str) -> dict[str, Any]:
+    return {"command": PROGRAM, "args": ["mcp", "--vault", str(world.vault), *options]}
+
+
+@pytest.mark.parametrize(
+    ("program", "path", "table", "more"),
+    [
+        ("claude-desktop", DESKTOP, "mcpServers", {}),
+        ("claude-code", ".claude.json", "mcpServers", {"type": "stdio"}),
+        ("cursor", CURSOR, "mcpServers", {}),
+        ("vscode", ".config/Code/User/mcp.json", "servers", {"type": "stdio"}),
+        ("zed", ".config/zed/settings.json", "context_servers", {}),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", "mcpServers", {}),
+        ("gemini", ".gemini/settings.json", "mcpServers", {}),
+        ("lm-studio", ".lmstudio/mcp.json", "mcpServers", {}),
+    ],
+)
+def test_an_entry_is_written_where_a_program_looks_for_it(
+    world: World, program: str, path: str, table: str, more: dict[str, str]
+) -> None:
+    file = settings(world, path, "{}")
+    result = world.run("mcp", "install", program, "--yes")
+    assert result.code == 0
+    assert json.loads(result.out) == json.loads(file.read_text()) == {table: {"zkchat": {**more, **entry_of(world)}}}
+    assert "is there already" in world.run("mcp", "install", program, "--yes").err
+
+
+def test_the_file_of_a_program_that_has_none_yet_is_made(world: World) -> None:
+    file = settings(world, CURSOR)
+    result = world.run("mcp", "install", "cursor", "--write", "--local", "--name", "notes", "--yes")
+    assert json.loads(file.read_text()) == {"mcpServers": {"notes": entry_of(world, "--local", "--write")}}
+    assert "The file as it was" not in result.err
+    assert [each.name for each in file.parent.iterdir()] == ["mcp.json"]
+
+
+def test_all_else_in_a_file_stays(world: World) -> None:
+    before = {
+        "theme": "dünkel",
+        "big": 12345678901234567890,
+        "mcpServers": {"other": {"command": "x", "odd": None}, "zkchat": {"command": "old"}},
+        "x": [1.5, True],
+    }
+    text = json.dumps(before, indent="\t", ensure_ascii=False)
+    file = settings(world, DESKTOP, text)
+    file.chmod(0o640)
+    result = world.run("mcp", "install", "claude-desktop", "--yes")
+    assert "another entry of that name" in result.err
+    written = file.read_text()
+    servers = {**before["mcpServers"], "zkchat": entry_of(world)}  # type: ignore[dict-item]
+    assert json.loads(written) == {**before, "mcpServers": servers}
+    assert [*json.loads(written)] == [*before]
+    assert '\n\t"theme": "dünkel",\n' in written
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    backup = file.with_name(f"{file.name}.before-zkchat")
+    assert backup.read_text() == text
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert str(backup) in result.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+def test_a_link_to_the_file_stays_a_link(world: World) -> None:
+    real = settings(world, "dotfiles/cursor.json", "{}")
+    link = settings(world, CURSOR)
+    link.symlink_to(real)
+    assert world.run("mcp", "install", "cursor", "--yes").code == 0
+    assert link.is_symlink()
+    assert "zkchat" in real.read_text()
+
+
+def test_without_a_yes_nothing_is_written(world: World) -> None:
+    file = settings(world, CURSOR, "{}")
+    piped = world.run("mcp", "install", "cursor", stdin="")
+    assert json.loads(piped.out) == {"mcpServers": {"zkchat": entry_of(world)}}
+    assert "--yes" in piped.err
+    assert "Nothing was written." in world.run("mcp", "install", "cursor", typed="n\n").err
+    assert world.run("mcp", "install", "cursor", "--yes", "--dry-run").code == 0
+    assert file.read_text() == "{}"
+    assert "Written." in world.run("mcp", "install", "cursor", typed="y\n").err
+    assert "zkchat" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1, "a": 2}', "'a' is there twice"),
+        ("{", "is broken at line 1"),
+        ("[]", "is no JSON object"),
+        ('{"mcpServers": []}', "has no table 'mcpServers'"),
+        (b"\xff\xfe{", "is not a UTF-8 text"),
+        ('{"x": NaN}', "cannot be written without a loss"),
+        ('{"é": "\\ud800"}', "cannot be written without a loss"),
+    ],
+)
+def test_a_file_that_cannot_be_kept_as_it_is_stays(world: World, text: str | bytes, said: str) -> None:
+    file = settings(world, CURSOR, text)
+    result = world.run("mcp", "install", "cursor", "--yes")
+    assert result.code == 3
+    assert said in result.err
+    assert file.read_bytes() == (text.encode() if isinstance(text, str) else text)
+    assert [each.name for each in file.parent.iterdir()] == ["mcp.json"]
+
+
+def test_comments_are_not_lost(world: World) -> None:
+    text = '{\n  // mine\n  "servers": {},\n}'
+    file = settings(world, ".config/Code/User/mcp.json", text)
+    result = world.run("mcp", "install", "vscode", "--yes")
+    assert (result.code, file.read_text()) == (0, text)
+    assert "has comments" in result.err
+    assert json.loads(result.out)["servers"]["zkchat"]["type"] == "stdio"
+
+
+def test_a_mark_at_the_beginning_and_an_empty_file_do_no_harm(world: World) -> None:
+    file = settings(world, CURSOR, "\ufeff")
+    assert world.run("mcp", "install", "cursor", "--yes").code == 0
+    assert json.loads(file.read_text(encoding="utf-8-sig"))["mcpServers"]["zkchat"]
+    assert file.read_text().startswith("\ufeff")
+
+
+def test_for_a_program_that_is_not_here_the_entry_is_shown(world: World) -> None:
+    result = world.run("mcp", "install", "claude-code", "--yes")
+    assert result.code == 0
+    assert "There are no settings of the program here" in result.err
+    assert not (world.home / ".claude.json").exists()
+
+
+def test_toml_is_shown(world: World) -> None:
+    file = settings(world, ".codex/config.toml", "# mine\n")
+    result = world.run("mcp", "install", "codex", "--yes")
+    assert result.out.startswith(f'[mcp_servers."zkchat"]\ncommand = "{PROGRAM}"\nargs = ["mcp", "--vault", ')
+    assert file.read_text() == "# mine\n"
+
+
+def test_scripts_get_the_entry_and_what_was_done(world: World) -> None:
+    file = settings(world, CURSOR, "{}")
+    shown = world.run("mcp", "install", "cursor", "--json").json
+    assert shown == {
+        "program": "cursor",
+        "file": str(file),
+        "table": "mcpServers",
+        "name": "zkchat",
+        "entry": entry_of(world),
+        "state": "new",
+        "written": False,
+        "backup": None,
+    }
+    written = world.run("mcp", "install", "cursor", "--json", "--yes").json
+    assert written == {**shown, "written": True, "backup": f"{file}.before-zkchat"}
+
+
+def test_servers_of_zed_can_be_taken_over(world: World) -> None:
+    settings(world, ".config/zed/settings.json", '{"context_servers": {"time": {"command": "uvx", "args": ["t"]}}}')
+    assert world.run("mcp", "import", "zed", "--yes").code == 0
+    (server,) = world.run("mcp", "list", "--json").json["servers"]
+    assert (server["name"], server["command"]) == ("time", "uvx")

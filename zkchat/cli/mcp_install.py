@@ -1,0 +1,112 @@
+"""`zkchat mcp install`: the vault as a server of another program."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from zkchat.config.host_entry import HostEntry
+
+ProgramArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROGRAM",
+        help="claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio.",
+        show_default=False,
+    ),
+]
+NameOption = Annotated[str, typer.Option("--name", metavar="NAME", help="What the program calls the server.")]
+LocalOption = Annotated[
+    bool, typer.Option("--local", help="The program's model runs on this machine: it may see local notes.")
+]
+WriteOption = Annotated[bool, typer.Option("--write", help="Offer tools that change notes.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the entry and where it belongs; write nothing.")]
+
+_WHY_NOT: Final = {
+    "same": "It is there already.",
+    "commented": "The file has comments, which would be lost: put the entry there yourself.",
+    "foreign": "The file is no JSON: put the entry there yourself.",
+    "absent": "There are no settings of the program here: where it keeps them, put the entry there.",
+}
+
+
+def install(
+    program: ProgramArgument,
+    vault: SettingsVaultOption = None,
+    name: NameOption = "zkchat",
+    local: LocalOption = False,
+    write: WriteOption = False,
+    yes: YesOption = False,
+    dry_run: DryRunOption = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Show the entry that makes your vault a server of another program, and write it there after a yes.
+
+    All else in the program's file stays, and a copy of the file as it was is kept beside it. A file that is no JSON,
+    or has comments, is left as it is: copy the entry into it.
+
+    zkchat mcp install claude-desktop --vault ~/notes
+
+    zkchat mcp install cursor --write --yes
+    """
+    from zkchat.cli.vault_consent import confirmed_vault
+    from zkchat.compose.host_install import find_host_entry, server_command
+    from zkchat.compose.workspace import load_workspace
+
+    io = current_io()
+    workspace = load_workspace(io.environment, confirmed_vault(io, vault))
+    command = server_command(io.environment, workspace.paths.vault, is_local=local, may_write=write)
+    entry = find_host_entry(io.environment, program, name, command)
+    if not json_output:
+        io.out(entry.text)
+        io.note(_about(entry))
+    is_wanted = entry.is_writable and not dry_run and (yes or (not json_output and _agrees(io, entry)))
+    backup = _write(io, entry, quietly=json_output) if is_wanted else None
+    if json_output:
+        io.json(_record(entry, is_written=is_wanted, backup=backup))
+
+
+def _about(entry: "HostEntry") -> str:
+    if entry.is_writable:
+        replaced = " There is another entry of that name, which it replaces." if entry.state == "other" else ""
+        return f"For {entry.host.title}: {entry.file}.{replaced}"
+    return f"For {entry.host.title}: {entry.file}. {_WHY_NOT[entry.state]}"
+
+
+def _agrees(io: CommandIO, entry: "HostEntry") -> bool:
+    from zkchat.cli.key_questions import KeyQuestions
+
+    if not io.environment.stdin_is_tty:
+        io.note("To have it written there: --yes")
+        return False
+    if KeyQuestions(io).confirm(f"Write it into {entry.file.name}?", "write"):
+        return True
+    io.note("Nothing was written.")
+    return False
+
+
+def _write(io: CommandIO, entry: "HostEntry", *, quietly: bool) -> "Path | None":
+    from zkchat.compose.host_install import write_host_entry
+
+    backup = write_host_entry(entry)
+    if not quietly:
+        kept = f" The file as it was: {backup}." if backup else ""
+        io.note(f"Written.{kept} Start {entry.host.title} again to use it.")
+    return backup
+
+
+def _record(entry: "HostEntry", *, is_written: bool, backup: "Path | None") -> dict[str, object]:
+    return {
+        "program": entry.host.name,
+        "file": str(entry.file),
+        "table": entry.host.table,
+        "name": entry.name,
+        "entry": entry.value,
+        "state": entry.state,
+        "written": is_written,
+        "backup": str(backup) if backup else None,
+    }

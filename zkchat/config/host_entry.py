@@ -1,0 +1,143 @@
+"""An entry for a server in the settings of another program: as text to copy, or written into its JSON file."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from zkchat.config.host_files import Host, host_places
+from zkchat.config.server_files import read_host_file, without_duplicates
+from zkchat.errors import ConfigError
+from zkchat.files import read_bounded, resolve_link, write_atomically
+
+BACKUP_SUFFIX: Final = ".before-zkchat"
+_MAX_BYTES: Final = 32_000_000
+_FIRST_INDENT: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
+_BOM: Final = "\ufeff"
+
+EntryState = Literal["new", "same", "other", "commented", "foreign", "absent"]
+"""Whether an entry of that name is in the file; `commented`: it has comments, which would be lost; `foreign`: it is no
+JSON; `absent`: the program keeps no settings here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostEntry:
+    """A server as a program describes it, and the file where it belongs."""
+
+    host: Host
+    name: str
+    command: Sequence[str]
+    file: Path
+    state: EntryState
+
+    @property
+    def value(self) -> dict[str, object]:
+        program, *arguments = self.command
+        kind = {"type": "stdio"} if self.host.says_type else {}
+        return {**kind, "command": program, "args": arguments}
+
+    @property
+    def text(self) -> str:
+        """As it stands in the file, within its table."""
+        if self.file.suffix == ".toml":
+            pairs = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in self.value.items()]
+            return "\n".join([f"[{self.host.table}.{json.dumps(self.name, ensure_ascii=False)}]", *pairs])
+        return json.dumps({self.host.table: {self.name: self.value}}, indent=2, ensure_ascii=False)
+
+    @property
+    def is_writable(self) -> bool:
+        return self.state in {"new", "other"}
+
+
+def find_entry(host: Host, name: str, command: Sequence[str], home: Path, variables: Mapping[str, str]) -> HostEntry:
+    """Where an entry belongs, and what is there. Raises `ConfigError` for a file that cannot be used."""
+    places = [*host_places(host, home, variables)]
+    file = next((place for place in places if place.exists()), None)
+    state: EntryState = "new"
+    if file is None:
+        file = next((place for place in places if place.parent != home and place.parent.is_dir()), None)
+        state = "new" if file else "absent"
+    entry = HostEntry(host=host, name=name, command=command, file=file or places[0], state=state)
+    return replace(entry, state=_state_of(entry))
+
+
+def write_entry(entry: HostEntry) -> Path | None:
+    """Put it into the file, as that is now; all else in it stays. Returns where the file as it was is kept.
+
+    Raises `ConfigError`, and `StorageError` where a file cannot be written.
+    """
+    file = resolve_link(entry.file)
+    before = _read_text(file)
+    text = _with_entry(entry, before)
+    backup = None
+    if before is not None:
+        backup = file.with_name(file.name + BACKUP_SUFFIX)
+        write_atomically(backup, before, mode=0o600)
+    write_atomically(file, text, mode=0o600)
+    return backup
+
+
+def _state_of(entry: HostEntry) -> EntryState:
+    if entry.file.suffix == ".toml":
+        return "foreign"
+    if entry.state == "absent" or (text := _read_text(entry.file)) is None:
+        return entry.state
+    try:
+        settings = _parsed(entry.file, text)
+    except json.JSONDecodeError:
+        read_host_file(entry.file)  # raises for what is no JSON with comments either
+        return "commented"
+    found = _table_of(entry, settings).get(entry.name)
+    if found is None:
+        return "new"
+    return "same" if found == entry.value else "other"
+
+
+def _with_entry(entry: HostEntry, before: str | None) -> str:
+    text = before or "{}"
+    try:
+        settings = _parsed(entry.file, text)
+        settings[entry.host.table] = {**_table_of(entry, settings), entry.name: entry.value}
+        indent = _FIRST_INDENT.search(text)
+        written = json.dumps(settings, indent=indent[1] if indent else 2, ensure_ascii=text.isascii(), allow_nan=False)
+        written.encode()
+    except ValueError as error:
+        raise ConfigError(
+            f"{entry.file} cannot be written without a loss.", hint="Put the entry there yourself."
+        ) from error
+    mark = _BOM if text.startswith(_BOM) else ""
+    return f"{mark}{written}\n"
+
+
+def _read_text(file: Path) -> str | None:
+    try:
+        return read_bounded(file, max_bytes=_MAX_BYTES).decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{file} is not a UTF-8 text.", hint="Correct it, or move it away.") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
+
+
+def _parsed(file: Path, text: str) -> dict[str, object]:
+    """Raises `ConfigError`, and `JSONDecodeError` for what is no plain JSON."""
+    try:
+        settings = json.loads(text.removeprefix(_BOM).strip() or "{}", object_pairs_hook=without_duplicates)
+    except json.JSONDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ConfigError(f"{file} cannot be used: {why}.", hint="Correct it, or move it away.") from None
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{file} is no JSON object.", hint="Correct it, or move it away.")
+    return settings
+
+
+def _table_of(entry: HostEntry, settings: Mapping[str, object]) -> dict[str, object]:
+    table = settings.get(entry.host.table, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{entry.file} has no table '{entry.host.table}' of servers by their names.")
+    return table
