@@ -9,7 +9,7 @@ from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOpt
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zkchat.config.host_entry import HostEntry
+    from zkchat.compose.host_install import HostEntry
 
 ProgramArgument = Annotated[
     str,

@@ -12,7 +12,7 @@ from zkchat.subprocesses import find_program
 if TYPE_CHECKING:
     from zkchat.config.host_entry import HostEntry
 
-__all__ = ["find_host_entry", "server_command", "write_host_entry"]
+__all__ = ["HostEntry", "find_host_entry", "server_command", "write_host_entry"]
 
 
 def server_command(environment: Environment, vault: Path, *, is_local: bool, may_write: bool) -> list[str]:
