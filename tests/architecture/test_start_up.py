@@ -48,6 +48,8 @@ def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> 
     vault.mkdir()
     (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
     sdks = {"mcp", "mcp_types", "acp"}
-    assert imported_by("ask", "Sleep?", "--model", "quote", "--vault", str(vault), home=tmp_path) & sdks == set()
+    (tmp_path / "play.json").write_text('{"answers": [[{"text": "Seven."}]]}')
+    model = f"scripted:{tmp_path}/play.json"  # one that could call tools of servers
+    assert imported_by("ask", "Sleep?", "--model", model, "--vault", str(vault), home=tmp_path) & sdks == set()
     (vault / ".mcp.json").write_text('{"mcpServers": {"tides": {"command": "tides"}}}')
     assert imported_by("mcp", "list", "--vault", str(vault), home=tmp_path) & sdks == set()

@@ -11,6 +11,7 @@ from zkchat.chat.compaction import Policy, Reviewer
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits
+from zkchat.compose.server_tools import ServerParts
 from zkchat.compose.turn import TurnParts, TurnSettings, build_turn
 from zkchat.compose.user_interface import Unattended
 from zkchat.context.budget import Shares
@@ -59,6 +60,7 @@ def conversation_over(
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
     proposals: Callable[[GuardedLibrary, Readings], Proposals] | None = None,
+    servers: ServerParts | None = None,
     **shares: Any,
 ) -> Conversation:
     """A conversation as `zkchat.compose` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
@@ -92,6 +94,7 @@ def conversation_over(
         search=search,
         user_interface=Attended(reviewer),
         proposals=proposals,
+        servers=servers,
     )
     return Conversation(build_turn(parts), choices)
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote_plus
 
 from zkchat.chat.privacy import ConversationPrivacy, Elsewhere
 from zkchat.errors import VaultError
@@ -38,9 +39,9 @@ class ConversationLocalTexts:
         return self.privacy.withholds()
 
     def are_sent_in(self, text: str) -> bool:
-        """Compares words, not meanings: what is translated or encoded is not found."""
+        """Compares words, not meanings: what is translated, or encoded otherwise than in a URL, is not found."""
         whole, hidden = self.library.whole, self._hidden()
-        sought = _Sought(text, SENT_WORDS)
+        sought = _Sought(f"{text}\n{unquote_plus(text)}", SENT_WORDS)
         if any(sought.names(name) for path in hidden for name in (path, *whole.names(path))):
             return True
         return any(sought.shares(note) or sought.shares_code(note) for note in _texts_of(whole, hidden, text))

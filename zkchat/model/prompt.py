@@ -23,7 +23,7 @@ class ToolSpec(Value):
     @property
     def called(self) -> str:
         """As people write it: `read_document`, or `server/tool`."""
-        return f"{self.server}/{self.own_name}" if self.server else self.name
+        return f"{self.server}/{self.own_name or self.name}" if self.server else self.name
 
     @property
     def definition(self) -> dict[str, Any]:

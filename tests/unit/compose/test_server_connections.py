@@ -1,0 +1,38 @@
+"""The connections of a process: begun at once or once the prompt is there, shared by its conversations."""
+
+import threading
+
+import pytest
+
+from tests.support.world import World
+from zkchat.compose.server_connections import ServerConnections
+from zkchat.compose.workspace import load_workspace
+
+pytestmark = pytest.mark.outside
+
+
+def is_connecting() -> bool:
+    return any(thread.name == "mcp-servers" for thread in threading.enumerate())
+
+
+def test_a_chat_begins_to_connect_once_it_says_so_and_keeps_its_servers(world: World) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('[mcpServers.gone]\ncommand = "/no/such/program"\n[mcpServers.odd]\n')
+    workspace = load_workspace(world.environment(), world.vault)
+    with ServerConnections(at_once=False) as connections:
+        servers, warnings = connections.open(workspace)
+        assert servers is not None
+        assert len(warnings) == 1
+        assert connections.open(workspace) == (servers, ())
+        assert not is_connecting()
+        connections.start()
+        assert is_connecting()
+    assert not connections.waits
+
+
+def test_without_servers_nothing_is_connected(world: World) -> None:
+    with ServerConnections() as connections:
+        assert connections.open(load_workspace(world.environment(), world.vault)) == (None, ())
+        connections.start()
+        assert not is_connecting()
