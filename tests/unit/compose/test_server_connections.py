@@ -11,8 +11,8 @@ from zkchat.compose.workspace import load_workspace
 pytestmark = pytest.mark.outside
 
 
-def is_connecting() -> bool:
-    return any(thread.name == "mcp-servers" for thread in threading.enumerate())
+def connecting() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "mcp-servers"}
 
 
 def test_a_chat_begins_to_connect_once_it_says_so_and_keeps_its_servers(world: World) -> None:
@@ -20,19 +20,21 @@ def test_a_chat_begins_to_connect_once_it_says_so_and_keeps_its_servers(world: W
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text('[mcpServers.gone]\ncommand = "/no/such/program"\n[mcpServers.odd]\n')
     workspace = load_workspace(world.environment(), world.vault)
+    before = connecting()
     with ServerConnections(at_once=False) as connections:
         servers, warnings = connections.open(workspace)
         assert servers is not None
         assert len(warnings) == 1
         assert connections.open(workspace) == (servers, ())
-        assert not is_connecting()
+        assert connecting() <= before
         connections.start()
-        assert is_connecting()
+        assert connecting() - before
     assert not connections.waits
 
 
 def test_without_servers_nothing_is_connected(world: World) -> None:
+    before = connecting()
     with ServerConnections() as connections:
         assert connections.open(load_workspace(world.environment(), world.vault)) == (None, ())
         connections.start()
-        assert not is_connecting()
+        assert connecting() <= before
