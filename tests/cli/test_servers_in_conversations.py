@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.outside
 
 SERVER = Path(__file__).parents[1] / "unit" / "mcp_client" / "plain_server.py"
 CALL = {"tool": "plain__echo", "arguments": {"q": "\x1b[31mred [[Tea]]"}}
-ANSWER = [[CALL], [{"text": "Done."}]]
+ANSWER: list[list[dict[str, Any]]] = [[CALL], [{"text": "Done."}]]
 
 
 @pytest.fixture
