@@ -54,6 +54,7 @@ class Connection:
         """The current attempt to connect has succeeded or failed."""
         self._concluded = asyncio.Event()
         """The current connection has ended, and `status` says why."""
+        self._was_ready = False
         self._is_closed = False
 
     @property
@@ -173,6 +174,7 @@ class Connection:
         self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
 
     def _be_ready(self, session: ClientSession, offers: Offers) -> None:
+        self._was_ready = True
         info = session.server_info
         version = one_line(f"{info.name} {info.version}", 100) if info else ""
         self._renew(offers, state="ready", version=version, protocol=session.protocol_version or "")
@@ -186,7 +188,7 @@ class Connection:
     def _conclude(self, problem: str) -> None:
         """The connection is over; the first reason is the one that counts."""
         if not self._concluded.is_set():
-            state = "lost" if self.status.state == "ready" else "failed"
+            state = "lost" if self._was_ready else "failed"
             self._reason = self._sentence(problem)
             self._update(state=state, problem=f"{self._reason} {self.hint}".rstrip())
         self._concluded.set()

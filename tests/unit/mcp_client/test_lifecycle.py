@@ -103,6 +103,20 @@ def test_a_server_that_refuses_the_revision_is_asked_again_by_one_that_it_names(
         assert bench.status("refuses a revision").protocol == "2026-07-28"
 
 
+def test_a_lost_server_is_tried_at_each_call_until_it_is_back(tmp_path: Path) -> None:
+    program = tmp_path / "server"
+    program.symlink_to(sys.executable)
+    with Bench(tmp_path, plain(command=str(program))) as bench:
+        program.unlink()
+        bench.call("die")
+        for _ in range(2):
+            assert "there is no program" in bench.call("echo").text
+            assert (bench.status("plain").state, bool(bench.status("plain").tools)) == ("lost", True)
+        program.symlink_to(sys.executable)
+        assert bench.call("echo").text == "{}"
+        assert bench.status("plain").state == "ready"
+
+
 def test_nothing_is_left_after_many_starts_and_stops(tmp_path: Path, scaled: Callable[[int], int]) -> None:
     processes: list[int] = []
     for _ in range(scaled(20)):
