@@ -45,6 +45,7 @@ class Connection:
         self._connect_seconds = connect_seconds
         self._log = ServerLog(log_file)
         self._secrets: tuple[str, ...] = ()
+        self._address = ""
         self._reason = ""
         """Why there is no connection, as a sentence without the hint."""
         self._holder: asyncio.Task[None] | None = None
@@ -135,7 +136,7 @@ class Connection:
         self._scope = anyio.CancelScope()
         try:
             definition = self._expand(self.status.definition)
-            self._secrets = _secrets_of(definition)
+            self._secrets, self._address = _secrets_of(definition), definition.url
             end = anyio.current_time() + self._connect_seconds
             with self._scope:
                 if not await self._was_held(definition, end, "any"):
@@ -143,7 +144,7 @@ class Connection:
         except ZkchatError as error:
             self._conclude(f"cannot be used: {error.message}")
         except BaseException as error:  # noqa: BLE001 - whatever a server does ends here, as a sentence
-            self._conclude(describe(error))
+            self._conclude(describe(error, self._address))
         self._conclude("is not connected any more")
 
     async def _was_held(self, definition: ServerDefinition, end: float, handshake: Handshake) -> bool:

@@ -1,5 +1,6 @@
 """What goes wrong with a server, as the end of a sentence about it."""
 
+import os
 import ssl
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -31,7 +32,7 @@ def is_about_status(error: BaseException) -> bool:
     return isinstance(error, MCPError) and error.message.startswith(_STATUS_MESSAGES)
 
 
-def describe(error: BaseException) -> str:
+def describe(error: BaseException, address: str = "") -> str:
     """The fault that an exception stands for, however deep in groups its cause is."""
     cause = min(_leaves(error), key=_rank)
     match cause:
@@ -40,7 +41,7 @@ def describe(error: BaseException) -> str:
         case MCPError():
             return _describe_protocol(cause)
         case httpx2.HTTPError() | httpx2.InvalidURL():
-            return _describe_http(cause)
+            return _describe_http(cause, address)
         case ValidationError():
             return f"sent what the protocol does not allow: {_first_mistake(cause)}"
         case OSError():
@@ -55,16 +56,17 @@ def _describe_protocol(error: MCPError) -> str:
     return f"answered with an error: {_shortened(error.message)}"
 
 
-def _describe_http(error: httpx2.HTTPError | httpx2.InvalidURL) -> str:
+def _describe_http(error: httpx2.HTTPError | httpx2.InvalidURL, address: str) -> str:
+    unreachable = f"cannot be reached at {without_secrets(address)}"
     match error:
         case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
             return "cannot be reached: its `url` in the settings is not valid"
         case httpx2.LocalProtocolError():  # its message shows the header
             return "cannot be reached: its `headers` in the settings are not valid"
         case httpx2.ConnectError() if _is_about_tls(error):
-            return f"cannot be reached: the connection is not secure ({_message(error)})"
+            return f"{unreachable}: the connection is not secure ({_message(error)})"
         case httpx2.ConnectError() | httpx2.TimeoutException() | httpx2.ProxyError():
-            return f"cannot be reached: {_message(error)}"
+            return f"{unreachable}: {_system_error(error) or _message(error)}"
         case _:
             return f"closed the connection ({_message(error)})"
 
@@ -105,6 +107,22 @@ def _rank(error: BaseException) -> int:
         return 4 if is_closing(error) else 2
     ranks = ((ServerFault, 0), (httpx2.HTTPError, 1), (ValidationError, 2), (Exception, 3))
     return next((rank for kind, rank in ranks if isinstance(error, kind)), 5)
+
+
+def _system_error(error: BaseException) -> str:
+    """What the system says of a connection that could not be made, where its error is among the causes."""
+    causes: list[BaseException] = [error]
+    for cause in causes:
+        inner = (
+            cause.__cause__,
+            cause.__context__,
+            *(cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()),
+        )
+        causes += [one for one in inner if one is not None and one not in causes]
+    found = next((one for one in causes if isinstance(one, OSError) and one.errno), None)
+    if found is None or found.errno is None:
+        return ""
+    return os.strerror(found.errno) if found.errno > 0 else str(found.strerror)  # below: a name that is not known
 
 
 def _is_about_tls(error: BaseException) -> bool:

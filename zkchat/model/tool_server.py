@@ -7,7 +7,7 @@ from pydantic import Field
 from zkchat.model.message import Value
 
 ServerState = Literal["waiting", "connecting", "ready", "lost", "failed", "disabled"]
-"""`lost`: it was ready, and its connection ended; what it offered is still listed, and a call tries to connect again."""
+"""`lost`: it was ready, and its connection ended; what it offered stays listed, and a call tries to connect again."""
 ServerOrigin = Literal["user", "vault"]
 
 

@@ -26,7 +26,7 @@ def bench(http: HttpServer, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     faulty = (ServerDefinition(name=path, url=http.url(path), headers=HEADERS) for path in FAULTS)
     definitions = (
         ServerDefinition(name="ok", url=http.url("ok?key=hidden"), headers=HEADERS),
-        ServerDefinition(name="refused", url="http://127.0.0.1:9/mcp"),
+        ServerDefinition(name="refused", url="http://user:secret-token@127.0.0.1:9/mcp?key=secret-token"),
         ServerDefinition(name="nowhere", url="http://no-such-host.invalid/mcp"),
         ServerDefinition(name="tls", url=http.url("ok", scheme="https")),
         ServerDefinition(name="scheme", url="ftp://127.0.0.1/mcp"),
@@ -62,7 +62,7 @@ def test_a_server_over_http_is_connected_and_called(bench: Bench, http: HttpServ
         ("invalid", "answered with an error: no such tenant."),
         ("echoes", "answered with an error: not allowed: …."),
         ("compressed", "sent a compressed answer that was not asked for."),
-        ("refused", "cannot be reached: All connection attempts failed."),
+        ("refused", "cannot be reached at http://127.0.0.1:9/mcp: Connection refused."),
         ("header", "cannot be reached: its `headers` in the settings are not valid."),
         ("scheme", "cannot be reached: its `url` in the settings is not valid."),
         ("port", "cannot be reached: its `url` in the settings is not valid."),
@@ -78,13 +78,13 @@ def test_a_server_that_cannot_be_connected_is_one_sentence(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("nowhere", "cannot be reached: "),
-        ("tls", "cannot be reached: the connection is not secure ("),
+        ("nowhere", "cannot be reached at http://no-such-host.invalid/mcp: "),
+        ("tls", "cannot be reached at https://127.0.0.1:{port}/ok: the connection is not secure ("),
     ],
 )
-def test_what_the_network_says_stands_in_the_sentence(bench: Bench, name: str, says: str) -> None:
+def test_what_the_network_says_stands_in_the_sentence(bench: Bench, http: HttpServer, name: str, says: str) -> None:
     assert bench.status(name).state == "failed"
-    assert bench.status(name).problem.startswith(f"The MCP server {name} {says}")
+    assert bench.status(name).problem.startswith(f"The MCP server {name} {says.format(port=http.port)}")
 
 
 def test_headers_are_never_shown_and_sent_to_no_other_host(bench: Bench, http: HttpServer) -> None:
