@@ -325,6 +325,25 @@ def test_a_session_that_is_not_there_is_refused(acp: Acp) -> None:
     assert refused.value.code == -32002
 
 
+def test_new_sessions_begin_as_the_command_line_says_and_keep_what_is_chosen_later(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.note("Sleep.md", SLEEP)
+    model = world.script([{"text": "Yes."}], [{"text": "No."}])
+    with started_acp(world, "--agent", "research", "--model", model, "--write") as acp:
+        opened = acp.run(acp.connection.new_session(cwd=str(world.vault), mcp_servers=[]))
+        begun = {option.id: option.current_value for option in opened.config_options}
+        assert begun == {"mode": "write", "model": model, "agent": "research"}
+        assert opened.modes.current_mode_id == "write"
+        acp.ask(opened.session_id, "First?")
+        acp.choose(opened.session_id, "agent", "writer")
+        chosen = acp.choose(opened.session_id, "model", model)
+        assert {option.id: option.current_value for option in chosen.config_options}["agent"] == "writer"
+        acp.run(acp.connection.load_session(cwd=str(world.vault), session_id=opened.session_id))
+        acp.ask(opened.session_id, "Second?")
+        acp.ask(opened.session_id, "/context")
+        assert "Agent writer." in acp.text(opened.session_id)
+
+
 def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.note("Sleep.md", SLEEP)

@@ -56,7 +56,7 @@ def help_text(argument: str) -> str:
 def check_offered(line: str) -> None:
     """Raises `UsageError` for a command that only the terminal has."""
     name = (*line.removeprefix("/").split(maxsplit=1), "")[0]
-    if "/" in name:
+    if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
         return
     command = find_command(name)
     if command.name in NOT_OFFERED:
@@ -109,4 +109,5 @@ class ClientCommands:
             goals=goals,
             mentions=_NoEditor(),
             keys=keys(opened),
+            servers=opened.conversation.servers,
         )

@@ -1,4 +1,4 @@
-"""The user behind an ACP client, asked about changes of notes: the diff of each file, and what to do with it."""
+"""The user behind an ACP client, asked about changes of notes, with their diffs, and about calls of MCP servers."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -17,6 +17,7 @@ from acp.schema import (
 )
 
 from zkchat.acp_agent.client import SessionClient
+from zkchat.acp_agent.tool_calls import cleaned
 from zkchat.acp_agent.updates import NotePlaces
 from zkchat.model.change import TRASH, ChangeSet, FileWrite
 from zkchat.model.events import ChangesReviewed
@@ -26,6 +27,8 @@ from zkchat.writing.review import Verdict, folders_of
 
 if TYPE_CHECKING:
     from acp.schema import ToolCallStatus, ToolKind
+
+    from zkchat.tools.server_approval import CallAnswer, ServerCall
 
 YES: Final = "apply"
 ALWAYS: Final = "apply-always"
@@ -85,6 +88,35 @@ class ClientChangeReviewer:
 
     def _next_id(self) -> str:
         return f"changes-{next(self._numbers)}"
+
+
+class ClientCallReviewer:
+    """Implements `tools.server_approval.CallReviewer`."""
+
+    def __init__(self, client: SessionClient) -> None:
+        self._client = client
+        self._numbers = count(1)
+
+    def review(self, call: "ServerCall") -> "CallAnswer":
+        where = "on this machine" if call.definition.is_local else "not declared local"
+        origin = ", defined by the vault" if call.definition.origin == "vault" else ""
+        asked = ToolCallUpdate(
+            tool_call_id=f"server-call-{next(self._numbers)}",
+            title=sanitize_line(f"{call.tool.name} of the MCP server {call.definition.name} ({where}{origin})"),
+            kind="other",
+            status="pending",
+            content=[_sentence(call.warning)] if call.warning else None,
+            raw_input=cleaned(dict(call.arguments)),
+        )
+        name = "Call it, also later in this session" if call.may_always else "Call it"
+        options = [PermissionOption(option_id=YES, name=name, kind="allow_once")]
+        if call.may_always:
+            options.append(PermissionOption(option_id=ALWAYS, name="Always call it", kind="allow_always"))
+        options.append(PermissionOption(option_id=NO, name="Do not call it", kind="reject_once"))
+        chosen = self._client.ask(asked, options)
+        if chosen == ALWAYS and call.may_always:
+            return "always"
+        return "yes" if chosen == YES else "no"
 
 
 def _options(changes: ChangeSet, *, may_always: bool) -> Iterator[PermissionOption]:

@@ -1,8 +1,8 @@
 """One session of a client: a conversation of the vault, on the thread of its worker."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import ExitStack, aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
@@ -14,37 +14,54 @@ from zkchat.acp_agent.client import SessionClient
 from zkchat.acp_agent.options import AgentOptions
 from zkchat.acp_agent.prompts import Block, PromptReader
 from zkchat.acp_agent.replay import replay
-from zkchat.acp_agent.reviewer import ClientChangeReviewer
+from zkchat.acp_agent.reviewer import ClientCallReviewer, ClientChangeReviewer
 from zkchat.acp_agent.surface import MarkdownSurface
 from zkchat.acp_agent.turn_updates import TurnUpdates
-from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk
+from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk, thought_chunk
 from zkchat.compose.conversation import ConversationOptions, OpenConversation, open_conversation
 from zkchat.compose.library import local_globs
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.server_connections import ServerConnections
 from zkchat.compose.settings import trust_states
 from zkchat.compose.trust import left_out_sentence
-from zkchat.compose.user_interface import Unattended
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.environment import Environment
 from zkchat.errors import ProviderError, SessionError, StorageError, UsageError, VaultError, ZkchatError
+from zkchat.repl.background import Background
 from zkchat.repl.command_context import Edit, Leave, Nothing, Play, Send, Switch
 from zkchat.repl.commands import table
 
 if TYPE_CHECKING:
     from acp.schema import SessionConfigOptionSelect, SessionModeState, StopReason
 
+    from zkchat.chat.compaction import Reviewer
     from zkchat.chat.conversation import Conversation
     from zkchat.model.events import Event
     from zkchat.model.session import Session
+    from zkchat.tools.server_approval import CallReviewer
+    from zkchat.vault.indexing.indexer import Progress
+    from zkchat.writing.review import ChangeReviewer
 
 BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it."
 
 
-class _Interface(Unattended):
-    """Asks about changes of notes; nobody is asked about anything else."""
+class _Interface:
+    """Implements `compose.user_interface.UserInterface`: asks about changes of notes and about servers."""
 
-    def __init__(self, reviewer: ClientChangeReviewer) -> None:
-        self.change_reviewer = reviewer
+    def __init__(
+        self, client: SessionClient, reviewer: ClientChangeReviewer, background: "Callable[[], Background]"
+    ) -> None:
+        self.reviewer: Reviewer | None = None
+        self.change_reviewer: ChangeReviewer | None = reviewer
+        self.call_reviewer: CallReviewer | None = ClientCallReviewer(client)
+        self._background = background
+
+    def may_remember(self, _text: str) -> bool:
+        return False
+
+    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+        """Indexing ends when the conversation is closed."""
+        return self._background().progress("Indexing notes:")
 
 
 class AgentSession:
@@ -55,6 +72,7 @@ class AgentSession:
         self._agent_options = options
         self._client = client
         self._resources = ExitStack()
+        self._servers = ServerConnections(at_once=False)
         self._surface = MarkdownSurface(client)
         self._commands = commands.ClientCommands(environment, self._surface)
         self._models = ModelCatalogue(lambda: self._opened.workspace)
@@ -72,6 +90,7 @@ class AgentSession:
         self._told: Session | None = None
         """What the client was told last of the session."""
         self._opened: OpenConversation
+        self._background: Background
         self._reviewer: ClientChangeReviewer
         self._options: ConversationOptions
 
@@ -92,9 +111,10 @@ class AgentSession:
             model=None if stored else chosen.model,
             session=session_id if stored else None,
             id_of_new=session_id,
+            servers=self._servers,
             bounded_refresh=True,
             agent=None if stored else chosen.agent,
-            user_interface=_Interface(self._reviewer),
+            user_interface=_Interface(self._client, self._reviewer, lambda: self._background),
             writing=WritingOptions(enabled=chosen.write or None),
         )
         self._open(self._options)
@@ -112,16 +132,17 @@ class AgentSession:
     def _open(self, options: ConversationOptions) -> None:
         with ExitStack() as stack:
             opened = stack.enter_context(open_conversation(self._environment, options))
+            background = stack.enter_context(Background())
             before, self._resources = self._resources, stack.pop_all()
-        self._opened = opened
+        self._opened, self._background = opened, background
         self._model_name = options.model or opened.conversation.model.name
         before.close()
 
     async def announce(self) -> None:
-        """What a client is told after it has the id of the session; then the notes are indexed, and models listed."""
+        """What a client is told after it has the id of the session; the notes are indexed, and models listed."""
         await self._client.update(commands.commands_update())
-        with suppress(StorageError, VaultError):  # whatever is wrong shows with the first question
-            self._opened.refresher.refresh()
+        self._background.submit(self._opened.refresher.refresh)
+        self._background.submit(self._servers.start)
         with suppress(ZkchatError):
             overview = await self._models.survey(self._talk.model)
             self._model_names = tuple(row.name for row in overview.rows)
@@ -192,7 +213,8 @@ class AgentSession:
         """Stop what is under way, store what is not stored, and close everything."""
         self._stop()
         await self._idle.wait()
-        self._resources.close()
+        with self._servers:  # they outlast the conversation, which is opened anew for another model
+            self._resources.close()
 
     async def _answer(self, blocks: Sequence[Block]) -> str:
         workspace = self._opened.workspace
@@ -212,11 +234,21 @@ class AgentSession:
         for text, hint in [*self._untold, *((notice, "") for notice in prompt.notices)]:
             await self._client.update(notice_chunk(text, hint))
         self._untold.clear()
-        if prompt.text.startswith("/"):
+        is_command = prompt.text.startswith("/")
+        if not is_command:
+            self._talk.keep(prompt.text)
+        await self._wait_for_index()
+        if is_command:
             await self._command(prompt.text)
         else:
             await self._play(self._talk.say(prompt.text))
         return prompt.text
+
+    async def _wait_for_index(self) -> None:
+        """A new vault is indexed before the first answer; until then the user reads what is waited for."""
+        if activity := self._background.activity:
+            await self._client.update(thought_chunk(f"{activity} …\n"))
+        await self._background.wait()
 
     async def _command(self, line: str) -> None:
         """Run a slash command, and show what it printed."""

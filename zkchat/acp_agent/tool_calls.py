@@ -63,19 +63,19 @@ def finished(
 def _raw(arguments: str) -> Any:
     """As the model wrote them, which may be no JSON."""
     try:
-        return _cleaned(json.loads(arguments or "{}"))
+        return cleaned(json.loads(arguments or "{}"))
     except (ValueError, RecursionError):
         return sanitize_text(arguments)
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
     """The same JSON without what acts on a terminal."""
     match value:
         case str():
             return sanitize_text(value)
         case list():
-            return [_cleaned(each) for each in value]
+            return [cleaned(each) for each in value]
         case dict():
-            return {sanitize_text(name): _cleaned(each) for name, each in value.items()}
+            return {sanitize_text(name): cleaned(each) for name, each in value.items()}
         case _:
             return value
