@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick properties check live format format-check lint types contracts coverage browser shells lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick properties check live protocols format format-check lint types contracts coverage browser shells lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -70,6 +70,9 @@ contracts: $(VENV)/.dev
 
 live: $(VENV)/.dev ## test against a real Ollama (Linux; fetches 2.6 GB into the cache folder once)
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/live/contract_ollama.py
+
+protocols: $(VENV)/.dev ## test MCP and ACP with the public conformance suite, the inspector and acpx (fetches 400 MB into the cache folder once)
+	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/protocols/contract_protocols.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
 	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.hostile_vault retrieval.answers retrieval.quote retrieval.retrieval retrieval.verification context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs; do \

@@ -7,7 +7,7 @@ Headers and answers pass as they are. Only a Host or Origin that names the proxy
 
 import argparse
 import os
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ADDRESS = "127.0.0.1"
@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
             while piece := answer.read1(65_536):
                 self.wfile.write(piece)
                 self.wfile.flush()
-        except OSError:  # the program has read enough
+        except (OSError, HTTPException):  # the program has read enough, or the server has ended
             pass
         finally:
             connection.close()
