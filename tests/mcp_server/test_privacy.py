@@ -6,13 +6,15 @@ Each attempt is made in a vault with the note and in one without it. The host mu
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from tests.support.egress import FILE, ID, OPEN, SECRET, leaked
-from tests.support.mcp_lines import answers, call
+from tests.support.mcp_attempts import requests_for
+from tests.support.mcp_lines import answers, call, modern
 from tests.support.world import World
 
 CHANGED_AT: Final = 1_770_000_000
@@ -101,6 +103,7 @@ READS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "list_documents with its tag": ("list_documents", {"tag": "bilbytag"}),
     "list_documents since a day": ("list_documents", {"modified_after": "2020-01-01"}),
     "read_document of its folder": ("read_document", {"path": "Diaries/"}),
+    **requests_for(NAMES, f"{datetime.fromtimestamp(CHANGED_AT, UTC):%Y-%m-%d}"),
 }
 WRITES: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     **{f"edit_section by {how}": ("edit_section", {"path": name, "text": "x"}) for how, name in NAMES.items()},
@@ -132,6 +135,10 @@ UNKNOWN: Final = frozenset(
         "ask_vault for its value",
         "ask_vault: Which notes have no links to them?",
         "ask_vault of a note that embeds it",
+        *(
+            f"resource by {how}"
+            for how in ("missing heading", "path round about", "rooted path", "title", "folder", "nothing")
+        ),
     }
 )
 """Attempts that find nothing of it anywhere, because there is no such way."""
@@ -148,7 +155,10 @@ def world_with(folder: Path, secret: str | None = SECRET, **variables: str) -> W
 
 def made(world: World, attempts: dict[str, tuple[str, dict[str, Any]]], *options: str) -> dict[str, str]:
     """The answer to each attempt, in small letters."""
-    lines = [call(number, tool, **given) for number, (tool, given) in enumerate(attempts.values())]
+    lines = [
+        modern(number, asked, **given) if "/" in asked else call(number, asked, **given)
+        for number, (asked, given) in enumerate(attempts.values())
+    ]
     received = answers(world, *lines, options=options)
     return {name: json.dumps(received[number], ensure_ascii=False).lower() for number, name in enumerate(attempts)}
 
