@@ -1,6 +1,7 @@
 """`zkchat mcp` line by line: what is written to standard input, and what comes back."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ def test_every_request_that_was_read_before_the_end_of_input_is_answered(world: 
     given = answers(world, *(call(number, "search", query="sleep") for number in range(20)))
     assert [*given] == [*range(20)]
     assert all("Sleep.md" in says(result) for result in given.values())
+
+
+def test_no_thread_is_left_behind(world: World) -> None:
+    before = {*threading.enumerate()}
+    answers(world, call(1, "search", query="sleep"))
+    ours = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in ours:
+        thread.join(20)
+    assert [thread for thread in ours if thread.is_alive()] == []
 
 
 def test_the_same_is_so_after_a_handshake(world: World) -> None:

@@ -1,6 +1,7 @@
 """The transport by itself: its streams, what it waits for at the end, and where it gives up."""
 
 import asyncio
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcp.server.lowlevel import Server
 
 from tests.support.mcp_lines import modern
 from tests.support.world import World
-from zkchat.mcp_server.stdio import Channel, Lines, StdioTransport, claimed_streams
+from zkchat.mcp_server.stdio import Channel, Lines, NoMessage, StdioTransport, claimed_streams, dumped, parsed
 from zkchat.mcp_server.worker import Worker
 
 
@@ -134,12 +136,37 @@ def test_what_else_is_printed_goes_to_standard_error(tmp_path: Path) -> None:
     assert sorted((tmp_path / "err").read_text().split()) == ["raw", "stray"]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_lines_are_the_same_however_they_arrive(size: int) -> None:
-    whole = "a\nbc\n\nß\nlast".encode()
-    pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
+@settings(max_examples=50)
+@given(pieces=st.lists(st.binary(min_size=1).map(lambda piece: piece.replace(b"a", b"\n"))))
+def test_lines_are_the_same_however_they_arrive(pieces: list[bytes]) -> None:
+    *whole, rest = b"".join(pieces).split(b"\n")
     lines = Lines(lambda _: pieces.pop(0) if pieces else b"")
-    assert [lines.next() for _ in range(6)] == [b"a", b"bc", b"", "ß".encode(), b"last", None]
+    assert [*iter(lines.next, None)] == whole + [rest] * bool(rest)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda below: st.lists(below) | st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params"]), below),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=50)
+@given(line=st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_whatever_a_line_says_it_is_a_message_or_has_an_answer(line: bytes) -> None:
+    try:
+        message = parsed(line)
+    except NoMessage as refused:
+        message = refused.answer
+    assert dumped(message).startswith(b'{"jsonrpc":"2.0",')
+
+
+@settings(max_examples=50)
+@given(text=st.text(st.characters() | st.just("\ud800")), number=st.integers())
+def test_what_is_sent_is_one_line_of_utf_8(text: str, number: int) -> None:
+    sent = dumped(types.JSONRPCResponse(jsonrpc="2.0", id=number, result={"text": text}))
+    assert sent.count(b"\n") == 1
+    assert json.loads(sent)["result"]["text"].encode(errors="replace") == text.encode(errors="replace")
 
 
 def test_work_that_is_cancelled_before_its_turn_is_not_done() -> None:

@@ -145,11 +145,15 @@ class StdioTransport:
         """Serve until the input has ended and every request is answered, or nobody reads the output."""
         inbox, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write_stream, outbox = anyio.create_memory_object_stream[SessionMessage](0)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._receive, inbox, write_stream.clone())
-            tasks.start_soon(self._send, outbox, tasks.cancel_scope)
-            await server.run(read_stream, write_stream, server.create_initialization_options())
-            tasks.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._receive, inbox, write_stream.clone())
+                tasks.start_soon(self._send, outbox, tasks.cancel_scope)
+                await server.run(read_stream, write_stream, server.create_initialization_options())
+                tasks.cancel_scope.cancel()
+        finally:
+            self._reading.stop()
+            self._writing.stop()
 
     async def _receive(
         self, inbox: ObjectSendStream[SessionMessage | Exception], answers: ObjectSendStream[SessionMessage]

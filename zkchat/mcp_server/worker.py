@@ -42,8 +42,12 @@ class Worker:
     def close(self, last: Callable[[], None]) -> None:
         """Do a last thing and end the thread; what takes too long is left to the end of the process."""
         self.submit(last)
-        self._waiting.put(None)
+        self.stop()
         self._thread.join(CLOSE_SECONDS)
+
+    def stop(self) -> None:
+        """End the thread after what is waiting, without waiting for it: it may be blocked for ever."""
+        self._waiting.put(None)
 
     def _run(self) -> None:
         while act := self._waiting.get():
