@@ -65,3 +65,9 @@ BOUNDS: Final = (
     "至少 最多 以上 以下 超过 不到"
 )
 """A number beside one of these is a bound, which another number may meet."""
+
+SHARES: Final = (
+    "both half twice double several beide beiden halb halbe doppelt zweimal mehrere moitié plusieurs ambos "
+    "ambas mitad doble varios entrambi metà doppio diversi metade dobro vários helft dubbel оба обе половина вдвое"
+)
+"""How much of something is meant, without a number."""

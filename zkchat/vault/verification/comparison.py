@@ -12,6 +12,7 @@ from typing import Final
 
 from zkchat.model.verification import Difference
 from zkchat.vault.verification.sentence_parser import CONDITION, NEGATION, Operator, ParsedSentence, beginning
+from zkchat.vault.verification.token_matching import canonical_names, is_same, name_of
 from zkchat.vault.verification.tokens import Token
 
 # Chosen on the first half of benchmarks/retrieval/verification.json; benchmarks/retrieval/verification.py measures.
@@ -33,9 +34,6 @@ LETTER_WEIGHT: Final = 0.4
 """The weight of a letter of a script without spaces, against that of a word."""
 NUMBER_WEIGHT: Final = 0.5
 SIGN_WEIGHT: Final = 0.1
-_MIN_PREFIX: Final = 4
-_MIN_PREFIX_SHARE: Final = 0.6
-_MAX_ENDING: Final = 4
 _MAX_PARTS: Final = 12
 """Parts of a statement that may stand in another order."""
 _YEARS: Final = range(1500, 2101)
@@ -119,8 +117,8 @@ class _Alignment:
         """Pair the content of the statement with that of the sentence, what stands in the same order first."""
         said, held = self._said, self._held
         theirs = [held.tokens[place] for place in held.content]
-        names = _canonical([said.tokens[place] for place in said.content], theirs)
-        others = [_name(token) for token in theirs]
+        names = canonical_names([said.tokens[place] for place in said.content], theirs)
+        others = [name_of(token) for token in theirs]
         pairs: dict[int, int] = {}
         left = dict.fromkeys(range(len(others)))
         for block in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
@@ -138,14 +136,14 @@ class _Alignment:
     def _is_framed(self, place: int) -> bool:
         """Whether a token stands above the sentence; a number only beside the same, such as that of a name."""
         token = self._said.tokens[place]
-        found = [number for number, other in enumerate(self._frame) if _is_same(token, other)]
+        found = [number for number, other in enumerate(self._frame) if is_same(token, other)]
         if token.kind != "number":
             return bool(found)
         around = [
             self._said.tokens[each] for step in (-1, 1) if (each := self._neighbour(self._said, place, step)) >= 0
         ]
         return any(
-            _is_same(one, other)
+            is_same(one, other)
             for number in found
             for other in self._frame[max(0, number - 1) : number + 2]
             for one in around
@@ -224,8 +222,8 @@ class _Alignment:
                 found.add(None)
         for place in self._unmatched:
             found |= self._substitution(place)
-        if any(self._is_displaced(place) for place in self._framed):
-            found.add(None)
+        for place in self._framed:
+            found |= self._displacement(place)
         return found | self._operator_differences()
 
     # Numbers.
@@ -259,10 +257,13 @@ class _Alignment:
         around = self._replaced(place, reach=2)
         return {None} if any(each.kind == token.kind for each in around) else set()
 
-    def _is_displaced(self, place: int) -> bool:
-        """Whether the sentence names something else where the statement has what stands only above it."""
+    def _displacement(self, place: int) -> set[Difference | None]:
+        """What it means that the sentence has something else where the statement has what stands only above it."""
+        others = self._replaced(place)
+        if self._said.tokens[place].kind == "number":
+            return {"number"} if any(each.kind == "number" for each in others) else set()
         is_subject = place == self._said.content[0] or place in self._said.names
-        return is_subject and any(each.kind == "word" for each in self._replaced(place))
+        return {None} if is_subject and any(each.kind == "word" for each in others) else set()
 
     def _replaced(self, place: int, reach: int = 1) -> list[Token]:
         """The content that the sentence has around there and the statement has not.
@@ -326,42 +327,6 @@ def _weight(token: Token, weights: Weights) -> float:
             return NUMBER_WEIGHT
         case "sign":
             return SIGN_WEIGHT
-
-
-def _canonical(mine: Iterable[Token], theirs: Iterable[Token]) -> list[str]:
-    """For each token of a statement the name of the token that it is the same as, else its own."""
-    by_beginning: dict[str, list[Token]] = {}
-    for token in theirs:
-        by_beginning.setdefault(beginning(token), []).append(token)
-    found: list[str] = []
-    for token in mine:
-        alike = by_beginning.get(beginning(token), ())
-        same = [_name(each) for each in alike if _is_same(token, each)]
-        found.append(_name(token) if not same or _name(token) in same else same[0])
-    return found
-
-
-def _name(token: Token) -> str:
-    return f"{token.kind[0]}{token.key}"
-
-
-def _is_same(token: Token, other: Token) -> bool:
-    if token.kind != other.kind:
-        return False
-    if token.kind == "number":
-        return token.key == other.key or not token.values.isdisjoint(other.values)
-    return token.key == other.key or (token.kind == "word" and _are_forms(token, other))
-
-
-def _are_forms(token: Token, other: Token) -> bool:
-    """Whether two words are forms of one, as far as their beginnings tell; names have to be the same."""
-    one, another = token.word, other.word
-    if one.isascii() and (token.is_capitalised or other.is_capitalised):
-        return False
-    shared = next((place for place, pair in enumerate(zip(one, another, strict=False)) if pair[0] != pair[1]), None)
-    prefix = min(len(one), len(another)) if shared is None else shared
-    longer = max(len(one), len(another))
-    return prefix >= _MIN_PREFIX and prefix >= _MIN_PREFIX_SHARE * longer and longer - prefix <= _MAX_ENDING
 
 
 def _is_year(token: Token) -> bool:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from math import isclose
 from typing import Final, Literal
 
-from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.negation import NEGATIVE_PREFIXES
 from zkchat.model.message import Evidence
-from zkchat.vault.notes.language import detect_language
+from zkchat.vault.notes.language import detect_language, guess_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import words
 from zkchat.vault.verification.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
@@ -85,10 +84,7 @@ def _language(text: str) -> str | None:
     """The language of a text: if that is unclear, the one of those that can be compared whose words it holds most."""
     if detected := detect_language(text):
         return detected if detected in LANGUAGES else None
-    spoken = words(text)
-    hits = {code: sum(word in STOP_WORDS_BY_CODE.get(code, ()) for word in spoken) for code in sorted(LANGUAGES)}
-    likeliest = max(hits, key=hits.__getitem__)
-    return likeliest if hits[likeliest] else None
+    return guess_language(text, LANGUAGES)
 
 
 def _statements(text: str, most: int = MAX_SENTENCES) -> list[str]:

@@ -23,7 +23,7 @@ from zkchat.lexicon.negation import (
     UNSPACED_WITHOUT_NEGATION,
 )
 from zkchat.lexicon.prepositions import ARTICLES, PREPOSITIONS
-from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS
+from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS, SHARES
 from zkchat.vault.search.terms import words
 from zkchat.vault.verification.tokens import Token, plain, tokens_of, with_number_words
 
@@ -85,7 +85,11 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
     lexicon = _lexicon(language)
     prose = plain(text)
     tokens = with_number_words(tokens_of(prose), lexicon.numbers)
-    content = tuple(place for place, token in enumerate(tokens) if _is_content(token, lexicon))
+    content = tuple(
+        place
+        for place, token in enumerate(tokens)
+        if _is_content(token, lexicon) or _is_unit(token, tokens[place - 1 : place])
+    )
     order = {place: number for number, place in enumerate(content)}
     operators = (
         Operator(word, place, _target(tokens, order, place)) for word, place in _operators(prose, tokens, lexicon)
@@ -123,6 +127,11 @@ def _is_content(token: Token, lexicon: _Lexicon) -> bool:
             return token.word not in lexicon.function_letters
         case "number" | "sign":
             return True
+
+
+def _is_unit(token: Token, before: tuple[Token, ...]) -> bool:
+    """Whether a single letter, such as that of grams, stands after a number."""
+    return token.kind == "word" and len(token.word) == 1 and any(each.kind == "number" for each in before)
 
 
 def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, int]]:
@@ -179,7 +188,7 @@ def _no_conditions() -> frozenset[str]:
 def _lexicon(language: str) -> _Lexicon:
     negators = _listed(NEGATORS, language) | _listed(SECOND_NEGATORS, language) | _listed(MORE_NEGATORS, language)
     conditions = _listed(CONDITIONS, language)
-    limits = _listed(UNCLEAR, language) | _listed(RELATIONS, language) | frozenset(words(BOUNDS))
+    limits = _listed(UNCLEAR, language) | _listed(RELATIONS, language) | frozenset(words(f"{BOUNDS} {SHARES}"))
     operators = (
         {each: each for each in limits} | dict.fromkeys(conditions, CONDITION) | dict.fromkeys(negators, NEGATION)
     )

@@ -10,9 +10,10 @@ from zkchat.model.message import LineRange
 from zkchat.model.note import Passage
 from zkchat.model.verification import CheckedStatement, SourcePlace, Verdict, Verification
 from zkchat.vault.library import Library
-from zkchat.vault.notes.language import detect_language
+from zkchat.vault.notes.language import detect_language, guess_language
 from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.search.terms import idf
+from zkchat.vault.verification.claims import LANGUAGES
 from zkchat.vault.verification.comparison import Comparison, compare, weights_of
 from zkchat.vault.verification.drafts import Statement, read_draft
 from zkchat.vault.verification.passages import Unit, UnitReader
@@ -112,7 +113,7 @@ class _Verifier:
         if found := detect_language(statement.text):
             return found
         near = "\n".join([statement.text, *(passage.text for passage in passages[:1])])
-        return detect_language(near) or self.language
+        return detect_language(near) or self.language or guess_language(near, LANGUAGES) or ""
 
     def _weights(self, said: ParsedSentence) -> dict[str, float]:
         keys = {said.tokens[place].key for place in said.content}

@@ -16,16 +16,22 @@ from zkchat.vault.verification.verify import MAX_PLACES, MAX_STATEMENT_CHARACTER
 TEMPLATE = "The day begins with the plan of the week."
 NOTES = {
     "Compost.md": "---\ntags: [garden]\n---\n# Compost\n\n## Turning\n\nA cold heap is left alone and needs a year.\n"
-    "A hot heap reaches **65 °C** in its first week.\nAdd lime if the heap smells of ammonia.\n"
+    "A hot heap reaches **65 °C** in its first week.\n"
     "Never put diseased tomato plants on the heap.\n",
     "Caffeine.md": "# Caffeine\n\nDecaffeinated coffee is not quite free of caffeine.\n"
     "It blocks the receptors for adenosine.\n",
     "Diary.md": "# Diary\n\n- Mara is reading about [[Spaced repetition|spacing]] for her Portuguese exam in June.\n"
     "- Anna lent Mara a ladder.\n- The fee rises from 32 to 38 euros.\n",
     "People/Mara.md": "# Mara\n\nMara is allergic to hazelnuts; walnuts and almonds are fine.\n"
-    "Tomás is afraid of spiders.\n",
+    "Tomás is afraid of spiders. Her budget is 1,200 euros; by March she had spent 486 euros.\n",
     "Seeds.md": "# Seeds\n\nWe keep two: **Bertha**, wheat, born in May, and **Otto**, rye, a gift from Mara.\n"
-    "Darkness matters more than silence.\nIn the shed stand 3 barrels and 12 pots.\n",
+    "Darkness matters more than silence.\nThe small pot takes 17 g of ground coffee.\n"
+    "All is decided by both of us.\nIn the shed stand 3 barrels and 12 pots.\n",
+    "Route 66.md": "# Route 66\n\nThe diner serves fresh pancakes in the morning.\n"
+    "Rain on the roof of the old barn wakes the dog of the miller.\n",
+    "Budget.md": "# Budget\n\nIf the sheets cost more than 430 euros, we leave out the barrel.\n",
+    "Haufen.md": "# Haufen\n\nDie trockenen Zweige liegen ganz unten im Haufen.\n",
+    "Грибы.md": "# Грибы\n\nБелые грибы появляются через неделю после тёплого дождя, и не раньше.\n",
     "茶.md": "# 茶\n\n泡绿茶的水温以八十度左右为宜，不要用沸水。\n",
     "Secret.md": "---\nzkchat: local\n---\nThe safe opens with the code 4711.\n",
     "Saved.md": "---\nzkchat-note: answer\n---\nThe blue whale sings at midnight.\n",
@@ -63,6 +69,8 @@ def test_a_quote_is_found_with_its_place_whatever_its_marks(library: Library) ->
         ("Bertha is wheat, born in May.", "supported"),
         ("Darkness matters more than any silence.", "supported"),
         ("Walnuts and almonds are fine for Mara.", "supported"),
+        ("Trockene Zweige liegen im Haufen ganz unten.", "supported"),
+        ("Через неделю после тёплого дождя появляются белые грибы.", "supported"),
         ("泡绿茶的水温以八十度左右为宜。", "quoted"),
     ],
 )
@@ -79,6 +87,7 @@ def test_what_notes_say_is_supported_in_another_order_and_with_its_source(
         ("Decaffeinated coffee is quite free of caffeine.", "negation"),
         ("Put diseased tomato plants on the heap.", "negation"),
         ("Mara is reading about spacing for her Spanish exam in June.", "name"),
+        ("By March she had spent 1,200 euros.", "number"),
         ("泡绿茶的水温以九十度左右为宜。", "number"),
     ],
 )
@@ -92,7 +101,6 @@ def test_another_number_or_name_and_the_opposite_contradict(library: Library, st
     "statement",
     [
         "Elephants are afraid of mice.",
-        "Add lime to the heap.",  # without its condition
         "The fee rises from 38 to 32 euros.",
         "Mara lent Anna a ladder.",
         "Mara is allergic to walnuts.",  # from both sides of a semicolon
@@ -100,6 +108,11 @@ def test_another_number_or_name_and_the_opposite_contradict(library: Library, st
         "Silence matters more than darkness.",
         "Mara is afraid of spiders.",  # she stands only in the title
         "In the shed stand 12 barrels and 3 pots.",
+        "The small pot takes 17 kg of ground coffee.",
+        "The diner serves 66 fresh pancakes in the morning.",  # a number of the title
+        "The barrel we leave out.",  # without its condition
+        "Rain wakes the old miller.",
+        "All is decided by me.",
         "用沸水泡绿茶。",
         "The plan of the day is with the week.",  # words of every note
         "The blue whale sings at midnight.",  # said by a model
@@ -129,7 +142,7 @@ def test_notes_that_are_kept_back_support_nothing(library: Library) -> None:
 
 def test_a_draft_that_is_a_note_does_not_support_itself(library: Library) -> None:
     found = verify(library, NOTES["Compost.md"], without={"Compost.md"})
-    assert [each.verdict for each in found.statements] == ["unsupported"] * 4
+    assert [each.verdict for each in found.statements] == ["unsupported"] * 3
 
 
 def test_a_text_without_end_is_checked_in_part(library: Library) -> None:
