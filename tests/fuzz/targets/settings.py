@@ -1,4 +1,4 @@
-"""Settings from everywhere: both config.toml, variables, flags, commands; agents, rules, ZKCHAT.md."""
+"""Settings from everywhere: both config.toml, variables, flags, commands; agents, rules, ZKCHAT.md, MCP servers."""
 
 import json
 import os
@@ -33,7 +33,17 @@ COMMANDS = (
     ("config", "trust"),
     ("models",),
     ("memory", "list"),
+    ("mcp", "list"),
+    ("mcp", "list", "--json"),
+    ("mcp", "import", ".mcp.json", "--yes"),
+    ("mcp", "add", "time", "--replace", "--env", "A=b", "--", "no-such-program"),
+    ("mcp", "remove", "time"),
 )
+TABLES = ("{}", '{ time = { command = "no-such-program", args = ["-y"] } }', "{ x = 1 }")
+SERVERS = {
+    "time": {"command": "no-such-program", "args": ["${NO:-x}", "-y"], "env": {"A": "${NO}"}, "timeout": 5},
+    "wiki": {"type": "http", "url": "http://127.0.0.1:9/mcp", "headers": {"X": "y"}, "disabled": True},
+}
 
 
 def value(rng: Random) -> str:
@@ -45,8 +55,8 @@ def value(rng: Random) -> str:
 def fitting(rng: Random, key: str) -> str:
     """A value of the kind that the setting takes."""
     kind = FIELDS[key].annotation
-    if get_origin(kind) is Literal:
-        return json.dumps(rng.choice(get_args(kind)))
+    if get_origin(kind) in (Literal, dict):
+        return rng.choice(TABLES if get_origin(kind) is dict else [json.dumps(word) for word in get_args(kind)])
     possible = (kind, *get_args(kind))
     if bool in possible:
         return rng.choice(("true", "false"))
@@ -111,6 +121,9 @@ def scatter(rng: Random, world: FuzzWorld) -> None:
                 put(rng, folder / kind / f"{name}.md", text.encode(errors="replace"))
     if rng.random() < 0.2:
         put(rng, world.vault / "ZKCHAT.md", mutation.text(rng, 20_000).encode(errors="replace"))
+    if rng.random() < 0.3:
+        servers = mutation.json_text(rng, mutation.mutated_json(rng, {"mcpServers": SERVERS}))
+        put(rng, world.vault / ".mcp.json", servers.encode(errors="replace"))
     for _ in range(rng.randrange(3)):
         key = rng.choice(KEYS).replace(".", "__").upper()
         text = rng.choice((rng.choice(VALUES), mutation.line(rng)[:2000])).replace("\0", "")
