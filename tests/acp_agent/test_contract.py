@@ -1,5 +1,6 @@
 """`zkchat acp` as a client meets it: the SDK's own client over pipes, and models that play a file."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from tests.support.acp_client import Acp, started_acp
 from tests.support.world import World
 
 pytestmark = pytest.mark.outside
+PLAIN_SERVER = Path(__file__).parents[1] / "unit" / "mcp_client" / "plain_server.py"
 SLEEP = "# Sleep\n\nAdults need seven hours.\n"
 DIARY = "---\nzkchat: local\n---\n# Diary\n\nThe lighthouse keeper is my cousin.\n"
 
@@ -342,6 +344,21 @@ def test_new_sessions_begin_as_the_command_line_says_and_keep_what_is_chosen_lat
         acp.ask(opened.session_id, "Second?")
         acp.ask(opened.session_id, "/context")
         assert "Agent writer." in acp.text(opened.session_id)
+
+
+def test_a_call_of_an_mcp_server_is_asked_about(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.note("Sleep.md", SLEEP)
+    world.run("mcp", "add", "plain", "--", sys.executable, "-S", str(PLAIN_SERVER), stdin="")
+    call = {"tool": "plain__echo", "arguments": {"text": "hello"}}
+    model = world.script([call], [{"text": "Once."}], [call], [{"text": "Twice."}])
+    with started_acp(world, "--model", model) as acp:
+        session = acp.new()
+        for answer, status in (("reject", "failed"), ("apply", "completed")):
+            acp.client.answer = answer
+            assert acp.ask(session, "Call it.") == "end_turn"
+            assert acp.of(session, "tool_call_update")[-1].status == status
+        assert acp.client.asked[0].call.title == "echo of the MCP server plain (not declared local)"
 
 
 def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path) -> None:

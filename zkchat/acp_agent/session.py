@@ -72,7 +72,7 @@ class AgentSession:
         self._agent_options = options
         self._client = client
         self._resources = ExitStack()
-        self._servers = ServerConnections(at_once=False)
+        self._servers = ServerConnections()
         self._surface = MarkdownSurface(client)
         self._commands = commands.ClientCommands(environment, self._surface)
         self._models = ModelCatalogue(lambda: self._opened.workspace)
@@ -142,7 +142,6 @@ class AgentSession:
         """What a client is told after it has the id of the session; the notes are indexed, and models listed."""
         await self._client.update(commands.commands_update())
         self._background.submit(self._opened.refresher.refresh)
-        self._background.submit(self._servers.start)
         with suppress(ZkchatError):
             overview = await self._models.survey(self._talk.model)
             self._model_names = tuple(row.name for row in overview.rows)
