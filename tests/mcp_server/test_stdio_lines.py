@@ -201,6 +201,19 @@ def test_a_yes_is_for_the_change_that_was_shown(world: World) -> None:
     assert answers(world, asked_about(1, again["requestState"]), options=["--write"])[1]["resultType"] != "complete"
 
 
+def test_a_question_shows_what_cannot_be_seen_and_says_where_it_is_cut(world: World) -> None:
+    asked = modern(
+        1,
+        "tools/call",
+        capabilities=ELICITS,
+        name="create_document",
+        arguments={"path": "Long", "text": "\x1b[2J\u202e\n" + "x\n" * 5_000},
+    )
+    message = answers(world, asked, options=["--write"])[1]["inputRequests"]["review"]["params"]["message"]
+    assert {each for each in message if not each.isprintable()} == {"\n"}
+    assert message.startswith("Create Long.md?\n\nOnly the first 8,000 of ")
+
+
 def test_a_question_that_nobody_answers_any_more_changes_nothing(world: World) -> None:
     begun = json.loads(handshake()[0])
     begun["params"]["capabilities"] = ELICITS

@@ -18,6 +18,7 @@ from zkchat.model.change import ChangeOrigin, ChangeSet
 from zkchat.model.message import ToolCallPart
 from zkchat.model.patch import patch_of
 from zkchat.ports import LocatedModel, ToolOutcome
+from zkchat.render.sanitize import sanitize_text
 from zkchat.tools.readings import NothingBefore, Readings
 from zkchat.tools.registry import Toolbox
 from zkchat.vault.library import Library
@@ -190,8 +191,9 @@ def open_host_changes(
 
 def _shown(changes: ChangeSet, remarks: Sequence[str]) -> str:
     patch = patch_of(changes)
-    shown = patch if len(patch) <= MAX_SHOWN_CHARS else f"{patch[:MAX_SHOWN_CHARS]}\n… ({len(patch):,} characters)"
-    return "\n\n".join([f"{changes.title}?", *remarks, shown.encode(errors="replace").decode()])
+    cut = [f"Only the first {MAX_SHOWN_CHARS:,} of {len(patch):,} characters of the diff are shown."]
+    said = [f"{changes.title}?", *remarks, *(cut if len(patch) > MAX_SHOWN_CHARS else []), patch[:MAX_SHOWN_CHARS]]
+    return sanitize_text("\n\n".join(said)).encode(errors="replace").decode()
 
 
 def _name_of(changes: ChangeSet) -> str:
