@@ -78,10 +78,14 @@ class ServerAccess:
         self.servers.start()
         if self.waits:
             left = self.wait_seconds
-            while left > 0 and any(status.state in _OPEN for status in self._needed(agent)):
+            while left > 0 and any(self._is_awaited(status) for status in self._needed(agent)):
                 await asyncio.sleep(_POLL_SECONDS)
                 left -= _POLL_SECONDS
         return [*self._problems(agent)]
+
+    def _is_awaited(self, status: ServerStatus) -> bool:
+        """Whether it may still be connected; nobody waits a second time for one that took too long."""
+        return status.state in _OPEN and status.name not in self._reported
 
     async def resources(self, text: str) -> tuple[list[Resource], list[Warned]]:
         """The resources that a message names, and what is wrong with the others."""

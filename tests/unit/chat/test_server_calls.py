@@ -1,5 +1,6 @@
 """Calls of MCP servers' tools in a conversation: asked about, sent, bounded, and kept from what must not leave."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +11,10 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.tool_servers import Answering, ApprovalsInMemory, Playing, ServersInMemory, server, tool
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.server_access import ServerAccess
 from zkchat.compose.server_tools import ServerParts
 from zkchat.model.events import ToolFinished, ToolStarted, Warned
-from zkchat.model.profile import ProfileFile
+from zkchat.model.profile import Agent, ProfileFile
 from zkchat.model.tool_server import ServerDefinition, ServerStatus
 from zkchat.tools.server_approval import CallReviewer
 from zkchat.vault.library import Library
@@ -144,7 +146,7 @@ def test_tools_that_do_not_fit_are_left_out_with_the_reason_and_ours_stay(librar
     assert left_out
     assert {left.why for left in left_out} == {"budget"}
     assert {left.item.name for left in left_out}.isdisjoint(offered)
-    assert {"read_document", "find_excerpts", "recall", "get_current_datetime"} - offered <= {"recall"}
+    assert {"read_document", "find_excerpts", "get_current_datetime"} <= offered
 
 
 def test_modes_of_servers_and_tools_are_those_of_the_profile(library: Library) -> None:
@@ -173,6 +175,30 @@ def test_a_server_that_failed_is_told_of_once(library: Library) -> None:
         event.text for _ in range(2) for event in events_of(conversation.say("Hello?")) if isinstance(event, Warned)
     ]
     assert said.count("It ended.") == 1
+
+
+def test_an_answer_waits_for_a_server_that_its_agent_needs_and_not_twice(library: Library) -> None:
+    late = ServerStatus(definition=ServerDefinition(name="late"), state="connecting")
+
+    class Arriving(ServersInMemory):
+        looks = 0
+
+        def statuses(self) -> tuple[ServerStatus, ...]:
+            self.looks += 1
+            if self.looks > 4:
+                self.connected = (server("web", tool()), late)
+            return self.connected
+
+    servers = Arriving(ServerStatus(definition=ServerDefinition(name="web")), late)
+    access = ServerAccess(servers=servers, waits=True, wait_seconds=0.5)
+    agent = Agent(name="a", servers={"late": "manual"})
+    assert asyncio.run(access.settle(agent)) == []
+    assert servers.statuses()[0].state == "ready"
+    told = asyncio.run(access.settle(Agent(name="a")))
+    assert [warning.text for warning in told] == ["The MCP server late is not connected yet: its tools are left out."]
+    before = servers.looks
+    assert asyncio.run(access.settle(Agent(name="a"))) == []
+    assert servers.looks - before <= 3
 
 
 ATTEMPTS = [
@@ -260,6 +286,14 @@ def test_a_resource_that_a_message_names_goes_along_as_data(library: Library) ->
         ("web", "memo://a"),
         ("web", "memo://b c"),
     ]
+
+
+def test_a_resource_that_is_called_like_a_note_is_none(library: Library) -> None:
+    model = Playing("Fine.", "Fine.")
+    conversation = talk(library, model, ServersInMemory(server("web", tool()), answer="A memo."))
+    events_of(conversation.say("What does @web:gone.md say?"))
+    events_of(conversation.say("And now?"))
+    assert "A memo." in str(model.requests[1].messages)
 
 
 def test_a_resource_that_cannot_be_read_is_told_of_and_the_question_is_asked(library: Library) -> None:
