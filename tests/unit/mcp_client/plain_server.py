@@ -4,14 +4,17 @@ The first argument names how it behaves at the start, the tool that is called ho
 a child, ends neither with its input nor when it is asked to, and writes both numbers to the file that is named next.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
 TOOLS = ["die", "slow", "noise", "wrong id", "invalid json", "wrong schema", "flood", "long line", "error", "fails"]
@@ -44,6 +47,10 @@ def say(request: dict[str, Any], *content: object, **more: object) -> None:
                      **more})  # fmt: skip
 
 
+def start_child() -> int:
+    return os.spawnl(os.P_NOWAIT, sys.executable, "python", "-S", "-c", "import time; time.sleep(1000)")
+
+
 def begin() -> None:
     if MODE == "exit":
         os.write(2, b"no database\n")
@@ -55,8 +62,9 @@ def begin() -> None:
         sys.stdout.flush()
     if MODE == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
-        Path(sys.argv[2]).write_text(f"{os.getpid()} {child.pid}")
+        child = start_child()
+        with open(sys.argv[2], "w") as file:  # noqa: PTH123
+            file.write(f"{os.getpid()} {child}")
 
 
 def handle(request: dict[str, Any]) -> None:
@@ -100,6 +108,8 @@ def initialize(request: dict[str, Any]) -> None:
 def offer(request: dict[str, Any]) -> None:
     params = request.get("params") or {}
     match request["method"]:
+        case "resources/list" if MODE == "no resources":
+            send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32603, "message": "no database"}})
         case "resources/list":
             answer(request, {"resources": [{"uri": "memo://a", "name": "A memo", "mimeType": "text/plain"}]})
         case "resources/read":
@@ -180,6 +190,11 @@ def call(request: dict[str, Any], tool: str, arguments: dict[str, Any]) -> None:
 
 def call_well(request: dict[str, Any], tool: str, arguments: dict[str, Any]) -> None:
     match tool:
+        case "mismatch" if "listed again" not in TOOLS:
+            TOOLS.append("listed again")
+            send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32020, "message": "headers"}})
+        case "input":
+            answer(request, {"resultType": "input_required", "requestState": "x"})
         case "image":
             image = {"type": "image", "data": "QUJD", "mimeType": "image/png"}
             say(request, "a picture", image, {"type": "audio", "data": "QUJD", "mimeType": "audio/wav"})
@@ -204,11 +219,11 @@ def call_well(request: dict[str, Any], tool: str, arguments: dict[str, Any]) -> 
             notify("notifications/tools/list_changed")
             say(request, "changed")
         case "process":
-            state = {"variables": dict(os.environ), "folder": str(Path.cwd()), "leads": os.getpgid(0) == os.getpid()}
+            folder = os.getcwd()  # noqa: PTH109
+            state = {"variables": dict(os.environ), "folder": folder, "leads": os.getpgid(0) == os.getpid()}
             say(request, json.dumps({**state, "session": os.getsid(0) == os.getpid(), "pid": os.getpid()}))
         case "child":
-            child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
-            say(request, f"{os.getpid()} {child.pid}")
+            say(request, f"{os.getpid()} {start_child()}")
         case "stderr":
             os.write(2, b"x" * arguments.get("size", 0) + b"a warning\n")
             say(request, "warned")

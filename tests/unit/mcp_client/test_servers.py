@@ -35,6 +35,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         plain("endless tools"),
         plain("odd tools"),
         plain("new"),
+        plain("no resources"),
         plain(name="off", is_enabled=False),
         ServerDefinition(name="missing", command="no-such-program"),
         ServerDefinition(name="relative", command="./server"),
@@ -126,6 +127,22 @@ def test_lists_are_bounded_and_what_is_left_out_is_said(bench: Bench) -> None:
     odd = bench.status("odd tools")
     assert [(tool.name, len(tool.description)) for tool in odd.tools] == [("good", 4000)]
     assert "lists 4 tools with names or schemas that cannot be used" in odd.problem
+
+
+def test_a_list_that_fails_leaves_the_others(bench: Bench) -> None:
+    status = bench.status("no resources")
+    assert (status.state, status.resources) == ("ready", ())
+    assert status.tools
+    assert status.prompts
+    assert "does not list its resources: it answered with an error: no database." in status.problem
+
+
+def test_a_call_whose_headers_do_not_match_is_made_again_with_those_of_the_new_list(bench: Bench) -> None:
+    assert bench.call("mismatch").text == "{}"
+
+
+def test_a_server_that_asks_for_input_in_its_answer_gets_none(bench: Bench) -> None:
+    assert bench.call("input", server="new").text == "The MCP server new asks for input that zkchat does not give."
 
 
 def test_a_server_that_is_off_is_not_started(bench: Bench) -> None:
