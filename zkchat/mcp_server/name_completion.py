@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from zkchat.mcp_server.vault_files import visible_files
+from zkchat.mcp_server.vault_files import VisibleFiles
 from zkchat.model.index import CatalogRow
 from zkchat.model.note import file_title, is_note
 from zkchat.vault.library import GuardedLibrary
@@ -28,19 +28,19 @@ class Completions:
         return cls(values=values[:MAX_VALUES], total=len(values))
 
 
-def complete_path(library: GuardedLibrary, typed: str) -> Completions:
+def complete_path(files: VisibleFiles, typed: str) -> Completions:
     """The paths that begin with what is typed, then those of files whose name, title or alias does or has a word that
     does."""
-    return _confirmed(library, _ranked(visible_files(library), typed.removeprefix("/")))
+    return _confirmed(files.library, _ranked(files.rows(), typed.removeprefix("/")))
 
 
-def complete_link(library: GuardedLibrary, typed: str) -> Completions:
+def complete_link(files: VisibleFiles, typed: str) -> Completions:
     """A text whose last link is not closed yet, with the notes that it may mean."""
     before, opening, name = typed.rpartition("[[")
     if not opening or "]]" in name:
         return Completions()
-    found = _confirmed(library, _ranked([row for row in visible_files(library) if is_note(row.path)], name))
-    return Completions(values=[f"{before}{library.link_to(path)}" for path in found.values], total=found.total)
+    found = _confirmed(files.library, _ranked([row for row in files.rows() if is_note(row.path)], name))
+    return Completions(values=[f"{before}{files.library.link_to(path)}" for path in found.values], total=found.total)
 
 
 def complete_folder(library: GuardedLibrary, typed: str) -> Completions:

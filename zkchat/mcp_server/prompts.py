@@ -67,7 +67,7 @@ PROMPTS: Final[Mapping[str, HostPrompt]] = {
         arguments={
             "question": HostArgument(
                 description="In words; [[links]] name notes to look in first.",
-                complete=lambda vault, typed: complete_link(vault.library, typed),
+                complete=lambda vault, typed: complete_link(vault.files, typed),
                 is_required=True,
             )
         },
@@ -157,7 +157,7 @@ def _completion(params: types.CompleteRequestParams) -> Complete:
     elif params.ref.uri != TEMPLATE:
         raise MCPError(types.INVALID_PARAMS, f"There is no template but {TEMPLATE}.")
     elif name == "path":
-        return lambda vault, typed: complete_path(vault.library, typed)
+        return lambda vault, typed: complete_path(vault.files, typed)
     raise MCPError(types.INVALID_PARAMS, f"There is no argument '{shorten(name, MAX_NAME_CHARACTERS)}'.")
 
 

@@ -30,7 +30,7 @@ class ResourceHandlers:
     ) -> types.ListResourcesResult:
         cursor = (params and params.cursor) or ""
         try:
-            page = await self._service.use(lambda vault: list_page(vault.library, cursor), progress_to(context))
+            page = await self._service.use(lambda vault: list_page(vault.files, cursor), progress_to(context))
         except ValueError:
             raise MCPError(types.INVALID_PARAMS, "The cursor is not one of this list.") from None
         return types.ListResourcesResult(resources=[*map(_resource, page.files)], next_cursor=page.cursor or None)
@@ -55,7 +55,7 @@ class ResourceHandlers:
         try:
             if len(uri) > MAX_URI_CHARACTERS:
                 raise NoteNotFound("")
-            content = await self._service.use(lambda vault: read_uri(vault.library, uri), progress_to(context))
+            content = await self._service.use(lambda vault: read_uri(vault.files, uri), progress_to(context))
         except NoteNotFound:
             is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND

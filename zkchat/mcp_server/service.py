@@ -14,6 +14,7 @@ from zkchat.compose.workspace import Workspace
 from zkchat.context.formatting import documents_in
 from zkchat.errors import StorageError
 from zkchat.mcp_server.changes import HostChanges, open_host_changes
+from zkchat.mcp_server.vault_files import VisibleFiles
 from zkchat.mcp_server.worker import Worker
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelInfo
@@ -53,6 +54,10 @@ class OpenVault:
         self.workspace = workspace
         self.library: GuardedLibrary = whole.guarded_for(model)
         self.changes = changes
+
+    @cached_property
+    def files(self) -> VisibleFiles:
+        return VisibleFiles(self.library)
 
     @cached_property
     def _read_tools(self) -> Toolbox:

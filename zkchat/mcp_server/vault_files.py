@@ -58,26 +58,45 @@ class FileContent:
     """Where it is no text."""
 
 
-def visible_files(library: GuardedLibrary) -> list[CatalogRow]:
-    """The files that the host may know, by path.
+class VisibleFiles:
+    """The files that a host may know.
 
     An attachment that is linked by notes which are kept back, and by no other, is kept back with them.
     """
-    hidden = library.hidden()
-    linked = {path for link in library.whole.links_from(*hidden) for path in targets_of(link.resolution)}
-    kept_back = {path for path in linked if not is_note(path) and not library.links_to(path)} if hidden else set()
-    return sorted((row for row in library.files() if row.path not in kept_back), key=lambda row: row.path)
+
+    def __init__(self, library: GuardedLibrary) -> None:
+        self.library = library
+        self._known: tuple[int, frozenset[str]] | None = None
+        self._rows: list[CatalogRow] = []
+
+    def rows(self) -> list[CatalogRow]:
+        """By path."""
+        state = self.library.generation(), self.library.hidden()
+        if self._known != state:
+            kept_back = self._attachments_of(state[1])
+            self._rows = sorted(
+                (row for row in self.library.files() if row.path not in kept_back), key=lambda row: row.path
+            )
+            self._known = state
+        return self._rows
+
+    def _attachments_of(self, hidden: frozenset[str]) -> set[str]:
+        if not hidden:
+            return set()
+        links = self.library.whole.links_from(*hidden)
+        attachments = {path for link in links for path in targets_of(link.resolution) if not is_note(path)}
+        return {path for path in attachments if not self.library.links_to(path)}
 
 
-def list_page(library: GuardedLibrary, cursor: str = "") -> FilePage:
+def list_page(files: VisibleFiles, cursor: str = "") -> FilePage:
     """A page of all files. Raises `ValueError` for a cursor that is none of ours."""
-    rows = visible_files(library)
+    rows, library = files.rows(), files.library
     start = bisect_right(rows, _path_of(cursor), key=lambda row: row.path) if cursor else 0
     page = rows[start : start + PAGE_FILES]
     stamps = library.stamps()
     shown = {*library.confirmed(row.path for row in page)}
-    files = [_listed(row, stamps.get(row.path)) for row in page if row.path in shown]
-    return FilePage(files=files, cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else "")
+    listed = [_listed(row, stamps.get(row.path)) for row in page if row.path in shown]
+    return FilePage(files=listed, cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else "")
 
 
 def _listed(row: CatalogRow, stamp: tuple[int, int, bool] | None) -> ListedFile:
@@ -101,10 +120,11 @@ def _path_of(cursor: str) -> str:
     return path
 
 
-def read_uri(library: GuardedLibrary, uri: str) -> FileContent:
+def read_uri(files: VisibleFiles, uri: str) -> FileContent:
     """What an address names. Raises `NoteNotFound`, the same for a file that is kept back as for one that is not there,
     and `NoteUnreadable`."""
-    place = _find(visible_files(library), places_in(uri))
+    library = files.library
+    place = _find(files.rows(), places_in(uri))
     if place is None:
         raise NoteNotFound("There is no such file in the vault.")
     if place.heading and not _has_heading(library, place):

@@ -72,7 +72,8 @@ def daily_review(vault: OpenVault, arguments: Mapping[str, str]) -> PromptConten
     day = _day(arguments.get("date") or "today", now)
     daily = find_daily_note(library, daily_note_settings(vault.workspace.paths.vault), day).path
     begin = datetime.combine(day, time.min).astimezone()
-    others = [path for path in _changed(library, begin, begin + timedelta(days=1)) if path != daily]
+    changed = [path for path in _changed(library, begin, begin + timedelta(days=1)) if path != daily]
+    others = library.confirmed(changed[:MAX_LISTED])
     paths = [*([daily] if daily else []), *others]
     texts = {path: text for path in paths[:MAX_LISTED] if (text := _text(library, path)) is not None}
     tasks = [f"{library.link_to(path)}: {found['text']}" for path in texts for found in _TASK.finditer(texts[path])]
@@ -83,7 +84,13 @@ def daily_review(vault: OpenVault, arguments: Mapping[str, str]) -> PromptConten
             f" and what to take up next; cite notes by their links. {note} {_DATA}"
         ),
         report="\n\n".join(
-            filter(None, (_section("changed that day", map(library.link_to, others)), _section("open tasks", tasks)))
+            filter(
+                None,
+                (
+                    _section("changed that day", map(library.link_to, others), total=len(changed)),
+                    _section("open tasks", tasks),
+                ),
+            )
         ),
         excerpts=_excerpts(texts),
     )
@@ -97,8 +104,9 @@ def what_changed(vault: OpenVault, arguments: Mapping[str, str]) -> PromptConten
     begin, folder = since.astimezone(), arguments.get("folder", "").strip("/")
     stamps = library.stamps()
     paths = _inside(folder, _changed(library, begin))
-    lines = [f"{_local(stamps[path][1])}  {library.link_to(path)}" for path in paths[:MAX_LISTED]]
-    texts = {path: text for path in paths[:MAX_EXCERPTS] if (text := _text(library, path)) is not None}
+    shown = library.confirmed(paths[:MAX_LISTED])
+    lines = [f"{_local(stamps[path][1])}  {library.link_to(path)}" for path in shown]
+    texts = {path: text for path in shown[:MAX_EXCERPTS] if (text := _text(library, path)) is not None}
     where = f" in {folder}/" if folder else ""
     return PromptContent(
         task=(
@@ -171,7 +179,7 @@ def _changed(library: Library, begin: datetime, end: datetime | None = None) -> 
     last = end.timestamp() * 1e9 if end else float("inf")
     stamps = library.stamps()
     found = [path for path, (_, modified, _) in stamps.items() if is_note(path) and first <= modified < last]
-    return library.confirmed(sorted(found, key=lambda path: (-stamps[path][1], path)))
+    return sorted(found, key=lambda path: (-stamps[path][1], path))
 
 
 def _inside(folder: str, paths: Iterable[str]) -> list[str]:

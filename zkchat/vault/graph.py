@@ -148,7 +148,7 @@ def copies(library: Library) -> list[list[str]]:
 
 def _followed(library: Library, stored: StoredLink) -> Followed:
     """A stored link with its resolution; resolved now if the index has none yet, as while its note is indexed."""
-    found = stored.resolution or library.resolve(stored.link, stored.source)
+    found = stored.resolution or library.resolve(stored.link, stored.source, suggestions=0)
     return Followed(source=stored.source, link=stored.link, found=found)
 
 
