@@ -264,7 +264,7 @@ class Mcp(SettingsSection):
     allow: Annotated[Globs, UserOnly()] = Field(
         default=(),
         strict=False,
-        description="Tools of MCP servers that may be called without a question, also where nobody can be asked: "
+        description="Tools of your MCP servers that may be called without a question, also where nobody can be asked: "
         "`server/tool`, or `server` for all of its tools.",
     )
 

@@ -79,7 +79,7 @@ class CallPolicy:
     reviewer: CallReviewer | None = None
     """None where nobody can be asked."""
     allowed: Collection[str] = ()
-    """Servers and tools (`server/tool`) that the settings allow unasked."""
+    """Servers of the user and tools of them (`server/tool`) that the settings allow unasked."""
     _accepted: set[tuple[str, str]] = field(default_factory=set)
     """Tools that the user accepted for this conversation."""
 
@@ -97,11 +97,11 @@ class CallPolicy:
 
     def _is_allowed(self, call: ServerCall) -> bool:
         definition, tool = call.definition, call.tool
-        if tool.is_read_only and definition.origin == "user":
+        is_named = definition.name in self.allowed or call.name in self.allowed
+        if definition.origin == "user" and (tool.is_read_only or is_named):
             return True
-        if (definition.name, tool.name) in self._accepted or not {definition.name, call.name}.isdisjoint(self.allowed):
-            return True
-        return self.approvals.is_approved(definition, tool.name)
+        is_accepted = (definition.name, tool.name) in self._accepted
+        return is_accepted or self.approvals.is_approved(definition, tool.name)
 
     def _ask(self, call: ServerCall) -> str:
         if self.reviewer is None:

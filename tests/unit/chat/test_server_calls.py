@@ -81,11 +81,13 @@ def test_always_is_remembered_for_the_tool(library: Library) -> None:
     ("definition", "is_sent"),
     [({}, True), ({"origin": "vault"}, False)],
 )
-def test_that_a_tool_only_reads_is_believed_of_servers_of_the_user(
+def test_that_a_tool_only_reads_or_is_allowed_counts_for_servers_of_the_user(
     library: Library, definition: dict[str, Any], is_sent: bool
 ) -> None:
     servers = ServersInMemory(server("web", tool(read_only=True), **definition))
     events_of(talk(library, Playing(SEND), servers).say("Send it."))
+    assert bool(servers.sent) is is_sent
+    events_of(talk(library, Playing(SEND), servers, allowed=("web", "web/send")).say("Send it."))
     assert bool(servers.sent) is is_sent
 
 
