@@ -21,6 +21,7 @@ from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
+from tests.support import weather_mcp_server
 from tests.support.ptys import Terminal
 from tests.support.world import GARDEN, World
 
@@ -70,6 +71,12 @@ CHANGES: Answers = [
     ],
     [{"text": "I propose a task in [[Balcony greenhouse]] and the new date in the [[Sowing calendar]]."}],
 ]
+SERVER_CALLS: Answers = [
+    [{"tool": "weather__forecast", "arguments": {"place": "Lyon", "day": "2026-04-20"}}],
+    [{"text": "There will be frost. The [[Sowing calendar]] says to sow courgettes once the nights stay above 5 °C."}],
+    [{"tool": "weather__add_event", "arguments": {"title": "Sow the courgettes", "day": "2026-04-27"}}],
+    [{"text": "It is in your calendar."}],
+]
 GOAL: Answers = [
     [{"text": "1. Find what the notes say about compost\n2. Write a summary\n3. Link it from today's note"}],
     [{"tool": "read_document", "arguments": {"relative_path": "Reference/Compost.md"}}],
@@ -88,6 +95,10 @@ GOAL: Answers = [
     [{"text": "DONE: linked it"}],
     [{"text": "The summary is [[Compost in short]], linked from today's note."}],
 ]
+WEATHER = f"""[mcpServers.weather]
+command = {json.dumps(sys.executable)}
+args = [{json.dumps(weather_mcp_server.__file__)}]
+"""
 QUESTION = "Why should a title be a statement? See [[Evergreen notes]]."
 
 
@@ -103,6 +114,8 @@ class Scene:
     """What the model says."""
     command: tuple[str, ...] = ("chat",)
     uses_model: bool = True
+    settings: str = ""
+    """Of the user."""
 
 
 def an_answer(terminal: Terminal) -> None:
@@ -154,6 +167,22 @@ def a_rename(terminal: Terminal) -> None:
     terminal.wait_for("Apply?")
 
 
+def a_server_call(terminal: Terminal) -> None:
+    terminal.wait_for_prompt()
+
+    def is_connected() -> bool:  # which happens in the background
+        if terminal.is_at_prompt and "weather/forecast" not in terminal.text:
+            terminal.type("\x0c/tools\r")
+        return terminal.is_at_prompt and "weather/forecast" in terminal.text
+
+    terminal.wait_until(is_connected, "the tools of the server")
+    terminal.type("\x0cCan I sow the courgettes on 20 April in Lyon?\r")
+    terminal.wait_for("8,192 tokens")
+    terminal.wait_for_prompt()
+    terminal.type("Then remind me a week later.\r")
+    terminal.wait_for("Call it?")
+
+
 def a_goal(terminal: Terminal) -> None:
     terminal.wait_for("1.")
     terminal.type("\r")
@@ -167,6 +196,7 @@ SCENES = (
     Scene("compaction", 96, 28, a_compaction),
     Scene("review", 96, 40, a_review, answers=CHANGES, command=("chat", "--write")),
     Scene("rename", 96, 24, a_rename, command=("note", "rename", "Zettelkasten", "Slip box"), uses_model=False),
+    Scene("server-tools", 96, 30, a_server_call, answers=SERVER_CALLS, settings=WEATHER),
     Scene("goal", 96, 40, a_goal, answers=GOAL, command=("agent", "run", "Sum up what I know of compost", "--write")),
 )
 
@@ -225,6 +255,10 @@ def main(*names: str) -> None:
                 os.utime(note, (1_700_000_000 + number,) * 2)  # the order in which notes are offered
             play = world.root / "play.json"
             play.write_text(json.dumps({"model": "demo", "context_limit": 8192, "answers": scene.answers}))
+            if scene.settings:
+                settings = world.home / ".config" / "zkchat" / "config.toml"
+                settings.parent.mkdir(parents=True, exist_ok=True)
+                settings.write_text(scene.settings)
             garden = world.vault.rename(world.root / "garden")
             model = ("--model", f"scripted:{play}") if scene.uses_model else ()
             command = [*scene.command, "--vault", str(garden), *model]
