@@ -25,7 +25,7 @@ class Bench:
 
     def __init__(self, folder: Path, *definitions: ServerDefinition, **options: Any) -> None:
         self.folder = folder
-        self.servers = McpServers(definitions, folder, **{"variables": VARIABLES, **options})
+        self.servers = McpServers(definitions, folder, **{"variables": VARIABLES, "connect_seconds": 30, **options})
 
     def __enter__(self) -> "Bench":
         assert self.servers.wait(60)

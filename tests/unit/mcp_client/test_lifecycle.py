@@ -80,12 +80,12 @@ def test_without_servers_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
 
 def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> None:
     definitions = plain("mute"), plain("chatters"), plain("noisy", name="wordy", args=noise())
-    with Bench(tmp_path, *definitions, connect_seconds=1) as bench:
+    with Bench(tmp_path, *definitions, connect_seconds=3) as bench:
         said = {status.name: status.problem.partition(" What")[0] for status in bench.servers.statuses()}
-    assert said["mute"] == "The MCP server mute did not answer within 1 s."
-    assert said["chatters"] == "The MCP server chatters did not answer within 1 s."
+    assert said["mute"] == "The MCP server mute did not answer within 3 s."
+    assert said["chatters"] == "The MCP server chatters did not answer within 3 s."
     assert said["wordy"] == (
-        "The MCP server wordy did not answer within 1 s (it wrote a line that is no message to its standard output)."
+        "The MCP server wordy did not answer within 3 s (it wrote a line that is no message to its standard output)."
     )
 
 
@@ -94,7 +94,7 @@ def noise() -> tuple[str, ...]:
 
 
 def test_a_server_that_leaves_discovery_without_an_answer_gets_the_older_handshake(tmp_path: Path) -> None:
-    with Bench(tmp_path, plain("silent on discovery"), connect_seconds=4) as bench:
+    with Bench(tmp_path, plain("silent on discovery"), connect_seconds=6) as bench:
         assert bench.status("silent on discovery").protocol == "2025-11-25"
 
 
@@ -144,10 +144,10 @@ def test_a_signal_to_us_ends_the_servers_and_nothing_of_them_is_shown(tmp_path: 
     command = [sys.executable, "-c", TERMINATED, str(tmp_path), str(tmp_path / "numbers")]
     program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=Path(__file__).parents[3])
     try:
-        eventually((tmp_path / "connected").exists)
+        eventually((tmp_path / "connected").exists, seconds=60)
         processes = [int(number) for number in (tmp_path / "numbers").read_text().split()]
         os.kill(program.pid, signal.SIGTERM)
-        output, _ = program.communicate(timeout=30)
+        output, _ = program.communicate(timeout=60)
     finally:
         program.kill()
     assert (program.returncode, output) == (128 + signal.SIGTERM, b"")
