@@ -53,3 +53,4 @@ def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> 
     assert imported_by("ask", "Sleep?", "--model", model, "--vault", str(vault), home=tmp_path) & sdks == set()
     (vault / ".mcp.json").write_text('{"mcpServers": {"tides": {"command": "tides"}}}')
     assert imported_by("mcp", "list", "--vault", str(vault), home=tmp_path) & sdks == set()
+    assert imported_by("mcp", "install", "cursor", "--vault", str(vault), home=tmp_path) & sdks == set()

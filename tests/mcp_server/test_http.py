@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -103,6 +104,25 @@ def test_a_client_with_the_token_is_served_until_a_signal(tmp_path: Path, mode: 
             process.send_signal(end)
             out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (128 + end, "", "")
+
+
+def test_a_port_that_is_in_use_is_told_of(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = world.run("mcp", "--http", "--port", port)
+    assert (result.code, result.out) == (2, "")
+    assert f"The port {port} is in use." in result.err
+    assert "--port 0" in result.err
+
+
+def test_a_token_that_cannot_be_one_is_told_of_before_anything_is_served(tmp_path: Path) -> None:
+    world = World(tmp_path, {"ZKCHAT_MCP_TOKEN": "short"})
+    result = world.run("mcp", "--http", "--port", "0")
+    assert result.code == 3
+    assert "$ZKCHAT_MCP_TOKEN" in result.err
+    assert "Serving" not in result.err
+    assert "ZKCHAT_MCP_TOKEN" not in world.run("config", "show").err
 
 
 @contextmanager

@@ -53,12 +53,14 @@ def install(
 
     zkchat mcp install cursor --write --yes
     """
+    from zkchat.cli.mcp import require_sdk
     from zkchat.cli.vault_consent import confirmed_vault
     from zkchat.compose.host_install import find_host_entry, server_command
     from zkchat.compose.workspace import load_workspace
 
     io = current_io()
     workspace = load_workspace(io.environment, confirmed_vault(io, vault))
+    require_sdk()  # without it, the program could not start the server
     command = server_command(io.environment, workspace.paths.vault, is_local=local, may_write=write)
     entry = find_host_entry(io.environment, program, name, command)
     if not json_output:
