@@ -20,6 +20,8 @@ _MIN_CONTENT: Final = 2
 """Words beside stop words that a statement has."""
 _MIN_WORDS: Final = 4
 """Words from which on a sentence states something with one such word: "He was no hermit." """
+_MAX_BEGINNING: Final = 2_000
+"""Characters of a sentence by which it is seen whether it states something."""
 _MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
@@ -75,10 +77,11 @@ def _states_something(sentence: str) -> bool:
     bare = text.rstrip(_CLOSING)
     if bare.endswith(_NO_STATEMENT_ENDS) or not _LETTER.search(bare):
         return False
-    spoken = words(text)
+    beginning = text[:_MAX_BEGINNING]
+    spoken = words(beginning)
     if len(spoken) <= _MAX_GREETING_WORDS and _is_greeting(spoken, bare):
         return False
-    return _is_told(text)
+    return _is_told(beginning)
 
 
 def _is_greeting(spoken: list[str], bare: str) -> bool:
