@@ -105,7 +105,7 @@ def test_the_settings_of_a_page_are_there(page: str) -> None:
     named = {
         code.split()[0]
         for code in inline_codes(page)
-        if re.fullmatch(rf"(?:{'|'.join(SECTIONS)}|models)\.(?!md|db)[\w.]+(?: .*)?", code)
+        if re.fullmatch(rf"(?:{'|'.join(SECTIONS)}|models)\.(?!md|db|json)[\w.]+(?: .*)?", code)
     }
     known = {*FIELDS, *model_keys("NAME"), *model_keys("quick")}
     assert named <= known

@@ -44,7 +44,9 @@ def install(
     dry_run: DryRunOption = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Show the entry that makes your vault a server of another program, and write it there after a yes.
+    """Show the entry that makes your vault a server of another program.
+
+    It is written there after a yes.
 
     All else in the program's file stays, and a copy of the file as it was is kept beside it. A file that is no JSON,
     or has comments, is left as it is: copy the entry into it.
