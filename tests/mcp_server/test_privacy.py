@@ -179,9 +179,10 @@ KINDS: Final[dict[str, tuple[str, tuple[str, ...], dict[str, str]]]] = {
 def test_a_note_that_is_kept_back_is_answered_for_as_if_it_were_not_there(
     tmp_path: Path, without: dict[str, str], secret: str, options: tuple[str, ...], variables: dict[str, str]
 ) -> None:
-    given = made(world_with(tmp_path / "w", secret, **variables), READS, *options)
+    attempts = READS if secret == SECRET else dict([*READS.items()][::3])
+    given = made(world_with(tmp_path / "w", secret, **variables), attempts, *options)
     assert {name: answer for name, answer in given.items() if answer != without[name]} == {}
-    assert {name: found for name in READS if (found := leaked(given[name], json.dumps(READS[name][1])))} == {}
+    assert {name: found for name in given if (found := leaked(given[name], json.dumps(READS[name][1])))} == {}
 
 
 def test_each_of_these_attempts_finds_it_where_the_model_is_on_this_machine(
