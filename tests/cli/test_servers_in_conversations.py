@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ ANSWER: list[list[dict[str, Any]]] = [[CALL], [{"text": "Done."}]]
 
 @pytest.fixture
 def served(world: World) -> World:
+    import_module("zkchat.mcp_client.connection")  # loading the SDK is no part of the time for connecting then
     servers = {
         "plain": [str(SERVER)],
         "dead": [str(SERVER), "exit"],
