@@ -71,7 +71,7 @@ class Connection:
         if self._holder is not None and self.status.state != "connecting":
             await asyncio.wait([self._holder])
         if self._lacks_holder():
-            self._settled, self._concluded = asyncio.Event(), asyncio.Event()
+            self._settled, self._concluded, self._scope = asyncio.Event(), asyncio.Event(), anyio.CancelScope()
             self._update(state="connecting", problem="")
             self._holder = asyncio.create_task(self._hold())
         await self._settled.wait()
@@ -133,7 +133,6 @@ class Connection:
 
     async def _hold(self) -> None:
         """Connect, and stay so until it is over. Never raises."""
-        self._scope = anyio.CancelScope()
         try:
             definition = self._expand(self.status.definition)
             self._secrets, self._address = _secrets_of(definition), definition.url
