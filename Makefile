@@ -75,11 +75,11 @@ protocols: $(VENV)/.dev ## test MCP and ACP with the public conformance suite, t
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/protocols/contract_protocols.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.hostile_vault retrieval.answers retrieval.quote retrieval.retrieval retrieval.verification context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs; do \
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.hostile_vault retrieval.answers retrieval.quote retrieval.retrieval retrieval.verification context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
-faults: $(VENV)/.dev ## kill conversations and changes of notes at hundreds of moments, undo them, corrupt databases 1,000 times, and rename 500 files
-	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301 && $(BIN)/python -m tests.faults.kill_changes $$folder/changes 200 20260301 && $(BIN)/python -m tests.faults.write_side_by_side $$folder/writers 8 20 && $(BIN)/python -m tests.faults.undo_sequences $$folder/undo 100 50 20260301 && $(BIN)/python -m tests.faults.rename_vaults 2000 500 20260301; rm -rf $$folder
+faults: $(VENV)/.dev ## kill conversations and changes of notes at hundreds of moments, undo them, corrupt databases 1,000 times, rename 500 files, and start and stop MCP servers and clients
+	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301 && $(BIN)/python -m tests.faults.kill_changes $$folder/changes 200 20260301 && $(BIN)/python -m tests.faults.write_side_by_side $$folder/writers 8 20 && $(BIN)/python -m tests.faults.undo_sequences $$folder/undo 100 50 20260301 && $(BIN)/python -m tests.faults.rename_vaults 2000 500 20260301 && $(BIN)/python -m tests.faults.protocol_processes $$folder/protocols 10 50; rm -rf $$folder
 
 SECONDS ?= 600
 SEED    ?= 20260301
