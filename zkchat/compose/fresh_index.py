@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from zkchat.vault.indexing.indexer import Progress, Refreshed
     from zkchat.vault.library import Library
 
-MAX_UNSCANNED_SECONDS: Final = 2.0
-"""How long files are not looked at while the system tells of no change. What it cannot see is found then, such as a
-write through a hard link elsewhere."""
+MAX_UNSCANNED_SECONDS: Final = 60.0
+"""How long files are not looked at while the system tells of no change. What it cannot see is found then: a write
+through a hard link elsewhere, or into mapped memory."""
 
 
 class FreshIndex:
