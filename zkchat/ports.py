@@ -133,6 +133,8 @@ class ToolOutcome:
     references: tuple[DocumentReference, ...] = ()
     summary: str = ""
     """For the user, in a few words: `4 passages`."""
+    warning: str = ""
+    """A sentence that the user has to read, once in a turn."""
     failed: bool = False
     may_repeat: bool = False
     """Whether the same call may be made again, and be answered otherwise."""

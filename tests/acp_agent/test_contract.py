@@ -369,6 +369,7 @@ def test_the_end_of_input_ends_an_answer_and_everything_is_stored(tmp_path: Path
     session = ending.new(ending.play([{"text": "Seven, "}, {"delay": 60}]), cwd=Path("/"))
     answer = ending.submit(ending.connection.prompt(session_id=session, prompt=[text_block("How much?")]))
     ending.wait_for(lambda: "Seven" in ending.text(session))
+    assert ending.text(session).count("`zkchat setup`") == 1, "that no model is set up, with what helps"
     assert ending.stop() == 0
     assert answer.result(30).stop_reason == "cancelled"
     assert "Seven, " in world.run("sessions", "show", session).out

@@ -1,5 +1,6 @@
 """`zkchat mcp` line by line: what is written to standard input, and what comes back."""
 
+import asyncio
 import json
 import threading
 from pathlib import Path
@@ -9,7 +10,10 @@ import pytest
 
 from tests.support.mcp_lines import MODERN, answers, call, exchange, handshake, modern, request
 from tests.support.world import World
+from zkchat.compose.workspace import load_workspace
 from zkchat.mcp_server import stdio, tools, vault_tools
+from zkchat.mcp_server.changes import Question, Settled
+from zkchat.mcp_server.service import HostOptions, OpenVault, VaultService
 
 WRITING = ["create_document", "edit_document", "edit_section", "set_property", "add_tag", "append_daily"]
 ELICITS: dict[str, Any] = {"elicitation": {"form": {}}}
@@ -121,6 +125,35 @@ def test_a_question_about_the_vault_itself_is_answered_from_the_index(world: Wor
     assert answer["content"][1]["uri"] == "note:///Sleep.md"
 
 
+def test_what_only_comes_nearest_is_not_linked_as_a_source(world: World) -> None:
+    answer = answers(world, call(1, "ask_vault", question="Who sleeps in the harbour office of Lisbon on Sundays?"))[1]
+    given = answer["structuredContent"]
+    assert (given["verdict"], given["quotes"], bool(given["nearest"])) == ("unanswered", [], True)
+    assert [part["type"] for part in answer["content"]] == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("Tea.md", "You have not read Sleep.md yet."), ("Sleep.md", "were applied."), ("Sleep.md#Sleep", "were applied.")],
+)
+def test_a_note_that_was_read_as_a_resource_may_be_written_over(world: World, path: str, said: str) -> None:
+    world.note("Tea.md", "# Tea\n\nGreen.\n")
+    service = VaultService(load_workspace(world.environment(), None), HostOptions(may_write=True))
+    arguments = json.dumps({"path": "Sleep", "section": "Sleep", "position": "replace", "text": "Eight hours."})
+
+    def replace_section(vault: OpenVault) -> Question | Settled:
+        assert vault.changes is not None
+        assert vault.read_resource(f"note:///{path}").text
+        return vault.changes.call("edit_section", arguments, can_ask=False)
+
+    try:
+        settled = asyncio.run(service.use(replace_section))
+    finally:
+        service.close()
+    assert isinstance(settled, Settled)
+    assert said in settled.text
+
+
 def test_a_text_without_end_is_cut(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "MAX_TEXT_CHARS", 30)
     given = answers(world, call(1, "read_document", path="Sleep"))[1]["structuredContent"]
@@ -163,11 +196,28 @@ def test_code_and_the_class_of_a_note_need_a_yes_of_their_own(world: World) -> N
         world,
         call(1, "edit_section", path="Sleep", text="```dataviewjs\ndv.view('x')\n```"),
         call(2, "set_property", path="Sleep", key="zkchat", value="local"),
+        call(3, "create_document", path="New", text="---\nzkchat: local\n---\nA diary."),
         options=["--write"],
     )
     assert "nothing was changed, because it needs a yes of the user" in says(given[1])
-    assert "nothing was changed" in says(given[2])
+    assert says(given[2]).endswith("because it needs a yes of the user. It changes which models may see Sleep.md.")
+    assert "will be kept from this host" in says(given[3])
+    assert not (world.vault / "New.md").exists()
     assert (world.vault / "Sleep.md").read_text() == before
+
+
+def test_a_host_that_can_ask_may_have_a_note_kept_back_after_a_yes(world: World) -> None:
+    def asked(**more: Any) -> Any:
+        arguments = {"path": "Sleep", "key": "zkchat", "value": "local"}
+        wanted = modern(1, "tools/call", capabilities=ELICITS, name="set_property", arguments=arguments, **more)
+        return answers(world, wanted, options=["--write"])[1]
+
+    question = asked()
+    assert "It changes which models may see Sleep.md." in question["inputRequests"]["review"]["params"]["message"]
+    done = asked(requestState=question["requestState"], inputResponses={"review": {"action": "accept"}})
+    assert done["structuredContent"]["paths"] == []
+    assert (world.vault / "Sleep.md").read_text().startswith("---\nzkchat: local\n---\n")
+    assert "There is no note" in says(asked())
 
 
 def test_what_is_only_proposed_by_the_settings_is_not_written(world: World) -> None:

@@ -98,11 +98,9 @@ class ClientCallReviewer:
         self._numbers = count(1)
 
     def review(self, call: "ServerCall") -> "CallAnswer":
-        where = "on this machine" if call.definition.is_local else "not declared local"
-        origin = ", defined by the vault" if call.definition.origin == "vault" else ""
         asked = ToolCallUpdate(
             tool_call_id=f"server-call-{next(self._numbers)}",
-            title=sanitize_line(f"{call.tool.name} of the MCP server {call.definition.name} ({where}{origin})"),
+            title=sanitize_line(call.title),
             kind="other",
             status="pending",
             content=[_sentence(call.warning)] if call.warning else None,

@@ -123,7 +123,7 @@ class AgentSession:
         opened = self._opened
         self._model_names = ("quote", *opened.settings.models)
         if opened.chosen:
-            self._untold.append((opened.chosen, opened.offer))
+            self._untold.append((opened.chosen, ""))
         self._untold += [(warning.text, warning.hint) for warning in opened.warnings]
         left_out = [item for item in trust_states(self._environment, opened.paths) if item[1] != "approved"]
         if left_out:

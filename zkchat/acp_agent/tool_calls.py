@@ -39,10 +39,11 @@ def kind_of(name: str) -> "ToolKind":
     return _KINDS.get(name, "search" if name.startswith(_SEARCHES) else "other")
 
 
-def started(call_id: str, name: str, arguments: str) -> ToolCallStart:
+def started(call_id: str, name: str, arguments: str, server: str = "") -> ToolCallStart:
+    """`server` is the MCP server that the arguments are sent to; empty for one of zkchat's own tools."""
     return start_tool_call(
         call_id,
-        phrases.tool_call(name, arguments, _MAX_TITLE),
+        phrases.tool_call(name, arguments, _MAX_TITLE, server),
         kind=kind_of(name),
         status="in_progress",
         raw_input=_raw(arguments),

@@ -29,6 +29,7 @@ from zkchat.model.events import (
     PromptReady,
     ReferenceFound,
     Remarked,
+    ResourceRead,
     StepFinished,
     StepStarted,
     TextDelta,
@@ -93,7 +94,7 @@ class TurnUpdates:
             case ChangesReviewed():
                 yield from self._reviewed(event)
             case Notice():
-                assert isinstance(event, Compacting | Compacted)
+                assert isinstance(event, ResourceRead | Compacting | Compacted)
                 yield thought_chunk(f"{phrases.notice(event)}\n")
             case TurnFinished():
                 yield from self._finished(event)
@@ -117,7 +118,7 @@ class TurnUpdates:
             case ToolStarted():
                 self._said = False
                 self._locations = []
-                yield tool_calls.started(self._call_id(event.call_id), event.name, event.arguments)
+                yield tool_calls.started(self._call_id(event.call_id), event.name, event.arguments, event.server)
             case ToolFinished():
                 yield tool_calls.finished(
                     self._call_id(event.call_id), event.summary, failed=event.failed, locations=self._locations

@@ -108,6 +108,8 @@ class Exchange:
     failed_rounds: int = 0
     errors: set[str] = field(default_factory=set)
     """What the failed calls were told."""
+    warnings: set[str] = field(default_factory=set)
+    """What the user was told of calls."""
     may_fail: int = MAX_FAILED_ROUNDS
     """Rounds in a row in which all calls may fail."""
     lost_tools: str = ""
@@ -290,6 +292,9 @@ class ToolLoop:
                     listed.add(reference)
             results.append(ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed))
             await emit(ToolFinished(call_id=kept.call_id, name=kept.name, summary=given.summary, failed=given.failed))
+            if outcome.warning and outcome.warning not in exchange.warnings:
+                exchange.warnings.add(outcome.warning)
+                await emit(Warned(text=outcome.warning))
             await asyncio.sleep(0)
         if left_out := len(exchange.calls) - len(calls):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"

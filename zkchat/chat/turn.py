@@ -30,7 +30,16 @@ from zkchat.context.formatting import augmented_text
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
-from zkchat.model.events import Event, EvidenceFound, LinksResolved, PromptReady, TurnFailed, TurnFinished, Warned
+from zkchat.model.events import (
+    Event,
+    EvidenceFound,
+    LinksResolved,
+    PromptReady,
+    ResourceRead,
+    TurnFailed,
+    TurnFinished,
+    Warned,
+)
 from zkchat.model.message import (
     Brief,
     ChatMessage,
@@ -160,7 +169,7 @@ class Turn:
         """A question with the notes that go along, stored again under its id; None where that ends the turn."""
         resources, warnings = await self.servers.resources(asked.text) if self.servers else ([], [])
         question, user, events = self._augmented(asked, resources)
-        events += warnings
+        events += [*_resources_read(user, resources), *warnings] if user else warnings
         if user and (warning := self.journal.append(MessageEntry(message=user))):
             events.append(warning)
         for event in events:
@@ -448,6 +457,17 @@ def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
     """Whether a document that goes along holds the passage anyway."""
     names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")
     return any(file.name in names and (not file.extent or passage.text in file.text) for file in files)
+
+
+def _resources_read(user: ChatMessage, resources: Iterable[Resource]) -> Iterator[ResourceRead | Warned]:
+    """What went along with a message of what servers gave, and what had no room."""
+    sent = {(part.server, part.name): part.text for part in user.parts if isinstance(part, FilePart)}
+    for each in resources:
+        text = sent.get((each.server, each.uri))
+        if text is None:
+            yield Warned(text=f"@{each.server}:{each.uri} is left out: it is empty, or the context has no room for it.")
+        else:
+            yield ResourceRead(server=each.server, uri=each.uri, characters=len(text))
 
 
 def _failed(error: ZkchatError, message: ChatMessage | None = None) -> TurnFailed:

@@ -46,9 +46,7 @@ def describe_call(call: "ServerCall") -> "Iterator[str]":
     """What is sent where, in lines that hold nothing but text."""
     from zkchat.render.sanitize import sanitize_line
 
-    where = "on this machine" if call.definition.is_local else "not declared local"
-    origin = ", defined by the vault" if call.definition.origin == "vault" else ""
-    yield sanitize_line(f"▌ {call.tool.name} of the MCP server {call.definition.name} ({where}{origin})")
+    yield sanitize_line(f"▌ {call.title}")
     if call.warning:
         yield sanitize_line(f"  {call.warning}")
     for name, value in [*call.arguments.items()][:_MAX_ARGUMENTS]:

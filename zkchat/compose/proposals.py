@@ -50,7 +50,7 @@ class ProposalParts:
                 assumes_yes=options.assumes_yes,
                 is_dry_run=options.proposes_only,
             ),
-            is_withheld=lambda changes, path: self._is_withheld(library, changes, path),
+            is_withheld=lambda changes, path: self.is_withheld(library, changes, path),
             follow_links=link_follower(self.workspace, library, self.store),
             is_on=write.enabled if options.enabled is None else options.enabled,
         )
@@ -63,7 +63,7 @@ class ProposalParts:
         vault, now = self.workspace.paths.vault, self.workspace.environment.now
         return write_tools(NoteEditor(library, self.staged, vault_conventions(vault), now, for_model=True), readings)
 
-    def _is_withheld(self, library: "GuardedLibrary", changes: ChangeSet, path: str) -> bool:
+    def is_withheld(self, library: "GuardedLibrary", changes: ChangeSet, path: str) -> bool:
         """Whether a path is, was or will be a note that the model may not see."""
         before = path_before(changes, path)
         if library.hidden() & {path, before}:

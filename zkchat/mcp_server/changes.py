@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
@@ -28,6 +29,7 @@ from zkchat.writing.review import Verdict, touched_paths, why_asked
 WITHHELD_TOUCHED: Final = (
     "It would change notes that are kept from this host: nothing was changed. Do it with `zkchat note` in a terminal."
 )
+WILL_BE_WITHHELD: Final = "It makes a note that will be kept from this host."
 MAX_SHOWN_CHARS: Final = 8_000
 """Characters of a diff that the host shows to its user."""
 
@@ -93,9 +95,17 @@ class HostChanges:
     """Calls tools that change notes. Only the worker's thread uses it."""
 
     def __init__(
-        self, proposals: Proposals, readings: Readings, turns: _CallsAsTurns, review: _HostReview, clock: "_Clock"
+        self,
+        proposals: Proposals,
+        readings: Readings,
+        turns: _CallsAsTurns,
+        review: _HostReview,
+        clock: "_Clock",
+        was_withheld: Callable[[ChangeSet, str], bool],
     ) -> None:
+        """`was_withheld` is `Proposals.is_withheld` over the notes without what is staged."""
         self.readings = readings
+        self._was_withheld = was_withheld
         self._proposals = proposals
         self._turns = turns
         self._review = review
@@ -121,9 +131,11 @@ class HostChanges:
     def _settle(self, tool: str, outcome: ToolOutcome, can_ask: bool, agreed: str) -> Question | Settled:
         proposals = self._proposals
         changes = proposals.staged.change_set()
-        if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
+        if any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
             return Settled(text=WITHHELD_TOUCHED, title=changes.title, failed=True)
         reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
+        if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
+            reasons = reasons or (WILL_BE_WITHHELD,)
         why = why_asked(changes, proposals.policy, reasons=reasons)
         is_asked = why is not None and can_ask and proposals.policy.mode != "propose"
         name = _name_of(changes)
@@ -186,7 +198,14 @@ def open_host_changes(
         parts = proposals_over(store, workspace, model, _HostInterface(review), options)
         visible = library.overlaid(parts.staged).guarded_for(model)
         readings = Readings(visible, turns)
-        yield HostChanges(parts.proposals(visible, readings), readings, turns, review, clock)
+        proposals = parts.proposals(visible, readings)
+        was_withheld = partial(parts.is_withheld, library.guarded_for(model))
+        yield HostChanges(proposals, readings, turns, review, clock, was_withheld)
+
+
+def _unwritten(changes: ChangeSet) -> ChangeSet:
+    """The same changes with what files hold before them."""
+    return replace(changes, writes=tuple(replace(write, after=write.before or b"") for write in changes.writes))
 
 
 def _shown(changes: ChangeSet, remarks: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from zkchat.errors import NoteNotFound
 from zkchat.mcp_server.service import VaultService
 from zkchat.mcp_server.tools import Context, progress_to
 from zkchat.mcp_server.uris import TEMPLATE, uri_of
-from zkchat.mcp_server.vault_files import ListedFile, list_page, read_uri
+from zkchat.mcp_server.vault_files import ListedFile, list_page
 
 RESOURCE_NOT_FOUND: Final = -32002
 """Of the revisions before 2026-07-28, which has `INVALID_PARAMS` for it."""
@@ -55,7 +55,7 @@ class ResourceHandlers:
         try:
             if len(uri) > MAX_URI_CHARACTERS:
                 raise NoteNotFound("")
-            content = await self._service.use(lambda vault: read_uri(vault.files, uri), progress_to(context))
+            content = await self._service.use(lambda vault: vault.read_resource(uri), progress_to(context))
         except NoteNotFound:
             is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
             code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND

@@ -14,9 +14,10 @@ from zkchat.compose.workspace import Workspace
 from zkchat.context.formatting import documents_in
 from zkchat.errors import StorageError
 from zkchat.mcp_server.changes import HostChanges, open_host_changes
-from zkchat.mcp_server.vault_files import VisibleFiles
+from zkchat.mcp_server.vault_files import FileContent, VisibleFiles, read_uri
 from zkchat.mcp_server.worker import Worker
 from zkchat.model.message import ToolCallPart
+from zkchat.model.note import is_note
 from zkchat.model.prompt import ModelInfo
 from zkchat.ports import ToolOutcome
 from zkchat.tools.explore import explore_tools
@@ -69,6 +70,13 @@ class OpenVault:
         if self.changes and not outcome.failed:
             self.changes.readings.see(outcome.references, documents_in(outcome.text))
         return outcome
+
+    def read_resource(self, uri: str) -> FileContent:
+        """What an address names, as `read_uri`; of a note the host's model knows it from now on."""
+        content = read_uri(self.files, uri)
+        if self.changes and is_note(content.place.path):
+            self.changes.readings.show(content.place.path, content.place.heading)
+        return content
 
 
 class VaultService:

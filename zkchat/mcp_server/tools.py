@@ -314,9 +314,9 @@ def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
 
 
 def _links(answer: Answer) -> list[types.ResourceLink]:
-    """One link to each note that an answer comes from."""
+    """One link to each note that an answer comes from; what only comes nearest is no source."""
     sources = answer.sources if isinstance(answer, Reading | VaultAnswer) else []
-    quotes = [*answer.quotes, *answer.nearest] if isinstance(answer, VaultAnswer) else []
+    quotes = answer.quotes if isinstance(answer, VaultAnswer) else []
     statements = answer.statements if isinstance(answer, VerifiedText) else []
     places = [place for statement in statements for place in statement.places]
     titles = {each.path: each.title for of_kind in (sources, quotes, places) for each in of_kind}

@@ -52,6 +52,7 @@ class FilePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
+    place: Place
     media_type: str
     text: str | None = None
     data: bytes = b""
@@ -130,12 +131,12 @@ def read_uri(files: VisibleFiles, uri: str) -> FileContent:
     if place.heading and not _has_heading(library, place):
         raise NoteNotFound(f"{place.path} has no such heading.")
     if is_note(place.path):
-        return FileContent(media_type=MARKDOWN, text=library.section(place.path, place.heading))
+        return FileContent(place=place, media_type=MARKDOWN, text=library.section(place.path, place.heading))
     content = library.read_data(place.path, MAX_BLOB_BYTES)
     media_type = media_type_of(place.path)
     if (text := _as_text(content, media_type)) is not None:
-        return FileContent(media_type=media_type or "text/plain", text=text)
-    return FileContent(media_type=media_type or "application/octet-stream", data=content)
+        return FileContent(place=place, media_type=media_type or "text/plain", text=text)
+    return FileContent(place=place, media_type=media_type or "application/octet-stream", data=content)
 
 
 def _find(rows: Sequence[CatalogRow], places: Iterable[Place]) -> Place | None:

@@ -106,6 +106,15 @@ class Notice(Value):
     """An event that presenters show as a line beside the answer; `render.phrases.notice` words it."""
 
 
+class ResourceRead(Notice):
+    """What a message names as `@server:uri` was read from that MCP server, and so many characters of it go along."""
+
+    kind: Literal["resource_read"] = "resource_read"
+    server: str
+    uri: str
+    characters: int
+
+
 class Compacting(Notice):
     """The prompt is too full: so many messages leave it, and a summary of them is being made."""
 
@@ -233,6 +242,7 @@ Event = Annotated[
     | ToolFinished
     | ReferenceFound
     | UsageReported
+    | ResourceRead
     | Compacting
     | Compacted
     | ChangesReviewed

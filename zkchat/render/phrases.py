@@ -4,7 +4,7 @@ import json
 from typing import Final, assert_never
 
 from zkchat.model.choices import DEFAULT_PRIORITY, KEEP_PRIORITY
-from zkchat.model.events import ChangesReviewed, Compacted, Compacting
+from zkchat.model.events import ChangesReviewed, Compacted, Compacting, ResourceRead
 from zkchat.model.message import ChatMessage, CompactionPart
 from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
@@ -45,9 +45,13 @@ def remark(text: str) -> str:
     return f"\n*{sanitize_text(text)}*\n\n"
 
 
-def notice(event: Compacting | Compacted | ChangesReviewed) -> str:
+def notice(event: ResourceRead | Compacting | Compacted | ChangesReviewed) -> str:
     """One line about something that happened besides the answer."""
     match event:
+        case ResourceRead():
+            uri = shorten(sanitize_line(event.uri), _MAX_CALL_LENGTH)
+            size = counted(event.characters, "character")
+            return f"Read from {sanitize_line(event.server)}, and sent along: {uri} ({size})"
         case Compacting():
             filled = f"({event.tokens:,} tokens in the context) …"
             if not event.messages:

@@ -12,6 +12,16 @@ CallAnswer = Literal["yes", "no", "always"]
 MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call is not made."""
+
+    text: str
+    """As a sentence for the model."""
+    warning: str = ""
+    """What the user is told; empty where it was the user who said no."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerCall:
     """A call that a model wants to make."""
@@ -25,6 +35,13 @@ class ServerCall:
     @property
     def name(self) -> str:
         return shown_name(self.definition.name, self.tool.name)
+
+    @property
+    def title(self) -> str:
+        """`create_issue of the MCP server tracker (not declared local)`."""
+        where = "on this machine" if self.definition.is_local else "not declared local"
+        origin = ", defined by the vault" if self.definition.origin == "vault" else ""
+        return f"{self.tool.name} of the MCP server {self.definition.name} ({where}{origin})"
 
     @property
     def may_always(self) -> bool:
@@ -83,17 +100,18 @@ class CallPolicy:
     _accepted: set[tuple[str, str]] = field(default_factory=set)
     """Tools that the user accepted for this conversation."""
 
-    def refusal(self, call: ServerCall) -> str:
-        """Why a call is not made, as a sentence for the model; empty where it is."""
+    def refusal(self, call: ServerCall) -> Refusal | None:
+        """Why a call is not made; None where it is."""
         may_leak = not call.definition.is_local and self.local.was_disclosed()
         if may_leak and self.local.are_sent_in(_texts(call.arguments)):
-            return (
+            return Refusal(
                 f"Not sent: the arguments hold text of a note that stays on the user's machine, and the server "
-                f"{call.definition.name} is elsewhere. Call it without, or do without it."
+                f"{call.definition.name} is elsewhere. Call it without, or do without it.",
+                f"{call.name} was not called: the arguments hold text of a note that stays on this machine.",
             )
         if may_leak:
             return self._ask(replace(call, warning=MAY_LEAK))
-        return "" if self._is_allowed(call) else self._ask(call)
+        return None if self._is_allowed(call) else self._ask(call)
 
     def _is_allowed(self, call: ServerCall) -> bool:
         definition, tool = call.definition, call.tool
@@ -103,18 +121,30 @@ class CallPolicy:
         is_accepted = (definition.name, tool.name) in self._accepted
         return is_accepted or self.approvals.is_approved(definition, tool.name)
 
-    def _ask(self, call: ServerCall) -> str:
+    def _ask(self, call: ServerCall) -> Refusal | None:
         if self.reviewer is None:
             why = call.warning or "The user has to allow it first."
-            return f"Not called: nobody can be asked about {call.name} here. {why} Do without it."
+            return Refusal(
+                f"Not called: nobody can be asked about {call.name} here. {why} Do without it.",
+                f"{call.name} was not called, because nobody can be asked here. {_way_out(call)}",
+            )
         answer = self.reviewer.review(call)
         if answer == "no":
-            return f"Not called: the user said no to {call.name} with these arguments. Do without it."
+            return Refusal(f"Not called: the user said no to {call.name} with these arguments. Do without it.")
         if call.may_always:
             self._accepted.add((call.definition.name, call.tool.name))
             if answer == "always":
                 self.approvals.approve(call.definition, call.tool.name)
-        return ""
+        return None
+
+
+def _way_out(call: ServerCall) -> str:
+    """How the user can have a call made about which nobody can be asked."""
+    if call.warning:
+        return f"{call.warning} A chat at a terminal asks you."
+    if call.definition.origin == "vault":
+        return "A chat at a terminal asks you, and there you can allow it for good."
+    return f'To allow it, put it into your settings: mcp.allow = ["{call.name}"]'
 
 
 def _texts(value: object) -> str:

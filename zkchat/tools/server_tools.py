@@ -62,7 +62,7 @@ class RemoteTool:
                 text="Not called: it is not known which notes stay here.", summary="refused", failed=True
             )
         if refusal:
-            return ToolOutcome(text=refusal, summary="not called", failed=True)
+            return ToolOutcome(text=refusal.text, summary="not called", failed=True, warning=refusal.warning)
         answer = await self.servers.call(self.definition.name, self.tool.name, given)
         if self._holds_what_is_withheld(answer.text):
             return ToolOutcome(text=WITHHELD, summary="withheld: it holds text of a local note", failed=True)
