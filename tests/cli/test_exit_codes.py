@@ -22,14 +22,15 @@ TABLE: dict[ExitCode, list[str]] = {
         "memory show nothing", "memory import nothing.md", "context import nothing.json", "context show --message 99",
         "models pull nothing", "chat --new --continue", "agent run", "agent run x --model quote",
         "note", "note append Sleep", "note append Sleep x",
-        "mcp add a/b -- x", "mcp add x", "mcp add x --url u -- y", "mcp remove nothing", "mcp check nothing",
-        "mcp import nothing.json", "mcp import cursor", "mcp install emacs", "mcp --port 1",
+        "mcp add a/b -- x", "mcp add x", "mcp add x --url u -- y", "mcp add x --url foo",
+        "mcp remove nothing", "mcp check nothing", "mcp import nothing.json", "mcp import cursor",
+        "mcp install emacs", "mcp --port 1",
         "note set Sleep x", "undo", "undo --id 9", "undo 0", "changes --since soon",
     ],
     ExitCode.CONFIG: [
         "config get nothing", "config set nothing 1", "config set context.max_tokens many", "config unset nothing",
         "ask x --model nothing", "ask x --model nothing:x",
-        "ask x --agent nobody", "agent show nobody", "rules show nothing",
+        "ask x --agent nobody", "agent show nobody", "rules show nothing", "mcp install cursor --yes",
     ],
     ExitCode.VAULT: [
         "search x --vault nowhere", "acp --vault nowhere",

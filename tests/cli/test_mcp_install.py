@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.world import World
+from tests.support.world import World, in_one_file
 
 CURSOR = ".cursor/mcp.json"
 DESKTOP = ".config/Claude/claude_desktop_config.json"
@@ -90,6 +90,16 @@ def test_all_else_in_a_file_stays(world: World) -> None:
     assert str(backup) in result.err
 
 
+def test_no_copy_takes_the_place_of_an_earlier_one(world: World) -> None:
+    file = settings(world, CURSOR, "{}")
+    texts = []
+    for options in ((), ("--write",), ("--local",)):
+        texts.append(file.read_text())
+        assert world.run("mcp", "install", "cursor", "--yes", *options).code == 0
+    copies = [file.with_name(f"{file.name}.before-zkchat{number}") for number in ("", "-2", "-3")]
+    assert [copy.read_text() for copy in copies] == texts
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
 def test_a_link_to_the_file_stays_a_link(world: World) -> None:
     real = settings(world, "dotfiles/cursor.json", "{}")
@@ -137,8 +147,8 @@ def test_comments_are_not_lost(world: World) -> None:
     text = '{\n  // mine\n  "servers": {},\n}'
     file = settings(world, ".config/Code/User/mcp.json", text)
     result = world.run("mcp", "install", "vscode", "--yes")
-    assert (result.code, file.read_text()) == (0, text)
-    assert "has comments" in result.err
+    assert (result.code, file.read_text()) == (3, text)
+    assert "Nothing was written for VS Code: the file has comments" in result.err
     assert json.loads(result.out)["servers"]["zkchat"]["type"] == "stdio"
 
 
@@ -150,15 +160,28 @@ def test_a_mark_at_the_beginning_and_an_empty_file_do_no_harm(world: World) -> N
 
 
 def test_for_a_program_that_is_not_here_the_entry_is_shown(world: World) -> None:
-    result = world.run("mcp", "install", "claude-code", "--yes")
-    assert result.code == 0
-    assert "There are no settings of the program here" in result.err
+    shown = world.run("mcp", "install", "claude-code")
+    refused = world.run("mcp", "install", "claude-code", "--yes")
+    assert (shown.code, refused.code) == (0, 3)
+    assert shown.out == refused.out
+    assert "the program keeps no settings here. Start Claude Code once" in shown.err
+    assert "Nothing was written for Claude Code: the program keeps no settings here" in refused.err
+    assert world.run("mcp", "install", "claude-code", "--yes", "--dry-run").code == 0
+    scripted = world.run("mcp", "install", "claude-code", "--yes", "--json")
+    assert (scripted.code, scripted.json["state"], scripted.json["written"]) == (3, "absent", False)
     assert not (world.home / ".claude.json").exists()
+
+
+def test_in_one_file_the_entry_comes_before_what_is_said_of_it(world: World, tmp_path: Path) -> None:
+    settings(world, CURSOR, "{}")
+    text = in_one_file(world, tmp_path / "both", "mcp", "install", "cursor", "--yes")
+    assert text.index("mcpServers") < text.index("For Cursor") < text.index("Written.")
 
 
 def test_toml_is_shown(world: World) -> None:
     file = settings(world, ".codex/config.toml", "# mine\n")
     result = world.run("mcp", "install", "codex", "--yes")
+    assert result.code == 3
     assert result.out.startswith(f'[mcp_servers."zkchat"]\ncommand = "{PROGRAM}"\nargs = ["mcp", "--vault", ')
     assert file.read_text() == "# mine\n"
 

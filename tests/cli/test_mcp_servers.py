@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tests.support import small_mcp_server
-from tests.support.world import Result, World
+from tests.support.world import Result, World, in_one_file
+from zkchat.cli.mcp_check import offers
 from zkchat.compose import mcp_servers
 from zkchat.compose.mcp_servers import open_tool_servers
 from zkchat.compose.workspace import load_workspace
+from zkchat.model.tool_server import ServerDefinition, ServerResource, ServerStatus
 
 SECRET = "s3cr3tV4lue99"
 SMALL = [sys.executable, small_mcp_server.__file__]
@@ -53,7 +55,7 @@ def test_without_servers_a_list_says_how_to_add_one(world: World) -> None:
     result = world.run("mcp", "list")
     assert (result.code, result.out) == (0, "")
     assert "zkchat mcp add" in result.err
-    assert world.run("mcp", "list", "--json").json == {"servers": [], "warnings": []}
+    assert world.run("mcp", "list", "--json").json == {"servers": [], "overridden": [], "warnings": []}
     assert opened(world) == ([], [])
 
 
@@ -69,10 +71,13 @@ def test_each_server_is_listed_with_its_state_and_none_is_started(world: World, 
         "wiki": "variable_missing",
     }
     shown = world.run("mcp", "list").out
-    assert f"✓ time  enabled, yours\n    touch {tmp_path / 'witness'}\n" in shown
-    assert "✗ wiki  a variable is missing, yours\n    https://wiki.example/mcp\n    headers: Authorization\n" in shown
+    assert f"✓ time  your server: enabled\n    touch {tmp_path / 'witness'}\n" in shown
+    assert (
+        "✗ wiki  your server: a variable is missing\n    https://wiki.example/mcp\n    headers: Authorization\n"
+        in shown
+    )
     assert "The server 'wiki' needs the variable NO, which is not set." in shown
-    assert "! tides  not approved, of the vault; to see and approve it: zkchat trust\n    tides\n" in shown
+    assert "! tides  server of the vault: not approved; to see and approve it: zkchat trust\n    tides\n" in shown
     assert "The server 'bad' has a value of 'command' that is no text." in shown
     assert not (tmp_path / "witness").exists()
 
@@ -81,8 +86,24 @@ def test_the_users_definition_of_a_name_counts_before_the_vaults(world: World) -
     bring(world, time={"command": "evil"})
     world.run("trust", "--yes")
     world.run("mcp", "add", "time", "--", "mine")
-    (server,) = world.run("mcp", "list", "--json").json["servers"]
-    assert (server["command"], server["origin"]) == ("mine", "user")
+    listed = world.run("mcp", "list", "--json").json
+    assert [(each["command"], each["origin"]) for each in listed["servers"]] == [("mine", "user")]
+    assert [(each["command"], each["state"]) for each in listed["overridden"]] == [("evil", "enabled")]
+
+
+def test_it_is_told_where_a_server_of_the_user_counts_before_the_vaults(world: World) -> None:
+    bring(world, toy={"command": "evil"}, other={"command": "x"})
+    world.run("mcp", "add", "toy", "--", "mine")
+    shown = world.run("trust", "--yes").out
+    assert shown.count("is not used while your settings have a server of this name") == 1
+    assert shown.index("server toy") < shown.index("is not used while")
+    assert "is not used while your settings have" in world.run("trust", "--json").json["items"][0]["about"][-1]
+    assert "    mine\n· toy  server of the vault: not used, as yours has this name\n" in world.run("mcp", "list").out
+    removed = world.run("mcp", "remove", "toy").err
+    assert "From now on the vault's server of this name is used, which you approved: evil\n" in removed
+    world.run("mcp", "add", "toy", "--", "mine")
+    world.run("trust", "--revoke")
+    assert "From now on" not in world.run("mcp", "remove", "toy").err
 
 
 def test_a_server_at_another_address_never_counts_as_local(world: World) -> None:
@@ -229,6 +250,22 @@ def test_a_name_is_written_over_only_when_it_is_said(world: World) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--url foo", "is no address that begins with http:// or https://"),
+        ("--url foo --header A:${API_TOKEN}", "is no address that begins with http:// or https://"),
+        ("--url http://127.0.0.1:1 --header A:é", "holds what no header can hold"),
+        ("--header A:b -- x", "headers are sent to a url only"),
+    ],
+)
+def test_what_can_never_work_is_not_added(world: World, words: str, said: str) -> None:
+    refused = world.run("mcp", "add", "x", *words.split())
+    assert refused.code == 2
+    assert said in refused.err
+    assert settings(world) == {}
+
+
+@pytest.mark.parametrize(
     "file",
     [
         "# mine\nmodel = 'quote'  # short\n",
@@ -324,6 +361,29 @@ def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: W
     assert (found["gone"]["state"], found["gone"]["tools"]) == ("failed", [])
 
 
+def test_of_many_resources_the_first_are_shown(world: World) -> None:
+    resources = tuple(ServerResource(server="a", uri=f"note:///{number}") for number in range(40))
+    status = ServerStatus(definition=ServerDefinition(name="a"), state="ready", resources=resources)
+    assert offers(status) == [
+        "no tools",
+        "40 resources: note:///0, note:///1, note:///2, note:///3, note:///4 and 35 more",
+        "no prompts",
+    ]
+
+
+def test_settings_show_each_server_on_a_line_of_its_own(world: World) -> None:
+    assert "mcpServers = {} " in world.run("config", "show").out
+    world.run("mcp", "add", "time", "--", "x", "y" * 200)
+    world.run("mcp", "add", "a.b", "--", "x")
+    lines = world.run("config", "show").out.splitlines()
+    assert [line.partition(" = ")[0] for line in lines if line.startswith("mcpServers")] == [
+        "mcpServers.time",
+        'mcpServers."a.b"',
+    ]
+    others = {line.index("  # ") for line in lines if not line.startswith("mcpServers")}
+    assert max(others) <= 80
+
+
 def test_a_conversation_connects_to_what_may_be_used_and_tells_the_rest(world: World) -> None:
     world.run("mcp", "add", "small", "--", *SMALL)
     world.run("mcp", "add", "needs", "--env", "NO", "--", "x")
@@ -393,6 +453,11 @@ def test_servers_of_other_programs_are_shown_asked_about_and_added(hosts: World)
 
 def imported(world: World, *words: str, typed: str | None = None) -> Result:
     return world.run("mcp", "import", *words, stdin=None if typed is not None else "", typed=typed or "")
+
+
+def test_in_one_file_servers_come_before_what_was_done_with_them(hosts: World, tmp_path: Path) -> None:
+    text = in_one_file(hosts, tmp_path / "both", "mcp", "import", "cursor", "--yes")
+    assert text.index("wiki  (new)") < text.index("Added to")
 
 
 def test_without_a_yes_nothing_is_added(hosts: World) -> None:

@@ -24,6 +24,8 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.mcp_lines import modern
 from tests.support.mcp_visits import use_resources_and_prompts
 from tests.support.world import World
+from zkchat.mcp_server.access_token import AccessToken
+from zkchat.mcp_server.http import Gate
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
 
@@ -104,6 +106,24 @@ def test_a_client_with_the_token_is_served_until_a_signal(tmp_path: Path, mode: 
             process.send_signal(end)
             out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (128 + end, "", "")
+
+
+def test_a_refusal_names_every_host_that_is_served() -> None:
+    async def pass_on(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError("refused requests are passed on to nobody")
+
+    sent: list[Any] = []
+
+    async def keep(message: Any) -> None:
+        sent.append(message)
+
+    gate = Gate(pass_on, AccessToken(text="x" * 16), 7717)
+    scope = {"type": "http", "headers": [(b"host", b"rebound.example:7717")]}
+    asyncio.run(gate(scope, lambda: None, keep))  # type: ignore[arg-type, return-value]
+    assert (sent[0]["status"], sent[1]["body"]) == (
+        421,
+        b"This server answers to 127.0.0.1:7717 and localhost:7717 only.",
+    )
 
 
 def test_a_port_that_is_in_use_is_told_of(tmp_path: Path) -> None:

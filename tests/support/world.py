@@ -3,7 +3,7 @@
 import io
 import json
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +108,12 @@ class World:
         assert isinstance(environment.stdout, io.StringIO)
         assert isinstance(environment.stderr, io.StringIO)
         return Result(code, environment.stdout.getvalue(), environment.stderr.getvalue())
+
+
+def in_one_file(world: World, file: Path, *arguments: str) -> str:
+    """What a command writes where standard output, which is buffered, and standard error are the same file."""
+    from zkchat.cli.main import run
+
+    with file.open("a") as out, file.open("a", buffering=1) as err:
+        run(arguments, replace(world.environment(stdin=""), stdout=out, stderr=err))
+    return file.read_text()

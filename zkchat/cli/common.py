@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +69,11 @@ class CommandIO:
             stream.write(text)
         else:
             buffer.write(text.encode(errors="surrogateescape"))
+
+    def flush_out(self) -> None:
+        """Send what was printed, so that what follows on standard error stands below it where both are one file."""
+        with suppress(OSError):  # it fails again at the end, where that is told
+            self.environment.stdout.flush()
 
     def note(self, text: str) -> None:
         """Print a line beside the result, to standard error."""

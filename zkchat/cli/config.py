@@ -1,6 +1,6 @@
 """`zkchat config`: what is set, where it comes from, and how to change it."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -11,6 +11,7 @@ from zkchat.model.choices import Scope
 from zkchat.model.secrets import without_password
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from zkchat.compose.settings import SettingsEditor
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
-
+_MAX_COLUMN: Final = 80
+"""Where the origins of settings begin at most; a longer line stands out."""
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="For example context.max_tokens.")]
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own file, or the vault's.")]
 
@@ -32,11 +34,12 @@ def show(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> 
     if json_output:
         io.json({"settings": {key: _record(workspace, key) for key in origins}, "warnings": warnings})
         return
-    lines = {key: f"{key} = {_format(workspace, key)}" for key in origins}
-    width = max(len(line) for line in lines.values())
-    for key, line in lines.items():
+    lines = [(key, line) for key in origins for line in _lines(workspace, key)]
+    width = max(len(line) for _, line in lines if len(line) <= _MAX_COLUMN)
+    for key, line in lines:
         origin = origins[key]
         io.out(f"{line:<{width}}  # {' '.join([origin.layer, origin.where]).strip()}")
+    io.flush_out()
     _print_warnings(io, workspace)
 
 
@@ -141,12 +144,30 @@ def _shown_value(workspace: "Workspace", key: str) -> object:
     return redacted_table(value) if key == "mcpServers" else value
 
 
-def _format(workspace: "Workspace", key: str) -> str:
-    """The value on one line that reads as TOML too."""
+def _lines(workspace: "Workspace", key: str) -> "Iterator[str]":
+    """The setting on a line; of MCP servers, one line each."""
     import json
+    import re
 
     value = _shown_value(workspace, key)
-    return "(unset)" if value is None else without_password(json.dumps(value, ensure_ascii=False, default=str))
+    if key != "mcpServers" or not isinstance(value, dict) or not value:
+        yield f"{key} = {_format(workspace, key)}"
+        return
+    for name, server in value.items():
+        shown = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+        yield f"{key}.{shown} = {_as_json(server)}"
+
+
+def _format(workspace: "Workspace", key: str) -> str:
+    """The value on one line that reads as TOML too."""
+    value = _shown_value(workspace, key)
+    return "(unset)" if value is None else _as_json(value)
+
+
+def _as_json(value: object) -> str:
+    import json
+
+    return without_password(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _print_warnings(io: CommandIO, workspace: "Workspace") -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
     from zkchat.model.tool_server import ServerStatus
 
-_NAMES_SHOWN: Final = 30
+_NAMES_SHOWN: Final = {"tool": 30, "resource": 5, "prompt": 30}
 _WAIT_SECONDS: Final = 60.0
 """For all of them; each is given up after much less."""
 _POLL_SECONDS: Final = 0.02
@@ -51,6 +51,7 @@ def check(
         io.json({"servers": [_record(server, outcomes) for server in servers], "warnings": found.warnings})
     else:
         _print(io, servers, outcomes)
+        io.flush_out()
         for warning in found.warnings:
             io.note_wrapped(warning)
     return _exit_code(servers, outcomes, is_named=name is not None)
@@ -105,11 +106,12 @@ def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcome
             continue
         version = f", {_one_line(status.version)}" if status.version else ""
         print_wrapped(io, f"✓ {server.name}  ready after {seconds:.1f} s{version}", indent=4)
-        for line in _offers(status):
+        for line in offers(status):
             print_wrapped(io, f"    {line}", indent=6)
 
 
-def _offers(status: "ServerStatus") -> "Sequence[str]":
+def offers(status: "ServerStatus") -> "Sequence[str]":
+    """A line each on its tools, resources and prompts: how many, and the first of them."""
     from zkchat.model.text import counted
 
     offers = {
@@ -119,8 +121,9 @@ def _offers(status: "ServerStatus") -> "Sequence[str]":
     }
     lines = []
     for what, names in offers.items():
-        shown = ", ".join(map(_one_line, names[:_NAMES_SHOWN]))
-        more = f" and {len(names) - _NAMES_SHOWN:,} more" if len(names) > _NAMES_SHOWN else ""
+        limit = _NAMES_SHOWN[what]
+        shown = ", ".join(map(_one_line, names[:limit]))
+        more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
         lines.append(f"{counted(len(names), what)}: {shown}{more}" if names else f"no {what}s")
     return lines
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
+from zkchat.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +28,9 @@ WriteOption = Annotated[bool, typer.Option("--write", help="Offer tools that cha
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the entry and where it belongs; write nothing.")]
 
 _WHY_NOT: Final = {
-    "same": "It is there already.",
-    "commented": "The file has comments, which would be lost: put the entry there yourself.",
-    "foreign": "The file is no JSON: put the entry there yourself.",
-    "absent": "There are no settings of the program here: where it keeps them, put the entry there.",
+    "commented": "the file has comments, which would be lost",
+    "foreign": "the file is no JSON",
+    "absent": "the program keeps no settings here",
 }
 
 
@@ -49,7 +49,7 @@ def install(
     It is written there after a yes.
 
     All else in the program's file stays, and a copy of the file as it was is kept beside it. A file that is no JSON,
-    or has comments, is left as it is: copy the entry into it.
+    or has comments, is left as it is: copy the entry into it. With --yes the exit code is then 3.
 
     zkchat mcp install claude-desktop --vault ~/notes
 
@@ -65,20 +65,35 @@ def install(
     require_sdk()  # without it, the program could not start the server
     command = server_command(io.environment, workspace.paths.vault, is_local=local, may_write=write)
     entry = find_host_entry(io.environment, program, name, command)
+    is_refused = entry.state in _WHY_NOT and yes and not dry_run
     if not json_output:
         io.out(entry.text)
-        io.note(_about(entry))
+        io.flush_out()
+        if not is_refused:
+            io.note(_about(entry))
     is_wanted = entry.is_writable and not dry_run and (yes or (not json_output and _agrees(io, entry)))
     backup = _write(io, entry, quietly=json_output) if is_wanted else None
     if json_output:
         io.json(_record(entry, is_written=is_wanted, backup=backup))
+    if is_refused:
+        raise ConfigError(
+            f"Nothing was written for {entry.host.title}: {_WHY_NOT[entry.state]} ({entry.file}).", hint=_way_out(entry)
+        )
 
 
 def _about(entry: "HostEntry") -> str:
     if entry.is_writable:
         replaced = " There is another entry of that name, which it replaces." if entry.state == "other" else ""
         return f"For {entry.host.title}: {entry.file}.{replaced}"
-    return f"For {entry.host.title}: {entry.file}. {_WHY_NOT[entry.state]}"
+    if entry.state == "same":
+        return f"For {entry.host.title}: {entry.file}. It is there already."
+    return f"For {entry.host.title}: {entry.file}. It is not written there: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
+
+
+def _way_out(entry: "HostEntry") -> str:
+    if entry.state == "absent":
+        return f"Start {entry.host.title} once, so that it makes them; or put the entry where it keeps them."
+    return "Put the entry there yourself."
 
 
 def _agrees(io: CommandIO, entry: "HostEntry") -> bool:

@@ -23,7 +23,7 @@ STATE_WORDS = {
     "variable_missing": "a variable is missing",
     "invalid": "cannot be used",
 }
-ORIGIN_WORDS = {"user": "yours", "vault": "of the vault"}
+ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
 _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
 NewNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
@@ -76,10 +76,15 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
     io = current_io()
     found = defined_servers(load_workspace_for(io, vault))
     if json_output:
-        io.json({"servers": [server_record(server) for server in found.servers], "warnings": found.warnings})
+        servers, overridden = (list(map(server_record, each)) for each in (found.servers, found.overridden))
+        io.json({"servers": servers, "overridden": overridden, "warnings": found.warnings})
         return
     for server in found.servers:
         print_server(io, server)
+        for other in found.overridden:
+            if other.name == server.name:
+                print_wrapped(io, f"· {other.name}  server of the vault: not used, as yours has this name", indent=4)
+    io.flush_out()
     if not found.servers:
         io.note_wrapped("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
         io.note_wrapped("Or take over those of another program: zkchat mcp import")
@@ -160,6 +165,7 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     editor = _editor(workspace)
     if editor.remove(name):
         io.note_wrapped(f"Removed {name} from {editor.file}.")
+        _note_successor(io, workspace, name)
         return
     if any(server.name == name for server in defined_servers(workspace).servers):
         raise UsageError(
@@ -167,6 +173,21 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
             hint="Remove it there, or take back every approval of this vault: zkchat trust --revoke",
         )
     raise unknown_server(name)
+
+
+def _note_successor(io: CommandIO, workspace: "Workspace", name: str) -> None:
+    """That a server of the vault, approved before, now counts in the place of the one that was removed."""
+    from zkchat.compose.mcp_servers import defined_servers
+    from zkchat.model.server_display import show_reach
+
+    for server in defined_servers(load_workspace_for(io, workspace.paths.vault)).servers:
+        is_approved = server.state in {"enabled", "variable_missing"}
+        if server.name == name and server.origin == "vault" and server.definition and is_approved:
+            io.note_wrapped(
+                f"From now on the vault's server of this name is used, which you approved: "
+                f"{show_reach(server.definition)}"
+            )
+            io.note_wrapped("To take back every approval of this vault: zkchat trust --revoke")
 
 
 def import_(
@@ -200,6 +221,7 @@ def import_(
     for problem in problems:
         io.note_wrapped(problem)
     chosen = _choose(io, workspace, sources, replace=replace)
+    io.flush_out()
     if not chosen:
         io.note("There is nothing to add.")
         return
@@ -230,7 +252,7 @@ def print_server(io: CommandIO, server: "DefinedServer") -> None:
     from zkchat.model.server_display import show_reach
 
     way_out = "; to see and approve it: zkchat trust" if server.state == "not_approved" else ""
-    state = f"{STATE_WORDS[server.state]}, {ORIGIN_WORDS[server.origin]}{way_out}"
+    state = f"{ORIGIN_WORDS[server.origin]}: {STATE_WORDS[server.state]}{way_out}"
     print_wrapped(io, f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
         print_wrapped(io, f"    {reach}", indent=6)

@@ -33,7 +33,6 @@ def trust(
     vault are used only after your approval. It holds for their present content: what changes is asked about again.
     """
     from zkchat.compose.settings import trust_states
-    from zkchat.compose.trust import describe_item
 
     io = current_io()
     if yes and revoke:
@@ -47,8 +46,8 @@ def trust(
         states = trust_states(io.environment, vault_trust.paths)
     if json_output:
         items = [
-            {**item.model_dump(exclude={"content"}), "about": list(describe_item(item)), "state": state}
-            for item, state in states
+            {**item.model_dump(exclude={"content"}), "about": list(about), "state": state}
+            for item, state, about in _described(io, vault_trust, states)
         ]
         io.json({"vault": str(vault_trust.paths.vault), "items": items})
         return
@@ -69,7 +68,7 @@ def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> Non
     can_ask = may_ask and io.environment.stdin_is_tty and io.environment.stderr_is_tty
     if pending and can_ask and len(pending) <= MAX_ITEMS_ASKED:
         io.note("This vault brings what you have not approved; somebody else may have written it:")
-        for line in _item_lines(pending):
+        for line in _item_lines(io, vault_trust, pending):
             io.note(line)
         _decide(io, vault_trust, pending)
     elif left_out:
@@ -88,7 +87,7 @@ def _show(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
         io.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
         return
     io.out(f"What comes with {vault_trust.paths.vault}:")
-    for line in _item_lines(states):
+    for line in _item_lines(io, vault_trust, states):
         io.out(line)
     if all(state == "approved" for _, state in states):
         io.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
@@ -114,9 +113,21 @@ def _decide(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
         io.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
 
 
-def _item_lines(states: "States") -> "Iterator[str]":
+def _item_lines(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> "Iterator[str]":
+    for item, state, about in _described(io, vault_trust, states):
+        yield f"  {item.kind} {item.name}  ({_STATE_WORDS[state]})"
+        yield from (f"      {line}" for line in about)
+
+
+def _described(
+    io: CommandIO, vault_trust: "VaultTrust", states: "States"
+) -> "Iterator[tuple[VaultItem, TrustState, Sequence[str]]]":
+    """Each item with lines on what it is, and on a server of the user that counts before it."""
+    from zkchat.compose.settings import own_server_names
     from zkchat.compose.trust import describe_item
 
+    own = own_server_names(io.environment, vault_trust.paths)
     for item, state in states:
-        yield f"  {item.kind} {item.name}  ({_STATE_WORDS[state]})"
-        yield from (f"      {line}" for line in describe_item(item))
+        is_overridden = item.kind == "server" and item.name in own
+        more = ("is not used while your settings have a server of this name",) if is_overridden else ()
+        yield item, state, (*describe_item(item), *more)

@@ -45,6 +45,8 @@ class DefinedServers:
     """All servers by their names. The user's definition of a name counts before the vault's."""
 
     servers: tuple[DefinedServer, ...] = ()
+    overridden: tuple[DefinedServer, ...] = ()
+    """Those of the vault that are not used because the user's have their names."""
     warnings: tuple[str, ...] = ()
 
 
@@ -56,8 +58,10 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
     of_vault, warnings = _vault_servers(workspace)
     taken = {*workspace.settings.mcpServers}
     servers = [*_described(workspace, of_user, "user")]
-    servers += [server for server in _described(workspace, of_vault, "vault") if server.name not in taken]
+    described = [*_described(workspace, of_vault, "vault")]
+    servers += [server for server in described if server.name not in taken]
     return DefinedServers(
+        overridden=tuple(server for server in described if server.name in taken),
         servers=tuple(sorted(servers, key=lambda server: (server.name.casefold(), server.name))),
         warnings=(*of_user.warnings, *warnings, *(server.warning for server in servers if server.warning)),
     )

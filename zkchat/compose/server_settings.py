@@ -20,13 +20,21 @@ _LOCK_SECONDS: Final = 30.0
 
 
 def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
-    """A server as the user describes it, by the keys of the settings. Raises `UsageError`."""
+    """A server as the user describes it, by the keys of the settings. Raises `UsageError` for what can never work."""
+    from zkchat.config.expansion import ExpansionError, check_constants
     from zkchat.config.servers import parse_server
 
+    hint = "See: zkchat mcp add --help"
     try:
-        return parse_server(name, {key: value for key, value in table.items() if value}, "user")
+        definition = parse_server(name, {key: value for key, value in table.items() if value}, "user")
+        check_constants(definition)
     except ValueError as error:
-        raise UsageError(f"The server '{name}' {error}.", hint="See: zkchat mcp add --help") from None
+        raise UsageError(f"The server '{name}' {error}.", hint=hint) from None
+    except ExpansionError as error:
+        raise UsageError(error.message, hint=hint) from None
+    if definition.headers and not definition.url:
+        raise UsageError(f"The server '{name}' has a command, and headers are sent to a url only.", hint=hint)
+    return definition
 
 
 def own_servers(workspace: Workspace) -> dict[str, ServerDefinition]:

@@ -46,6 +46,14 @@ def trust_states(environment: Environment, paths: Paths) -> "list[tuple[VaultIte
     return VaultTrust(paths).states(in_vault=in_vault)
 
 
+def own_server_names(environment: Environment, paths: Paths) -> frozenset[str]:
+    """The names of MCP servers in the user's settings, which count before a vault's; none where those are wrong."""
+    try:
+        return frozenset(load_settings(environment, paths).settings.mcpServers)
+    except ConfigError:
+        return frozenset()
+
+
 def setting_value(loaded: "Loaded", key: str) -> object:
     """Raises `ConfigError` for a setting that there is not."""
     from zkchat.config.load import unknown_setting

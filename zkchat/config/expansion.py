@@ -53,6 +53,14 @@ def expand(definition: ServerDefinition, variables: Mapping[str, str], folder: P
     return expanded
 
 
+def check_constants(definition: ServerDefinition) -> None:
+    """Raises `ExpansionError` where a url or a header that names no variable can never be used."""
+    headers = {name: text for name, text in definition.headers.items() if not REFERENCE.search(text)}
+    url = "" if REFERENCE.search(definition.url) else definition.url
+    constant = definition.model_copy(update={"url": url, "headers": headers})
+    _check(constant, constant)
+
+
 def _at_home(path: str, home: Path) -> str:
     return str(home / path[2:]) if path.startswith("~/") else path
 

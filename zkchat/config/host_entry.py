@@ -1,9 +1,11 @@
 """An entry for a server in the settings of another program: as text to copy, or written into its JSON file."""
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Final, Literal
 
@@ -73,10 +75,17 @@ def write_entry(entry: HostEntry) -> Path | None:
     text = _with_entry(entry, before)
     backup = None
     if before is not None:
-        backup = file.with_name(file.name + BACKUP_SUFFIX)
+        backup = _free_backup(file)
         write_atomically(backup, before, mode=0o600)
     write_atomically(file, text, mode=0o600)
     return backup
+
+
+def _free_backup(file: Path) -> Path:
+    """A name for a copy that takes the place of no earlier one."""
+    first = file.with_name(file.name + BACKUP_SUFFIX)
+    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def _state_of(entry: HostEntry) -> EntryState:

@@ -106,6 +106,7 @@ class Gate:
         self._app = app
         self._token = token
         self._hosts = frozenset(host.encode() for host in _hosts(port))
+        self._names = " and ".join(_hosts(port))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope["headers"]) if scope["type"] == "http" else None
@@ -117,7 +118,7 @@ class Gate:
             given.setdefault(name.lower(), []).append(value)
         hosts, origins = given.get(b"host", []), given.get(b"origin", [])
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return PlainTextResponse("This server answers to 127.0.0.1 only.", status_code=421)
+            return PlainTextResponse(f"This server answers to {self._names} only.", status_code=421)
         if not all(map(_is_here, origins)):
             return PlainTextResponse("Pages of other sites are not served.", status_code=403)
         (authorization,) = given.get(b"authorization", []) if len(given.get(b"authorization", [])) == 1 else [b""]
