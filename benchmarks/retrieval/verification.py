@@ -27,7 +27,7 @@ from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import phrase_text, query_terms, terms
-from zkchat.vault.verification.drafts import read_draft
+from zkchat.vault.verification.statements import extract_statements
 from zkchat.vault.verification.verify import verify
 
 STATEMENTS: Final = Path(__file__).parent / "verification.json"
@@ -88,7 +88,7 @@ def _plain_sentences(text: str) -> list[str]:
     return [
         sentence
         for sentence in sentences(text[frontmatter_of(text).end :])
-        if "[[" not in sentence and "\n" not in sentence and len(read_draft(sentence).statements) == 1
+        if "[[" not in sentence and "\n" not in sentence and len(extract_statements(sentence).statements) == 1
     ]
 
 

@@ -60,7 +60,7 @@ def verify(
 
 
 def _read(io: CommandIO, file: str) -> str:
-    from zkchat.vault.verification.drafts import MAX_CHARACTERS
+    from zkchat.vault.verification.statements import MAX_CHARACTERS
 
     try:
         if file == STANDARD_INPUT:

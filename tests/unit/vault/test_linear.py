@@ -17,7 +17,7 @@ from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.postings import SegmentBuilder
-from zkchat.vault.verification.drafts import read_draft
+from zkchat.vault.verification.statements import extract_statements
 
 SIZE = 30_000
 TIMES = 4
@@ -66,7 +66,7 @@ def is_linear(kind: str, work: Callable[[str], object]) -> bool:
 
 @pytest.mark.no_cover
 def test_the_statements_of_a_text_are_found_in_linear_time() -> None:
-    assert is_linear("marks of two classes", read_draft)
+    assert is_linear("marks of two classes", extract_statements)
 
 
 def test_many_links_on_one_line_are_listed_without_a_look_at_the_whole_line_for_each(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.search.terms import idf
 from zkchat.vault.verification.claims import LANGUAGES
 from zkchat.vault.verification.comparison import Comparison, compare, weights_of
-from zkchat.vault.verification.drafts import Statement, read_draft
 from zkchat.vault.verification.passages import Unit, UnitReader
 from zkchat.vault.verification.quotes import find_quote, forms, without_source
 from zkchat.vault.verification.sentence_parser import ParsedSentence, parse_sentence
+from zkchat.vault.verification.statements import Statement, extract_statements
 from zkchat.vault.verification.tokens import plain
 
 MAX_PLACES: Final = 3
@@ -34,11 +34,11 @@ _NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
 
 def verify(library: Library, text: str, without: Collection[str] = ()) -> Verification:
     """Verify each statement of a text against the notes that this library may show, but for those `without`."""
-    draft = read_draft(text)
+    extracted = extract_statements(text)
     language = detect_language(text) or ""
     verifier = _Verifier(library, language, frozenset(without), UnitReader(library))
     return Verification(
-        statements=tuple(verifier.check(each) for each in draft.statements), is_complete=draft.is_complete
+        statements=tuple(verifier.check(each) for each in extracted.statements), is_complete=extracted.is_complete
     )
 
 

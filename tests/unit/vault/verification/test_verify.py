@@ -10,7 +10,7 @@ from tests.support.libraries import Located, library_of
 from zkchat.model.message import LineRange
 from zkchat.model.verification import CheckedStatement
 from zkchat.vault.library import Library
-from zkchat.vault.verification.drafts import MAX_CHARACTERS
+from zkchat.vault.verification.statements import MAX_CHARACTERS
 from zkchat.vault.verification.verify import MAX_PLACES, MAX_STATEMENT_CHARACTERS, verify
 
 TEMPLATE = "The day begins with the plan of the week."

@@ -43,20 +43,22 @@ class Statement(NamedTuple):
     line: int
 
 
-class Draft(NamedTuple):
+class ExtractedStatements(NamedTuple):
+    """The statements of a text, and whether all of it was looked at."""
+
     statements: tuple[Statement, ...]
     is_complete: bool
 
 
-def read_draft(text: str) -> Draft:
+def extract_statements(text: str) -> ExtractedStatements:
     """Find the statements of a text: of one without end, those of its beginning."""
     flat = with_line_feeds(text[:MAX_CHARACTERS]).translate(_LINE_ENDS)
     found: list[Statement] = []
     for statement in _statements(flat):
         if len(found) == MAX_STATEMENTS:
-            return Draft(tuple(found), is_complete=False)
+            return ExtractedStatements(tuple(found), is_complete=False)
         found.append(statement)
-    return Draft(tuple(found), is_complete=len(text) <= MAX_CHARACTERS)
+    return ExtractedStatements(tuple(found), is_complete=len(text) <= MAX_CHARACTERS)
 
 
 def _statements(flat: str) -> Iterator[Statement]:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.verification.drafts import MAX_STATEMENTS, read_draft
+from zkchat.vault.verification.statements import MAX_STATEMENTS, extract_statements
 
 
 def texts(draft: str) -> list[str]:
-    return [each.text for each in read_draft(draft).statements]
+    return [each.text for each in extract_statements(draft).statements]
 
 
 def test_statements_have_their_places() -> None:
@@ -16,7 +16,7 @@ def test_statements_have_their_places() -> None:
         "---\ntitle: A draft\n---\n# Sleep\r\n\r\n- Adults need\r\n  seven hours.\n\n"
         "> Cats need\n> more. So do dogs at night.\n"
     )
-    found = read_draft(draft).statements
+    found = extract_statements(draft).statements
     assert [(each.line, draft[each.start : each.end]) for each in found] == [
         (6, "Adults need\r\n  seven hours."),
         (9, "Cats need\n> more."),
@@ -57,7 +57,7 @@ def test_short_statements_are_judged(draft: str) -> None:
 
 
 def test_a_text_of_many_statements_is_read_in_part() -> None:
-    many = read_draft("The whale is grey. " * (MAX_STATEMENTS + 1))
+    many = extract_statements("The whale is grey. " * (MAX_STATEMENTS + 1))
     assert (len(many.statements), many.is_complete) == (MAX_STATEMENTS, False)
 
 
@@ -71,7 +71,7 @@ _PIECES = st.one_of(
 @given(st.lists(_PIECES, max_size=30).map("".join))
 def test_places_of_any_text_are_those_of_its_statements(draft: str) -> None:
     end = 0
-    for each in read_draft(draft).statements:
+    for each in extract_statements(draft).statements:
         assert end <= each.start < each.end <= len(draft)
         assert "".join(draft[each.start : each.end].split()) == "".join(each.text.split())
         end = each.end
