@@ -1,8 +1,12 @@
 """`zkchat verify`: the statements of a text beside the notes."""
 
+import io
+from dataclasses import replace
+
 import pytest
 
 from tests.support.world import World
+from zkchat.cli.main import run
 from zkchat.errors import ExitCode
 
 SLEEP = "# Sleep\n\n## Hours\n\nAdults need seven hours. Naps are short.\n"
@@ -50,9 +54,35 @@ def test_scripts_get_verdicts_with_places(vault: World) -> None:
 def test_all_supported_ends_with_zero(vault: World) -> None:
     shown = vault.run("verify", "-", stdin="Naps are short. Hello!")
     assert (shown.code, shown.err) == (0, "1 of 1 statement stands in your notes.\n")
+    assert vault.run("verify", "-", stdin="Owls read newspapers.").err == (
+        "0 of 1 statement stands in your notes, 1 is not there.\n"
+    )
     nothing = vault.run("verify", "-", stdin="Hello!")
     assert (nothing.code, nothing.out) == (0, "")
     assert nothing.err == "The text states nothing that could be compared with your notes.\n"
+
+
+def test_what_comes_nearest_to_a_statement_is_named(vault: World) -> None:
+    vault.note("Heap.md", "A cold heap is left alone and needs a year.\n")
+    statement = "A cold heap is left alone and needs a month."
+    assert vault.run("verify", "-", stdin=statement).out.splitlines()[1:] == [
+        "   unsupported: no note says this so; nearest: Heap.md:1",
+        "   “A cold heap is left alone and needs a year.”",
+    ]
+    (found,) = vault.run("verify", "-", "--json", stdin=statement).json["statements"]
+    assert (found["places"], found["nearest"]["path"]) == ([], "Heap.md")
+
+
+def test_the_summary_follows_the_list_where_both_go_to_one_pipe(vault: World) -> None:
+    pipe = io.BytesIO()
+    environment = replace(
+        vault.environment(stdin="Naps are short."),
+        stdout=io.TextIOWrapper(io.BufferedWriter(pipe), encoding="utf-8"),
+        stderr=io.TextIOWrapper(pipe, encoding="utf-8", write_through=True),
+    )
+    run(("verify", "-"), environment)
+    environment.stdout.flush()
+    assert pipe.getvalue().decode().splitlines()[-1] == "1 of 1 statement stands in your notes."
 
 
 def test_a_file_of_the_vault_does_not_support_itself(vault: World) -> None:

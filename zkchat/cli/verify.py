@@ -104,4 +104,5 @@ def _print(io: CommandIO, paths: "Paths", found: "Verification", shown: "Sequenc
     else:
         for row in plain_rows(rows):
             io.out(row)
+    io.environment.stdout.flush()  # the summary comes last, also where both go to one pipe
     io.note_wrapped(summary(found))

@@ -23,6 +23,28 @@ NUMBER_WORDS: Final = {
 }
 """Without one: in many languages it is the article."""
 
+ONES: Final = {
+    "en": "a an one",
+    "de": "ein eine einen einem einer eines",
+    "fr": "un une",
+    "es": "un una",
+    "it": "un una",
+    "pt": "um uma",
+    "nl": "een",
+}
+"""Words for one that are articles as well, and count only before a unit."""
+
+UNITS_OF_TIME: Final = {
+    "en": "second minute hour day week fortnight month year decade century",
+    "de": "sekunde minute stunde tag tage tages woche monat monate monats jahr jahre jahres jahrzehnt jahrhundert",
+    "fr": "seconde minute heure jour semaine mois an année siècle",
+    "es": "segundo minuto hora día semana mes año siglo",
+    "it": "secondo minuto ora giorno settimana mese anno secolo",
+    "pt": "segundo minuto hora dia semana mês ano século",
+    "nl": "seconde minuut uur dag week maand jaar eeuw",
+}
+"""In the singular."""
+
 MONTHS: Final = {
     "en": "january february march april may june july august september october november december",
     "de": "januar februar märz april mai juni juli august september oktober november dezember",

@@ -43,6 +43,8 @@ class CheckedStatement(Value):
     """What supports it, best first, or the passage that says otherwise; empty if it is unsupported."""
     difference: Difference | None = None
     """In what a passage says otherwise."""
+    nearest: SourcePlace | None = None
+    """Of an unsupported statement: the sentence that holds most of it, if that is nearly all."""
 
     @property
     def is_supported(self) -> bool:

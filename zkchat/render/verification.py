@@ -23,25 +23,27 @@ def statement_rows(statements: Sequence[CheckedStatement]) -> list[NumberedRow]:
 
 
 def _row(statement: CheckedStatement) -> NumberedRow:
-    best = statement.places[0] if statement.places else None
+    best = statement.places[0] if statement.places else statement.nearest
     return NumberedRow(
         name=f"{_MARKS[statement.verdict]} {_shortened(statement.text)}",
-        place=" · ".join(filter(None, [_verdict(statement), _location(best), _others(statement)])),
+        place=_verdict(statement),
         text=f"“{_shortened(best.quote)}”" if best and statement.verdict != "quoted" else "",
         is_doubtful=not statement.is_supported,
     )
 
 
 def _verdict(statement: CheckedStatement) -> str:
+    """The verdict with the place that it rests on."""
+    if statement.nearest:
+        return f"unsupported: no note says this so; nearest: {_location(statement.nearest)}"
     if statement.verdict == "unsupported":
         return "unsupported: no note says this"
     difference = f": {_DIFFERENCES[statement.difference]}" if statement.difference else ""
-    return f"{statement.verdict}{difference}"
+    locations = [_location(place) for place in statement.places[:1]]
+    return " · ".join(filter(None, [f"{statement.verdict}{difference}", *locations, _others(statement)]))
 
 
-def _location(place: SourcePlace | None) -> str:
-    if place is None:
-        return ""
+def _location(place: SourcePlace) -> str:
     heading = heading_of(place.heading)
     return f"{place.path}:{place.lines.first}" + (f" › {heading}" if heading else "")
 
@@ -61,7 +63,7 @@ def summary(verification: Verification) -> str:
         return "The text states nothing that could be compared with your notes."
     stand = verification.count("quoted") + verification.count("supported")
     contradicted = verification.count("contradicted")
-    ends = [f"{stand} of {counted(total, 'statement')} {'stands' if stand == 1 else 'stand'} in your notes"]
+    ends = [f"{stand} of {counted(total, 'statement')} {'stands' if 1 in {stand, total} else 'stand'} in your notes"]
     if contradicted:
         ends.append(f"{contradicted} {'contradicts' if contradicted == 1 else 'contradict'} them")
     if left := verification.count("unsupported"):

@@ -22,6 +22,8 @@ MIN_OWN_COVERAGE: Final = 0.5
 """The share that must stand in the sentence itself, and not in the title and the headings above it."""
 MIN_ALTERED_COVERAGE: Final = 0.7
 """The share, without what is altered, that a sentence must hold to contradict a statement."""
+MIN_DENIED_SHARE: Final = 0.6
+"""The share of the clauses of a sentence that a statement must hold for one to deny the other."""
 MIN_WEIGHT: Final = 1.0
 """The least weight of what both hold; a word that one note has weighs 1, one of every note next to nothing."""
 MIN_COHESION: Final = 0.5
@@ -104,6 +106,8 @@ class _Alignment:
             return Comparison(score)
         missing = sum(self._weights[place] for place in self._unmatched if self._is_marked(place))
         is_same_otherwise = held >= MIN_ALTERED_COVERAGE * (total - missing) and self._is_cohesive
+        if "negation" in altered and not self._is_denial:
+            is_same_otherwise = False
         return Comparison(score, difference=altered.pop() if is_same_otherwise else None)
 
     @cached_property
@@ -224,7 +228,22 @@ class _Alignment:
             found |= self._substitution(place)
         for place in self._framed:
             found |= self._displacement(place)
+        if any(self._counts_more_than_one(place) for place in self._said.single_units):
+            found.add("number")
         return found | self._operator_differences()
+
+    @cached_property
+    def _is_denial(self) -> bool:
+        """Whether one denies what the other says: both say what is denied, in the same order, and little else."""
+        denied = [each.target for each in self._said.operators if each.word == NEGATION]
+        clauses = {self._held.tokens[place].clause for place in self._taken}
+        there = [place for place in self._held.content if self._held.tokens[place].clause in clauses]
+        in_order = [self._matches[place] for place in self._said.content if place in self._matches]
+        return (
+            all(target in self._matches for target in denied)
+            and len(self._taken) >= MIN_DENIED_SHARE * len(there)
+            and in_order == sorted(in_order)
+        )
 
     # Numbers.
 
@@ -237,6 +256,17 @@ class _Alignment:
         is_year = _is_year(self._said.tokens[mine])
         alike = [place for place in self._held.numbers if _is_year(self._held.tokens[place]) == is_year]
         return len(alike) == 1
+
+    def _stands_for_one(self, place: int) -> bool:
+        """Whether the sentence has "a year" where the statement has another number of years."""
+        is_one = 1.0 in self._said.tokens[place].values
+        return not is_one and self._matches.get(place + 1) in self._held.single_units
+
+    def _counts_more_than_one(self, place: int) -> bool:
+        """Whether the sentence has another number of years where the statement has "a year"."""
+        there = self._matches.get(place, 0)
+        before = self._held.tokens[there - 1] if there else None
+        return before is not None and before.kind == "number" and 1.0 not in before.values
 
     @staticmethod
     def _neighbour(sentence: ParsedSentence, place: int, step: int) -> int:
@@ -251,7 +281,8 @@ class _Alignment:
         token = self._said.tokens[place]
         others = self._replaced(place)
         if token.kind == "number":
-            return {"number"} if any(each.kind == "number" for each in others) else {None}
+            is_other = any(each.kind == "number" for each in others) or self._stands_for_one(place)
+            return {"number"} if is_other else {None}
         if place in self._said.names:
             return {"name"} if any(each.is_capitalised for each in others) else {None}
         around = self._replaced(place, reach=2)

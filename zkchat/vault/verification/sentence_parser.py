@@ -23,7 +23,7 @@ from zkchat.lexicon.negation import (
     UNSPACED_WITHOUT_NEGATION,
 )
 from zkchat.lexicon.prepositions import ARTICLES, PREPOSITIONS
-from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS, SHARES
+from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS, ONES, SHARES, UNITS_OF_TIME
 from zkchat.vault.search.terms import words
 from zkchat.vault.verification.tokens import Token, plain, tokens_of, with_number_words
 
@@ -58,6 +58,8 @@ class ParsedSentence:
     """Whether the language tells by the forms of words who does what to whom, whatever their order."""
     roles: Mapping[int, str]
     """By place of a content token the preposition or operator before it, articles left aside; empty for none."""
+    single_units: frozenset[int]
+    """The places of units of time after a word for one: that of "year" in "a year"."""
     beginnings: frozenset[str]
     """The first letters of its content: what shares none of them is no form of its words."""
 
@@ -72,6 +74,9 @@ class _Lexicon:
     operators: Mapping[str, str]
     """The words that change what is said, each with what stands for it."""
     numbers: Mapping[str, float]
+    ones: frozenset[str]
+    """Articles that count one before a unit."""
+    units_of_time: frozenset[str]
     has_capital_nouns: bool
     unspaced_operators: tuple[tuple[re.Pattern[str], str], ...]
     without_negation: re.Pattern[str] | None
@@ -102,6 +107,9 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         names=frozenset(each for each in content if tokens[each].is_capitalised and not lexicon.has_capital_nouns),
         marks_case=language in _CASE_LANGUAGES,
         roles={place: _role(tokens, order, place, lexicon) for place in content},
+        single_units=frozenset(
+            each for each in content if each and _is_single(tokens[each - 1], tokens[each], lexicon)
+        ),
         beginnings=frozenset(beginning(tokens[each]) for each in content),
     )
 
@@ -132,6 +140,10 @@ def _is_content(token: Token, lexicon: _Lexicon) -> bool:
 def _is_unit(token: Token, before: tuple[Token, ...]) -> bool:
     """Whether a single letter, such as that of grams, stands after a number."""
     return token.kind == "word" and len(token.word) == 1 and any(each.kind == "number" for each in before)
+
+
+def _is_single(before: Token, token: Token, lexicon: _Lexicon) -> bool:
+    return before.word in lexicon.ones and token.word in lexicon.units_of_time
 
 
 def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, int]]:
@@ -202,6 +214,8 @@ def _lexicon(language: str) -> _Lexicon:
         stop_words=frozenset(stop_words - operators.keys()),
         operators=operators,
         numbers=numbers or _pairs(" ".join(NUMBER_WORDS.values()) if not language else ""),
+        ones=frozenset(words(ONES.get(language, ""))),
+        units_of_time=frozenset(words(UNITS_OF_TIME.get(language, ""))),
         has_capital_nouns=language == "de",
         unspaced_operators=tuple((re.compile(pattern), word) for word, pattern in unspaced.items() if pattern),
         without_negation=re.compile(without) if without else None,

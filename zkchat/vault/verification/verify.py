@@ -23,6 +23,8 @@ from zkchat.vault.verification.tokens import plain
 
 MAX_PLACES: Final = 3
 """Places that are named of each statement."""
+MIN_NEAREST_COVERAGE: Final = 0.7
+"""The share of an unsupported statement that a sentence must hold to be named as the nearest."""
 MAX_STATEMENT_CHARACTERS: Final = 2_000
 """Characters of a statement that is looked for; none of a longer one is a sentence."""
 _SEARCHED_PASSAGES: Final = 10
@@ -69,10 +71,12 @@ class _Verifier:
         supporting = [hit for hit, result in compared if result.supports]
         if places := self._places(sorted(supporting, key=lambda hit: -hit.score)):
             return _checked(statement, "supported", places)
-        for hit, result in sorted(compared, key=lambda pair: -pair[0].score):
+        compared.sort(key=lambda pair: -pair[0].score)
+        for hit, result in compared:
             if result.difference and (places := self._places([hit])):
                 return _checked(statement, "contradicted", places).model_copy(update={"difference": result.difference})
-        return _checked(statement, "unsupported", ())
+        near = self._places([hit for hit, _ in compared if hit.score >= MIN_NEAREST_COVERAGE])
+        return _checked(statement, "unsupported", ()).model_copy(update={"nearest": next(iter(near), None)})
 
     def _passages(self, statement: str) -> list[Passage]:
         """Those that are nearest to a statement."""

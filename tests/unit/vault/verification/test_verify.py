@@ -21,7 +21,9 @@ NOTES = {
     "Caffeine.md": "# Caffeine\n\nDecaffeinated coffee is not quite free of caffeine.\n"
     "It blocks the receptors for adenosine.\n",
     "Diary.md": "# Diary\n\n- Mara is reading about [[Spaced repetition|spacing]] for her Portuguese exam in June.\n"
-    "- Anna lent Mara a ladder.\n- The fee rises from 32 to 38 euros.\n",
+    "- Anna lent Mara a ladder.\n- The fee rises from 32 to 38 euros.\n"
+    "- Opinions go into [[Evergreen notes]] and link back.\n- The oldest was kept by [[Niklas Luhmann]].\n"
+    "- The drawing is by Tomás Rivas.\n",
     "People/Mara.md": "# Mara\n\nMara is allergic to hazelnuts; walnuts and almonds are fine.\n"
     "Tomás is afraid of spiders. Her budget is 1,200 euros; by March she had spent 486 euros.\n",
     "Seeds.md": "# Seeds\n\nWe keep two: **Bertha**, wheat, born in May, and **Otto**, rye, a gift from Mara.\n"
@@ -29,7 +31,8 @@ NOTES = {
     "All is decided by both of us.\nIn the shed stand 3 barrels and 12 pots.\n",
     "Route 66.md": "# Route 66\n\nThe diner serves fresh pancakes in the morning.\n"
     "Rain on the roof of the old barn wakes the dog of the miller.\n",
-    "Budget.md": "# Budget\n\nIf the sheets cost more than 430 euros, we leave out the barrel.\n",
+    "Budget.md": "# Budget\n\nIf the sheets cost more than 430 euros, we leave out the barrel.\n"
+    "The lease of the allotment runs for three years.\n",
     "Haufen.md": "# Haufen\n\nDie trockenen Zweige liegen ganz unten im Haufen.\n",
     "Грибы.md": "# Грибы\n\nБелые грибы появляются через неделю после тёплого дождя, и не раньше.\n",
     "茶.md": "# 茶\n\n泡绿茶的水温以八十度左右为宜，不要用沸水。\n",
@@ -67,6 +70,7 @@ def test_a_quote_is_found_with_its_place_whatever_its_marks(library: Library) ->
         ("Caffeine blocks the receptors for adenosine.", "supported"),
         ("Decaffeinated coffee isn't quite free of caffeine.", "quoted"),
         ("Bertha is wheat, born in May.", "supported"),
+        ("A cold heap is left alone and needs one year.", "supported"),
         ("Darkness matters more than any silence.", "supported"),
         ("Walnuts and almonds are fine for Mara.", "supported"),
         ("Trockene Zweige liegen im Haufen ganz unten.", "supported"),
@@ -84,6 +88,8 @@ def test_what_notes_say_is_supported_in_another_order_and_with_its_source(
     ("statement", "difference"),
     [
         ("A hot heap reaches 75 °C in its first week.", "number"),
+        ("A cold heap is left alone and needs two years.", "number"),  # the note says "a year"
+        ("The lease of the allotment runs for a year.", "number"),
         ("Decaffeinated coffee is quite free of caffeine.", "negation"),
         ("Put diseased tomato plants on the heap.", "negation"),
         ("Mara is reading about spacing for her Spanish exam in June.", "name"),
@@ -113,6 +119,9 @@ def test_another_number_or_name_and_the_opposite_contradict(library: Library, st
         "The barrel we leave out.",  # without its condition
         "Rain wakes the old miller.",
         "All is decided by me.",
+        "Evergreen notes should never be linked.",  # a small part of another sentence
+        "Niklas Luhmann was never the oldest.",  # in another order
+        "The drawing by Tomás Rivas was never watered.",  # what is denied stands nowhere
         "用沸水泡绿茶。",
         "The plan of the day is with the week.",  # words of every note
         "The blue whale sings at midnight.",  # said by a model
@@ -120,6 +129,14 @@ def test_another_number_or_name_and_the_opposite_contradict(library: Library, st
 )
 def test_what_no_note_says_is_not_supported_by_its_words(library: Library, statement: str) -> None:
     assert check(library, statement).verdict == "unsupported"
+
+
+def test_the_nearest_sentence_of_an_unsupported_statement_is_named_if_it_is_close(library: Library) -> None:
+    near = check(library, "A cold heap is left alone and needs a month.")
+    assert near.nearest is not None
+    assert (near.verdict, near.places, near.nearest.lines.first) == ("unsupported", (), 8)
+    assert check(library, "Elephants are afraid of mice.").nearest is None
+    assert check(library, "A cold heap is left alone and needs two years.").nearest is None
 
 
 def test_a_sentence_of_many_notes_is_quoted_with_a_few_places(library: Library) -> None:
