@@ -29,6 +29,18 @@ def message_numbered(context: CommandContext, argument: str) -> ChatMessage:
     return messages[parse_number(argument, len(messages), "message", "/history numbers them.") - 1]
 
 
+def answer_numbered(context: CommandContext, argument: str) -> ChatMessage:
+    """The message with a number, if it is an answer. Raises `UsageError` for any other."""
+    message = message_numbered(context, argument)
+    if is_answer(message):
+        return message
+    number = number_of(context, message)
+    kind = "is a message of yours" if message.role == "user" else "is no answer"
+    following = next((each for each in _answer_numbers(context) if each > number), None)
+    hint = f"The answer after it is message {following}." if following else "/history numbers them."
+    raise UsageError(f"Message {number} {kind}.", hint=hint)
+
+
 def number_of(context: CommandContext, message: ChatMessage) -> int:
     """The number of a message in `/history`."""
     return next(number for number, known in enumerate(context.conversation.messages, start=1) if known.id == message.id)
@@ -59,6 +71,11 @@ def _answers(context: CommandContext) -> Iterator[ChatMessage]:
     return (message for message in reversed(context.conversation.messages) if is_answer(message))
 
 
+def _answer_numbers(context: CommandContext) -> list[int]:
+    numbered = enumerate(context.conversation.messages, start=1)
+    return [number for number, message in numbered if is_answer(message)]
+
+
 def last_question(context: CommandContext) -> ChatMessage:
     questions = (message for message in reversed(context.conversation.messages) if message.role == "user")
     return _first(questions, "You have not asked anything yet.")
@@ -87,6 +104,11 @@ def reference_numbered(context: CommandContext, argument: str) -> DocumentRefere
 def complete_message_number(context: CommandContext, text: str) -> list[str]:
     """Complete the number of a message, the latest first."""
     return number_completions(text, reversed(range(1, len(context.conversation.messages) + 1)))
+
+
+def complete_answer_number(context: CommandContext, text: str) -> list[str]:
+    """Complete the number of an answer, the latest first."""
+    return number_completions(text, reversed(_answer_numbers(context)))
 
 
 def complete_reference_number(context: CommandContext, text: str) -> list[str]:

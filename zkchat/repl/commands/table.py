@@ -22,7 +22,7 @@ from zkchat.repl.commands import (
     verification,
     writing,
 )
-from zkchat.repl.commands.arguments import complete_message_number, complete_reference_number
+from zkchat.repl.commands.arguments import complete_answer_number, complete_message_number, complete_reference_number
 from zkchat.repl.commands.vault_table import VAULT_COMMANDS
 from zkchat.repl.commands.why import why
 from zkchat.repl.key_table import help_lines
@@ -157,11 +157,11 @@ COMMANDS: Final[Sequence[Command]] = (
         name="verify",
         arguments="[N]",
         help="answer against notes",
-        details="Which statements of the last answer, or of message N, stand in your notes: ✓ word for word, ≈ nearly, "
-        "✗ with another number, another name or the opposite, ? not at all, or in quite other words. /show N reads the "
-        "place of one.",
+        details="Which statements of the last answer, or of the one that is message N in /history, stand in your "
+        "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at all, or in "
+        "quite other words. /show N reads the place of one.",
         act=verification.verify,
-        complete=complete_message_number,
+        complete=complete_answer_number,
     ),
     *VAULT_COMMANDS,
     Command(

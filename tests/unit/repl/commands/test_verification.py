@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
+from zkchat.repl.commands.arguments import complete_answer_number
 from zkchat.repl.commands.table import run
 
 NOTES = {"Sleep.md": "# Sleep\n\nAdults need seven hours of sleep.\n", "Tea.md": "# Tea\n\nTea is mild.\n"}
@@ -34,5 +35,10 @@ def test_the_last_answer_or_a_numbered_one_is_checked_and_its_places_can_be_show
         assert typed(harness, "/show 2")[0] == "Sleep"
         assert "No note says it." in " ".join(typed(harness, "/show 1"))
         assert typed(harness, "/verify 2")[:2] == ["1. ✓ Tea is mild.", "   quoted · Tea.md:3"]
+        assert typed(harness, "/verify 1") == ["Message 1 is a message of yours. The answer after it is message 2."]
+        assert typed(harness, "/verify 9") == ["There is no message 9: there are 4. /history numbers them."]
+        harness.conversation.add("user", "And?")
+        assert typed(harness, "/verify 5") == ["Message 5 is a message of yours. /history numbers them."]
+        assert complete_answer_number(harness.context, "") == ["4", "2"]
         harness.conversation.add("assistant", "Sure! What else?")
         assert typed(harness, "/verify") == ["The text states nothing that could be compared with your notes."]
