@@ -24,7 +24,7 @@ from zkchat.model.session import messages_of
 
 ANSWER = [
     [{"thinking": "Let me look."}, {"tool": "find_excerpts", "arguments": {"query": "sleep"}}],
-    [{"text": "Seven "}, {"delay": 0.01}, {"text": "hours, "}, {"delay": 0.25}, {"text": "says [[Sleep]]."}],
+    [{"text": "Seven "}, {"delay": 0.01}, {"text": "hours, "}, {"delay": 0.5}, {"text": "says [[Sleep]]."}],
 ]
 
 
@@ -62,8 +62,8 @@ def talk(folder: Path, turns: int, acknowledge: int) -> None:
             asyncio.run(turn())
 
 
-def one_child(folder: Path, moment: float) -> list[str]:
-    """The lines that a child acknowledged before it was killed."""
+def one_child(folder: Path, moment: float, *, in_answer: bool) -> list[str]:
+    """The lines that a child acknowledged before it was killed: at a moment, or so long after an answer began."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -71,11 +71,12 @@ def one_child(folder: Path, moment: float) -> list[str]:
         talk(folder, 50, write)
         os._exit(0)
     os.close(write)
-    time.sleep(moment)  # the kill comes at any moment: that is the test
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
     with os.fdopen(read) as lines:
-        return lines.read().splitlines()
+        begun = [*iter(lines.readline, "text\n")] if in_answer else []
+        time.sleep(moment)  # the kill comes at any moment: that is the test
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        return [line.strip() for line in (*begun, *lines)]
 
 
 def prepare(folder: Path) -> None:
@@ -97,8 +98,10 @@ def main() -> None:
     folder = folder / "fire"
     report = {"kills": 0, "sent": 0, "answered": 0, "lost": 0, "unsound": 0, "not_resumed": 0, "unfinished": 0}
     shown: set[str] = set()
-    for _ in range(kills):
-        lines = one_child(folder, rng.uniform(0.0, 0.2 + 1.5 * one_turn))
+    for number in range(kills):
+        in_answer = number % 4 == 0
+        moment = 0.3 if in_answer else rng.uniform(0.0, 0.2 + 1.5 * one_turn)
+        lines = one_child(folder, moment, in_answer=in_answer)
         report["kills"] += 1
         sent = {line.split()[1] for line in lines if line.startswith("sent")}
         answered = {line.split()[1] for line in lines if line.startswith("done")}
