@@ -178,6 +178,7 @@ def test_work_that_is_cancelled_before_its_turn_is_not_done() -> None:
         third = asyncio.ensure_future(worker.run(lambda: done.append("third")))
         await asyncio.sleep(0)
         second.cancel()
+        await asyncio.wait([second])
         gate.set()
         await asyncio.gather(first, third)
 

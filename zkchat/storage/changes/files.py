@@ -248,7 +248,7 @@ class VaultTree(VaultFiles):
         with self._folder(self._resolved(parts, path), path) as place:
             status = place.status()
             if status is not None and stat.S_ISLNK(status.st_mode):
-                raise VaultError(f"{path} is a link that changes, and was left as it is.")
+                raise _changing_link(path)
             yield place
 
     @contextmanager
@@ -259,13 +259,21 @@ class VaultTree(VaultFiles):
         except OSError as error:
             if error.errno not in LINK_ERRORS or parts[0] == TRASH:
                 raise
-            above = self._resolved(parts[:-1], path)
-            place = self._open_folder([*above, parts[-1]])
+            place = self._open_linked_folder(parts, path)
         try:
             yield place
         finally:
             if place.descriptor is not None:
                 os.close(place.descriptor)
+
+    def _open_linked_folder(self, parts: Sequence[str], path: str) -> Place:
+        above = self._resolved(parts[:-1], path)
+        try:
+            return self._open_folder([*above, parts[-1]])
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise _changing_link(path) from None
+            raise
 
     @contextmanager
     def _ends_of(self, move: FileMove) -> Iterator[tuple[Place, Place]]:
@@ -274,7 +282,10 @@ class VaultTree(VaultFiles):
             yield first, second
 
     def _resolved(self, parts: Sequence[str], path: str) -> list[str]:
-        target = Path(os.path.realpath(self._root.joinpath(*parts)))
+        try:
+            target = Path(os.path.realpath(self._root.joinpath(*parts)))
+        except OSError:  # what was a link when it was looked at is none when it is read
+            raise _changing_link(path) from None
         if not self._contains(target):
             raise OutsideVault(f"{path} leads out of the vault by a link.", hint="Name a file inside the vault.")
         return list(target.relative_to(self._root).parts)
@@ -445,3 +456,7 @@ def _rename_new(source: Place, target: Place) -> None:
         os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
     else:
         source.unlink()
+
+
+def _changing_link(path: str) -> VaultError:
+    return VaultError(f"{path} is a link that changes, or behind one, and was left as it is.")

@@ -169,7 +169,13 @@ class VaultChanges:
         journal = self._journal
         with locked(sibling(journal.path, ".writing"), seconds=seconds):
             self._finish_interrupted(journal)
-            yield journal
+            try:
+                yield journal
+            except OSError as error:  # somebody moves files away while they are looked at
+                reason = (error.strerror or str(error)).lower()
+                raise StorageError(
+                    f"The files to be changed could not be looked at: {reason}.", hint="Try again."
+                ) from error
 
     def _require_paths(self, changes: ChangeSet) -> None:
         """Refuse a whole path before the folders above it, whose names say less, are looked for."""

@@ -1,5 +1,6 @@
 """No change leads out of the vault or into a hidden folder, whatever path it names and whoever swaps folders."""
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -117,6 +118,18 @@ def swap_until(stop: Event, folder: Path, outside: Path) -> None:
         for step in steps:
             with suppress(OSError):  # the folder that was missed is made anew in between
                 step()
+
+
+def test_a_link_that_is_none_any_more_when_it_is_followed_is_refused(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def realpath(path: Path) -> str:
+        raise OSError(errno.EINVAL, "Invalid argument", str(path))
+
+    (disk.vault / "linked").symlink_to(disk.vault / "a")
+    monkeypatch.setattr("os.path.realpath", realpath)
+    with pytest.raises(VaultError, match="a link that changes"):
+        disk.store.apply(change(write("linked/new.md", None, b"text")), HERE)
 
 
 def test_no_folder_that_is_swapped_for_a_link_leads_out(disk: Disk, scaled: Callable[[int], int]) -> None:
