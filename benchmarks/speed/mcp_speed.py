@@ -4,7 +4,7 @@
 
 The first reply stands beside the import of the SDK, the prompt beside that of a chat without servers. Calls come one
 after the other from a client over pipes. Before each the server makes sure that no note changed: the system tells it,
-and after two seconds it looks at every file, beside which `scandir` + `stat` stands. On a busy machine look at the CPU
+and once a minute it looks at every file, beside which `scandir` + `stat` stands. On a busy machine look at the CPU
 time, which is that of all threads of the server.
 """
 
@@ -32,7 +32,7 @@ IMPORT = "import mcp_types, mcp.server.lowlevel"
 VERSIONS = {"initialize": "2025-11-25", "server/discover": "2026-07-28"}
 WARM_UP = 10
 PAUSED, PAUSES, PAUSE_SECONDS = "search, after a pause", 20, 2.5
-"""After two seconds the server looks at every file, also where the system told of no change."""
+"""As a host calls whose user reads an answer before the next question."""
 
 
 class Host:
