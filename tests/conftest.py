@@ -16,3 +16,8 @@ def world(tmp_path: Path) -> World:
 def pytest_configure() -> None:
     """A runner in the background ignores Ctrl-C, and so would every terminal that the tests open."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes name no test: an archive made while tests are collected holds the time, and workers would disagree."""
+    return argname if isinstance(val, bytes) else None
