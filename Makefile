@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick properties check live protocols format format-check lint types contracts coverage browser shells lock bench faults fuzz screenshots clean
+.PHONY: help demo test quick properties check live protocols format format-check lint types contracts coverage browser shells site dist release install-matrix lock bench faults fuzz screenshots clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -75,19 +75,19 @@ protocols: $(VENV)/.dev ## test MCP and ACP with the public conformance suite, t
 	@$(BIN)/python -m pytest -vv -p no:cacheprovider tests/protocols/contract_protocols.py
 
 bench: $(VENV)/.dev ## run the benchmarks, one table each
-	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.hostile_vault retrieval.answers retrieval.quote retrieval.retrieval retrieval.verification context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs; do \
+	@for name in speed.startup speed.vault_speed speed.turn_speed speed.stream_speed speed.completion_speed speed.first_prompt speed.rename_speed speed.mcp_speed speed.hostile_vault speed.vector_speed retrieval.answers retrieval.quote retrieval.retrieval retrieval.verification retrieval.time_questions context.assembly_speed context.meter context.tool_definitions memory.needles memory.search_speed selection.selection links.mentions links.repairs attachments.pdf_text; do \
 		echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
-faults: $(VENV)/.dev ## kill conversations and changes of notes at hundreds of moments, undo them, corrupt databases 1,000 times, rename 500 files, and start and stop MCP servers and clients
-	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301 && $(BIN)/python -m tests.faults.kill_changes $$folder/changes 200 20260301 && $(BIN)/python -m tests.faults.write_side_by_side $$folder/writers 8 20 && $(BIN)/python -m tests.faults.undo_sequences $$folder/undo 100 50 20260301 && $(BIN)/python -m tests.faults.rename_vaults 2000 500 20260301 && $(BIN)/python -m tests.faults.protocol_processes $$folder/protocols 10 50; rm -rf $$folder
+faults: $(VENV)/.dev ## kill conversations, changes of notes and the embedding of notes at hundreds of moments, undo them, corrupt databases 1,000 times, rename 500 files, and start and stop MCP servers and clients
+	@folder=$$(mktemp -d) && $(BIN)/python tests/faults/kill_turns.py $$folder/turns 200 20260301 && $(BIN)/python -m tests.faults.kill_prompts $$folder/questions 100 20260301 10 && $(BIN)/python -m tests.faults.corrupt_stores $$folder/stores 1000 20260301 && $(BIN)/python -m tests.faults.kill_changes $$folder/changes 200 20260301 && $(BIN)/python -m tests.faults.write_side_by_side $$folder/writers 8 20 && $(BIN)/python -m tests.faults.undo_sequences $$folder/undo 100 50 20260301 && $(BIN)/python -m tests.faults.rename_vaults 2000 500 20260301 && $(BIN)/python -m tests.faults.protocol_processes $$folder/protocols 10 50 && mkdir $$folder/vectors && $(BIN)/python -m tests.faults.kill_embedding $$folder/vectors 200; rm -rf $$folder
 
 SECONDS ?= 600
 SEED    ?= 20260301
 fuzz: $(VENV)/.dev ## ten minutes of mutated input for everything that reads any (SECONDS, SEED, ONLY, NUMBER, FOLDER)
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) $(if $(NUMBER),--number $(NUMBER)) $(if $(FOLDER),--folder $(FOLDER))
 
-browser: $(VENV)/.dev ## test the page of `zkchat refs --graph` in Chromium (Debian: apt install chromium)
-	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py
+browser: $(VENV)/.dev site ## test the page of `zkchat refs --graph` and the site in Chromium (Debian: apt install chromium)
+	@$(BIN)/python -m pytest tests/browser/graph_in_browser.py tests/browser/site_in_browser.py
 
 shells: $(VENV)/.dev ## test completion in real shells (Debian: apt install bash zsh fish)
 	@$(BIN)/python -m pytest tests/shells/completion_in_shells.py
@@ -95,9 +95,27 @@ shells: $(VENV)/.dev ## test completion in real shells (Debian: apt install bash
 screenshots: $(VENV)/.dev ## take the pictures of docs/pictures anew
 	@$(BIN)/python -m scripts.screenshots
 
+$(VENV)/.site: requirements-site.lock
+	@$(PYTHON) -m venv $(VENV)/site
+	@$(VENV)/site/$(notdir $(BIN))/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-site.lock
+	@touch $@
+
+site: $(VENV)/.runtime $(VENV)/.site ## build the documentation as a site in build/site; a link that leads nowhere fails
+	@$(VENV)/site/$(notdir $(BIN))/python -m scripts.site
+
+dist: $(VENV)/.dev ## build wheel and sdist into dist/, twice, and compare the two
+	@$(BIN)/python -m scripts.release --artefacts
+
+release: $(VENV)/.dev ## prepare a release: version, changelog, artefacts and notes (VERSION=0.2.0)
+	@$(BIN)/python -m scripts.release "$(VERSION)"
+
+install-matrix: dist ## install wheel and sdist with pip, uv and pipx on every Python from 3.11 to 3.14 that is found
+	@$(BIN)/python -m tests.install.matrix
+
 lock: ## compile the hashed requirements anew (needs uv)
 	@uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements.lock
 	@uv pip compile --group dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements-dev.lock
+	@uv pip compile --group site --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade -o requirements-site.lock
 
 clean: ## remove the environment and all caches
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* htmlcov

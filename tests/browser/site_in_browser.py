@@ -1,0 +1,33 @@
+"""The site of the documentation in a real browser, as wide as a phone and as a desk. Run by `make browser`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scripts.site import BUILD
+from tests.browser.chromium import PROGRAM, Tab, tab
+
+pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
+PAGES = sorted((BUILD / "site").rglob("*.html"))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    with tab(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def test_the_site_was_built() -> None:
+    assert len(PAGES) > 20
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("width", [390, 1300])
+def test_a_page_fits_and_asks_nobody_else(browser: Tab, page: Path, width: int) -> None:
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=850, deviceScaleFactor=1, mobile=width < 600)
+    browser.open(page)
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.value("document.querySelectorAll('h1').length") >= (page.stem not in {"search", "genindex"})
+    assert [each for each in browser.asked_for if not each.startswith(("file:", "data:"))] == []
+    assert browser.complaints == []
