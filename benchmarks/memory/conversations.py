@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from benchmarks.memory.needles import MEMORY, TOKENS, stored
 from zkchat.context.recall.selection import recall
 from zkchat.model.message import ChatMessage, TextPart
-from zkchat.ports import Embedder
+from zkchat.ports import TextEmbedder
 from zkchat.providers.static_vectors import installed
 
 DEPTHS = (5, 10, 25)
@@ -84,7 +84,7 @@ def _questions(listed: Sequence[dict[str, Any]], ids: set[str]) -> Iterator[Ques
             yield Question(str(asked["question"]), str(asked["category"]), evidence)
 
 
-def measure(talk: Talk, embedder: Embedder | None) -> Iterator[tuple[str, list[float]]]:
+def measure(talk: Talk, embedder: TextEmbedder | None) -> Iterator[tuple[str, list[float]]]:
     """For each question its kind, and the share of its evidence among the best so many and among what comes back."""
     archived = {message.id: message for message in talk.messages}
     with (

@@ -33,7 +33,7 @@ from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage, CompactionPart, TextPart
 from zkchat.model.prompt import ModelRequest
 from zkchat.model.session import MessageEntry
-from zkchat.ports import Embedder
+from zkchat.ports import TextEmbedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions
@@ -86,7 +86,7 @@ def _chatter(chance: random.Random, subjects: Sequence[str]) -> str:
 
 @contextmanager
 def stored(
-    folder: Path, messages: Sequence[ChatMessage], embedder: Embedder | None = None
+    folder: Path, messages: Sequence[ChatMessage], embedder: TextEmbedder | None = None
 ) -> Iterator[tuple[SqliteSessions, ConversationSearch, str]]:
     """The conversation on disk, and the search over it."""
     minutes = counting()

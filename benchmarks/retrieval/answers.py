@@ -1,6 +1,6 @@
 """How well the evidence answers: the questions of queries/answers over vault-fixtures and two generated vaults.
 
-    python -m benchmarks.retrieval.answers [--half dev|test|both] [--misses] [--json]
+    python -m benchmarks.retrieval.answers [--half dev|test|both] [--misses] [--json] [--minilm FOLDER]
 
 Each question goes the way of a question in a chat: its links are resolved, and the evidence is found with the vectors
 of the search. Beside it stand the first passages of the search itself, and of a plain FTS5 table. README.md says more.
@@ -17,13 +17,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.retrieval.answer_set import HALVES, KINDS, VAULTS, Asked, Passage, all_questions, write_vault
-from benchmarks.retrieval.retrieval import plain_table, sections_of
+from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
+from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
+from zkchat.ports import Embedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import find_evidence
+from zkchat.vault.dated_evidence import find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.search.ranking import TextRanking
 from zkchat.vault.search.vectors import VectorSearch
@@ -169,14 +171,13 @@ def systems(library: Library, index: SqliteNoteIndex) -> dict[str, System]:
     return {EVIDENCE: evidence, SEARCH: search, BASELINE: baseline}
 
 
-def asked_of(vault: str, questions: Sequence[Asked]) -> dict[str, list[Result]]:
+def asked_of(vault: str, questions: Sequence[Asked], embedder: Embedder) -> dict[str, list[Result]]:
     """What each system shows on each of the questions, once the vault is read and has its vectors."""
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
         write_vault(vault, Path(folder) / "vault")
         files = VaultFiles(Path(folder) / "vault", exclude=(), max_note_bytes=5_000_000)
-        library = Library.over(files, index, VectorSearch(index.vectors, installed()))
-        library.refresh()
-        library.embed()
+        search = VectorSearch(index.vectors, embedder, base=installed(), query_seconds=60)
+        library = embedded_library(files, index, search)
         return {
             name: [result(library, system, asked) for asked in questions]
             for name, system in systems(library, index).items()
@@ -248,13 +249,16 @@ def main() -> None:
     parser.add_argument("--half", choices=(*HALVES, "both"), default="both")
     parser.add_argument("--misses", action="store_true", help="list what the evidence does not answer first")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+    add_arguments(parser)
     wanted = parser.parse_args()
     halves = HALVES if wanted.half == "both" else (wanted.half,)
     questions = [each for each in all_questions() if each.half in halves]
     results: dict[str, list[Result]] = defaultdict(list)
-    for vault in VAULTS:
-        for name, found in asked_of(vault, [each for each in questions if each.vault == vault]).items():
-            results[name] += found
+    with embedder_of(wanted.minilm, wanted.cache) as embedder:
+        for vault in VAULTS:
+            of_vault = [each for each in questions if each.vault == vault]
+            for name, found in asked_of(vault, of_vault, embedder).items():
+                results[name] += found
     if wanted.json:
         print(json.dumps(figures(results, halves), indent=1))
     else:

@@ -1,6 +1,6 @@
 """How well each part of the search finds, and all of them together, beside a plain FTS5 table as the baseline.
 
-    python -m benchmarks.retrieval.retrieval [--distractors N] [--misses]
+    python -m benchmarks.retrieval.retrieval [--distractors N] [--misses] [--minilm FOLDER]
 
 The questions of queries/garden.json are asked of vault-fixtures/garden among other notes. README.md says more.
 """
@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from math import log2
 from pathlib import Path
 
@@ -22,12 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.retrieval.distractors import distractors
+from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
+from zkchat.model.dates import Calendar
 from zkchat.model.index import StoredSection
 from zkchat.model.note import Passage
+from zkchat.ports import Embedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
+from zkchat.vault.library import Library, LibraryOptions
 from zkchat.vault.search.ranking import Match, TextRanking
 from zkchat.vault.search.similarity import Sections, common_direction, packed, unpacked
 from zkchat.vault.search.terms import query_terms, words
@@ -38,6 +42,7 @@ QUERIES = Path(__file__).parent / "queries" / "garden.json"
 SEEN = 10
 SECTIONS_SEEN = 3
 WHOLE = "the search as it runs"
+WITH_SERVER = "the search with MiniLM"
 RESAMPLED = 2_000
 
 Scores = NDArray[np.float32]
@@ -245,26 +250,51 @@ def interval(differences: Measures) -> str:
     return "{:+.3f} {:+.3f}".format(*np.quantile(drawn, (0.025, 0.975)))
 
 
-def results_of(index: SqliteNoteIndex, vault: Path, asked: Sequence[Question]) -> dict[str, list[Result]]:
-    """What each way to rank makes of the questions, once the vault is read and has its vectors."""
+def results_of(
+    index: SqliteNoteIndex, vault: Path, asked: Sequence[Question], embedder: Embedder | None = None
+) -> dict[str, list[Result]]:
+    """What each way to rank makes of the questions, once the vault is read and has its vectors.
+
+    With an embedder of a server, the whole search once more with its vectors.
+    """
     files = VaultFiles(vault, exclude=(), max_note_bytes=5_000_000)
     library = Library.over(files, index, VectorSearch(index.vectors, installed()))
     library.refresh()
     library.embed()
     systems = Systems(index, library)
     print(f"{len(asked)} questions over {len(systems.sections)} sections\n")
-    return {name: [asked_of(system, question) for question in asked] for name, system in systems.all().items()}
+    ranked = {name: [asked_of(system, question) for question in asked] for name, system in systems.all().items()}
+    if embedder:
+        search = VectorSearch(index.vectors, embedder, base=installed(), query_seconds=60)
+        systems = Systems(index, embedded_library(files, index, search))
+        ranked[WITH_SERVER] = [asked_of(systems.whole, question) for question in asked]
+    return ranked
+
+
+def embedded_library(files: VaultFiles, index: SqliteNoteIndex, search: VectorSearch) -> Library:
+    """A library whose passages have all their vectors. It is some days after the last notes of the garden."""
+    options = LibraryOptions(calendar=lambda: Calendar(datetime(2026, 4, 1, 12, tzinfo=UTC)))
+    library = Library.over(files, index, search, options=options)
+    library.refresh()
+    library.embed()
+    library.embed_by_server()
+    return library
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--distractors", type=int, default=2000)
     parser.add_argument("--misses", action="store_true", help="list what the search does not rank first")
+    add_arguments(parser)
     wanted = parser.parse_args()
     asked = questions()
-    with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(SqliteNoteIndex(Path(folder) / "index.db")) as index,
+        embedder_of(wanted.minilm, wanted.cache) as embedder,
+    ):
         fill(Path(folder) / "vault", wanted.distractors)
-        results = results_of(index, Path(folder) / "vault", asked)
+        results = results_of(index, Path(folder) / "vault", asked, embedder if wanted.minilm else None)
     print_results(asked, results)
     if wanted.misses:
         for question, result in zip(asked, results[WHOLE], strict=True):
