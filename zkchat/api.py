@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.compose.conversation import ConversationOptions, open_conversation
-from zkchat.compose.library import embed_for_search, open_note_library
+from zkchat.compose.library import embed_for_search, extract_for_search, open_note_library
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.workspace import load_workspace
 from zkchat.environment import Environment
@@ -141,6 +141,7 @@ class Vault:
 
     def search(self, query: str, *, limit: int = 10) -> list[Passage]:
         """The best passages for words and filters such as `tag:idea path:Projects`, the best one first."""
+        extract_for_search(self._library)
         embed_for_search(self._library)
         return self._library.search(query, limit=limit)
 

@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,6 +25,23 @@ def random_id() -> str:
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class SystemTimeZone(tzinfo):
+    """The time zone of the system with its summer times, of which `astimezone()` alone knows only the present one."""
+
+    def utcoffset(self, at: datetime | None, /) -> timedelta | None:
+        return at.replace(tzinfo=None).astimezone().utcoffset() if at else None
+
+    def dst(self, _: datetime | None, /) -> None:
+        return None
+
+    def tzname(self, at: datetime | None, /) -> str | None:
+        return at.replace(tzinfo=None).astimezone().tzname() if at else None
+
+    def fromutc(self, at: datetime, /) -> datetime:
+        seconds = at.replace(tzinfo=UTC, microsecond=0).timestamp()
+        return datetime.fromtimestamp(seconds).replace(tzinfo=self, microsecond=at.microsecond)
 
 
 def _is_tty(stream: TextIO | io.FileIO) -> bool:

@@ -73,6 +73,16 @@ class NoteUnreadable(VaultError):
     """The note is there but cannot be read."""
 
 
+class PdfUnread(NoteUnreadable):
+    """PDFs are not read here: the extra is not installed, or the settings say so."""
+
+    exit_code = ExitCode.CONFIG
+
+
+class ImageUnusable(VaultError):
+    """An image that cannot be sent to a model."""
+
+
 class OutsideVault(VaultError):
     """The path leads out of the vault."""
 
@@ -136,6 +146,10 @@ class ProviderError(ZkchatError):
 
 class PromptTooLong(ProviderError):
     """The model's server counted more tokens than it can take."""
+
+
+class TextRefused(ProviderError):
+    """A model takes no text like this one; it is of no use to send it again."""
 
 
 class NoAnswer(ZkchatError):

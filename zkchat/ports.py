@@ -1,13 +1,25 @@
 """What the inside asks of the outside. Adapters implement these; nothing inside names an adapter."""
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+from zkchat.model.embeddings import (
+    NOTHING_KNOWN,
+    AddedVectors,
+    PassageDigests,
+    SimilarityTraits,
+    StoredVectors,
+    VectorPosition,
+)
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.history import Commit, CommittedFiles, HistoryStatus
 from zkchat.model.index import (
     CatalogRow,
+    DateFacts,
     IndexBatch,
     IndexCounts,
     KnownNote,
@@ -17,6 +29,7 @@ from zkchat.model.index import (
     SegmentHead,
     StoredLink,
     StoredSection,
+    StoredTask,
     TermPostings,
     TextLookup,
 )
@@ -73,7 +86,7 @@ class Tokenizer(Protocol):
     def count(self, text: str) -> int: ...
 
 
-class Embedder(Protocol):
+class TextEmbedder(Protocol):
     """Texts as directions, near each other where the texts are near in meaning. Every thread may use it."""
 
     @property
@@ -85,7 +98,36 @@ class Embedder(Protocol):
     def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """A row of length 1 for each text; of length 0 for a text of which nothing is known."""
+        """A row of length 1 for each text; of length 0 for a text of which nothing is known.
+
+        Raises `ProviderError`, and `TextRefused` where the model takes no such text, whatever is tried again.
+        """
+        ...
+
+
+class Embedder(TextEmbedder, Protocol):
+    """Passages and questions as directions, computed here or by a server."""
+
+    @property
+    def traits(self) -> SimilarityTraits: ...
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether texts stay on this machine: passages of local notes go nowhere else."""
+        ...
+
+    @property
+    def needs_server(self) -> bool:
+        """Whether `embed` and `embed_query` may have to wait for another process."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """Passages that are embedded at once; when the work is killed, no more than these are embedded again."""
+        ...
+
+    def embed_query(self, text: str) -> "NDArray[np.float32]":
+        """The direction of a question, by the conventions that the model has for questions. Raises as `embed`."""
         ...
 
 
@@ -195,6 +237,64 @@ class NoteFiles(Protocol):
         ...
 
 
+class ExtractedTexts(Protocol):
+    """The texts of files that are extracted in the background, such as PDFs. Every thread may use it, and it can be
+    pickled for other processes."""
+
+    def covers(self, path: str) -> bool:
+        """Whether files of this kind are extracted here, by the suffix. Costs nothing."""
+        ...
+
+    def find(self, stamp: FileStamp) -> ExtractedText | None:
+        """The text of a file with this path, size and time; None as long as it is not extracted. Reads no file."""
+        ...
+
+    def latest(self, path: str) -> ExtractedText | None:
+        """The text of a file as it was last extracted."""
+        ...
+
+
+class ExtractionStore(ExtractedTexts, Protocol):
+    """Extracted texts by the digest of their files, so that a file that is renamed is not extracted again."""
+
+    def missing(self, stamps: Sequence[FileStamp]) -> list[FileStamp]:
+        """The files of which there is no text that was made as texts are made now."""
+        ...
+
+    def attach(self, stamp: FileStamp, digest: bytes) -> bool:
+        """From now on the file has the text of this digest; returns whether there is one."""
+        ...
+
+    def keep(self, digest: bytes, text: ExtractedText) -> None: ...
+
+    def forget_failures(self) -> None:
+        """Drop what could not be extracted, so that it is tried again."""
+        ...
+
+    def prune(self, paths: Collection[str]) -> None:
+        """Drop the texts of all files but these."""
+        ...
+
+
+class TextExtractor(Protocol):
+    """Extracts texts, one file after the other. No file does any harm to this process."""
+
+    @property
+    def max_bytes(self) -> int:
+        """Of a file; larger ones are not extracted."""
+        ...
+
+    def extract(self, data: bytes) -> ExtractedText | None:
+        """The text of a file with this content, or the trouble with it; None where it was stopped."""
+        ...
+
+    def stop(self) -> None:
+        """Let the `extract` that runs, and all later ones, return None. Every thread may call it."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class ChangeableFiles(Protocol):
     """The files of a vault to the last byte, as a change needs them. Raises `OutsideVault` for a path that leads out,
     and `VaultError` for one that no change may touch: hidden files and folders, those of `vault.exclude`."""
@@ -253,6 +353,10 @@ class NoteCatalog(Protocol):
 
     def known(self, path: str) -> KnownNote | None: ...
 
+    def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
+        """By path, what is known of the dates of these notes, or of all."""
+        ...
+
     def private(self) -> dict[str, PrivacyClass]:
         """By path, the notes that by their own word may not go to every model."""
         ...
@@ -267,6 +371,10 @@ class NoteCatalog(Protocol):
 
     def tags(self) -> dict[str, list[str]]:
         """By tag, in lower case, the paths of the notes that have it, in order; tags below it are tags of their own."""
+        ...
+
+    def tasks(self) -> list[StoredTask]:
+        """The open tasks of all notes, by path and line."""
         ...
 
     def warnings(self) -> list[NoteWarning]:
@@ -308,8 +416,11 @@ class TextIndex(Protocol):
         """Those that are still there, in no particular order."""
         ...
 
-    def section_ranges(self, wanted: NoteFilter) -> list[tuple[int, int]]:
-        """First section and count for each note that the filter lets through, the last changed first."""
+    def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
+        """First section and count for each note that the filter lets through.
+
+        `newest_first`: by when they were written if the filter is about that, else by their last change.
+        """
         ...
 
 
@@ -356,6 +467,10 @@ class IndexWriter(Protocol):
 
     def attachments(self) -> set[str]: ...
 
+    def stamps_ending(self, suffix: str) -> list[FileStamp]:
+        """Of the files whose names end so, in any case, as they were last read."""
+        ...
+
     def apply(self, batch: IndexBatch) -> int:
         """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
         ...
@@ -377,7 +492,45 @@ class IndexWriter(Protocol):
         ...
 
 
-class NoteIndex(NoteCatalog, LinkIndex, TextIndex, SegmentStore, LinkQueue, IndexWriter, Protocol):
+class CommitHistory(Protocol):
+    """The git repository that a vault is, or is a part of. Every thread may use it."""
+
+    def status(self) -> HistoryStatus: ...
+
+    def head(self) -> str:
+        """The commit that is checked out; empty where there is no repository that can be read."""
+        ...
+
+    def read(self, head: str, known: str) -> CommittedFiles:
+        """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
+        ...
+
+    def commits_of(self, path: str, limit: int) -> list[Commit]:
+        """The commits that changed a file, the latest first, at most so many."""
+        ...
+
+
+class DateStore(Protocol):
+    """What is kept of the dates of notes besides what each note says."""
+
+    def name_rule(self) -> int:
+        """The number of the rule by which dates were found in names; 0 at first."""
+        ...
+
+    def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
+        """By path, the dates in names by another rule. Returned is the generation of the index."""
+        ...
+
+    def commits_read(self) -> tuple[str, str]:
+        """The commit up to which the history was read, and what was in the way."""
+        ...
+
+    def store_commits(self, commits: CommittedFiles) -> int:
+        """The last and first commits of files. Returned is the generation of the index."""
+        ...
+
+
+class NoteIndex(NoteCatalog, LinkIndex, TextIndex, SegmentStore, LinkQueue, DateStore, IndexWriter, Protocol):
     """The whole index: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
 
     Every thread may use it. Each method sees, or makes, one consistent state. Ask for the part that you need.
@@ -393,24 +546,63 @@ class Workers(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Vectors of sections, kept with the note index."""
+    """Vectors of passages, by the digest of what was embedded and by method, beside the note index that they outlive.
 
-    def begin(self, method: str) -> None:
-        """From now on vectors are made by this method; those of another are thrown away."""
+    Several processes may use it at once.
+    """
+
+    def passages(self, after: int = 0) -> PassageDigests:
+        """The digests of all sections whose notes begin after this number, in the order of their numbers."""
         ...
 
-    def missing(self, limit: int) -> list[StoredSection]:
-        """Sections without a vector, in the order of their numbers."""
+    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
+        """Those that are still there."""
         ...
 
-    def add(self, vectors: Iterable[tuple[int, bytes]]) -> None: ...
-
-    def after(self, method: str, section: int, limit: int) -> list[tuple[int, bytes]]:
-        """The vectors of this method for sections with higher numbers, in their order, at most so many."""
+    def methods(self) -> list[str]:
+        """Those that have vectors, the one written last first."""
         ...
 
-    def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
-        """The vectors of this method for those of the sections that have one, in no particular order."""
+    def active(self) -> str:
+        """The method that searches go by; empty where none was chosen."""
+        ...
+
+    def activate(self, method: str) -> None: ...
+
+    def stamp(self, method: str) -> object:
+        """Another one, where there is something new to read; asked at every search."""
+        ...
+
+    def read(self, method: str, known: VectorPosition = NOTHING_KNOWN) -> StoredVectors | None:
+        """What was added since, or all where what is known does not count any more; None where there is nothing."""
+        ...
+
+    def add(
+        self,
+        method: str,
+        digests: Sequence[bytes],
+        sketches: bytes,
+        vectors: bytes,
+        known: VectorPosition = NOTHING_KNOWN,
+    ) -> AddedVectors:
+        """Keep vectors, all or none, but not those that others have added since.
+
+        Where they are of another size than those that are there, these are thrown away.
+        """
+        ...
+
+    def retain(self, method: str, digests: Collection[bytes]) -> int:
+        """Forget all others, and those that are damaged; returned is how many there are."""
+        ...
+
+    def is_intact(self, method: str) -> bool:
+        """Whether every vector is as it was written. Reads all of them."""
+        ...
+
+    def remove(self, method: str) -> None: ...
+
+    def claim(self, method: str) -> AbstractContextManager[bool]:
+        """Whether nobody else embeds by this method meanwhile."""
         ...
 
 

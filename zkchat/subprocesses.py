@@ -123,6 +123,49 @@ def run_captured(
     return program.returncode, output, errors.decode("utf-8", "replace")
 
 
+def read_output(
+    command: "Sequence[str]", *, variables: "Mapping[str, str]", seconds: float, most: int
+) -> "tuple[bytes, str]":
+    """What a program that `find_program` found prints, away from vault and terminal, and why that is not all of it.
+
+    One that takes longer or prints more than `most` bytes is killed; what it printed so far is kept.
+    """
+    import select
+    import signal
+    import subprocess
+    from time import monotonic
+
+    silent, deadline = subprocess.DEVNULL, monotonic() + seconds
+    output, trouble = bytearray(), ""
+    with subprocess.Popen(
+        command,
+        stdin=silent,
+        stdout=subprocess.PIPE,
+        stderr=silent,
+        env=variables,
+        cwd=_neutral_folder(),
+        start_new_session=True,
+        bufsize=0,
+    ) as program:
+        assert program.stdout
+        try:
+            while not trouble:
+                if not select.select([program.stdout], [], [], max(0, deadline - monotonic()))[0]:
+                    trouble = f"it took longer than {seconds:g} seconds"
+                elif chunk := program.stdout.read(1 << 18):
+                    output += chunk
+                    trouble = "it told too much" if len(output) > most else ""
+                else:
+                    program.wait(max(0.1, deadline - monotonic()))
+                    break
+        except subprocess.TimeoutExpired:
+            trouble = f"it took longer than {seconds:g} seconds"
+        finally:
+            if program.returncode is None:
+                signal_group(program, signal.SIGKILL)
+    return bytes(output[:most]), trouble or (f"it failed with {program.returncode}" if program.returncode else "")
+
+
 def start_server(command: "Sequence[str]", *, variables: "Mapping[str, str]", folder: "Path | str") -> "Popen[bytes]":
     """A program that `find_program` found and that is spoken to over pipes, in a process group and session of its own.
 

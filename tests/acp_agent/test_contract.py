@@ -1,6 +1,7 @@
 """`zkchat acp` as a client meets it: the SDK's own client over pipes, and models that play a file."""
 
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from acp import RequestError
 from acp.helpers import embedded_text_resource, image_block, resource_block, resource_link_block, text_block
 
 from tests.support.acp_client import Acp, started_acp
+from tests.support.images import picture
 from tests.support.world import World
 
 pytestmark = pytest.mark.outside
@@ -24,6 +26,7 @@ def acp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acp]:
     world.note("Sleep.md", SLEEP)
     world.note("Ideas/Evergreen notes.md", "# Evergreen notes\n\nAn evergreen note grows.\n")
     world.note("Diary.md", DIARY)
+    world.note("Sleep plan.png", picture())
     (world.root / "elsewhere").mkdir()
     (world.root / "elsewhere" / "Plan.md").write_text("The plan is secret.")
     with started_acp(world, "--model", "quote") as started:
@@ -43,7 +46,7 @@ def test_initialize_says_what_can_be_done(acp: Acp) -> None:
     assert answer.protocol_version == 1
     assert can.load_session
     assert can.prompt_capabilities.embedded_context
-    assert not can.prompt_capabilities.image
+    assert can.prompt_capabilities.image
     assert can.session_capabilities.list is not None
 
 
@@ -244,11 +247,21 @@ def test_mentioned_notes_become_links_and_files_elsewhere_are_not_read(acp: Acp)
         " with ",
         resource_link_block("Plan.md", outside.as_uri()),
         image_block("AAAA", "image/png"),
+        image_block(b64encode(picture()).decode(), "image/png"),
+        image_block("AAAA", "image/png", uri=(acp.world.vault / "Sleep plan.png").as_uri()),
     )
-    assert said(acp, session) == "Compare [[Evergreen notes]] (lines 3 to 4) with `Plan.md`"
+    assert said(acp, session) == 'Compare [[Evergreen notes]] (lines 3 to 4) with `Plan.md`@"Sleep plan.png"'
     assert "Plan.md is not in this vault, so it was not read." in acp.text(session)
-    assert "Images are not understood" in acp.text(session)
+    assert "image is no image that zkchat knows" in acp.text(session)
+    assert "Not sent: image. scripted:" in acp.text(session)  # the script does not see
     assert "Evergreen notes" in acp.world.run("context", "show", session).out
+
+
+def test_an_image_goes_to_a_model_that_sees(acp: Acp) -> None:
+    session = acp.new(acp.world.script([{"text": "Red."}], sees_images=True))
+    acp.ask(session, "What is this?", image_block(b64encode(picture()).decode(), "image/png"))
+    assert acp.text(session) == "Red."
+    assert "Images (1), 4 tokens: image [manual]" in acp.world.run("context", "show", session, "--message", "2").out
 
 
 def test_embedded_texts_go_along_and_of_a_local_note_only_the_link(acp: Acp) -> None:

@@ -54,3 +54,11 @@ def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> 
     (vault / ".mcp.json").write_text('{"mcpServers": {"tides": {"command": "tides"}}}')
     assert imported_by("mcp", "list", "--vault", str(vault), home=tmp_path) & sdks == set()
     assert imported_by("mcp", "install", "cursor", "--vault", str(vault), home=tmp_path) & sdks == set()
+
+
+def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+    unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "ssl"}
+    assert imported_by("search", "sleep", "--vault", str(vault), home=tmp_path) & unused == set()

@@ -9,7 +9,7 @@ TABLE: dict[ExitCode, list[str]] = {
     ExitCode.OK: [
         "--version", "--help", "help", "help exit-codes", "help ask", "completion bash",
         "search sleep", "search zebra", "verify -", "links Sleep", "backlinks Sleep",
-        "resolve [[Sleep]]", "show Sleep", "recent", "tags",
+        "resolve [[Sleep]]", "show Sleep", "recent", "tags", "brief", "timeline Sleep",
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",
         "sessions list", "sessions search zebra", "memory search zebra",
         "context stats", "config get context.max_tokens", "agent show writer", "models", "doctor", "trust",
@@ -34,7 +34,7 @@ TABLE: dict[ExitCode, list[str]] = {
     ],
     ExitCode.VAULT: [
         "search x --vault nowhere", "acp --vault nowhere",
-        "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily",
+        "links Nothing", "backlinks Nothing", "refs Nothing", "show Nothing", "daily", "timeline Nothing",
         "vault mentions Nothing", "vault neighbours Nothing", "resolve [[Nothing]]", "resolve [[Sleep#Nothing]]",
         "resolve [[Sleep]] --from Nothing", "note append Nothing x --yes", "note append Sleep x --section No --yes",
         "note new Sleep x --yes", "note rename Nothing x --yes", "note move No/ x --yes", "note trash Nothing --yes",

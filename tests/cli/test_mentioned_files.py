@@ -49,13 +49,16 @@ WITH_TOOLS, WITHOUT, ELSEWHERE, ELSEWHERE_WITHOUT = (
 )
 
 
+CANVAS = b'{"nodes": [{"id": "1", "type": "text", "text": "koala", "x": 0, "y": 0, "width": 9, "height": 9}]}'
+
+
 @pytest.mark.parametrize("model", [WITH_TOOLS, WITHOUT, ELSEWHERE, ELSEWHERE_WITHOUT])
 @pytest.mark.parametrize(
     ("path", "content", "expected"),
     [
         ("data/list.csv", b"name,size\nkoala,7\n", "name,size\\nkoala,7"),
         ("code.py", b"# %%\nprint('koala')\n# %%\n", "# %%\\nprint('koala')\\n# %%"),
-        ("board.canvas", b'{"nodes": ["koala"]}', '{\\"nodes\\": [\\"koala\\"]}'),
+        ("board.canvas", CANVAS, "koala"),
         ("wide.txt", "koala é".encode("utf-16"), "koala é"),
         ("no suffix/LICENSE", b"koala", "koala"),
     ],

@@ -151,7 +151,14 @@ def test_scripts_get_everything_as_json(alone: World) -> None:
     assert "cannot be reached" in ollama["trouble"]
     assert "OPENAI_API_KEY" in openai["trouble"]
     assert files["models"] == [
-        {"name": "local:large", "window": 2048, "tools": False, "small": False, "on_this_machine": True}
+        {
+            "name": "local:large",
+            "window": 2048,
+            "tools": False,
+            "sees_images": False,
+            "small": False,
+            "on_this_machine": True,
+        }
     ]
 
 
@@ -229,6 +236,7 @@ def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(al
             "model": "ollama:tells",
             "window": 4096,
             "tools": True,
+            "sees_images": False,
             "on_this_machine": True,
             "trouble": "",
         },
@@ -237,6 +245,7 @@ def test_names_of_the_users_own_are_listed_with_what_is_known_of_their_models(al
             "model": "openai:big",
             "window": None,
             "tools": False,
+            "sees_images": None,
             "on_this_machine": None,
             "trouble": "not reachable",
         },
@@ -298,3 +307,19 @@ def test_a_model_that_the_user_sets_in_the_vaults_file_is_approved_by_that(alone
     alone.run("config", "set", "models.quick.id", "tells", "--scope", "vault")
     alone.run("config", "set", "models.quick.provider", "ollama", "--scope", "vault")
     assert alone.run("config", "get", "models.quick.id").out == "tells\n"
+
+
+def test_models_that_only_embed_are_named_apart(alone: World, server: Listing) -> None:
+    server.lists["/api/tags"] = tags("tells", "nomic-embed-text:latest", "bge-m3:567m")
+    alone.variables["ZKCHAT_OLLAMA__HOST"] = server.address
+    lines = listed(alone)
+    assert not any(line.startswith(("* ollama:nomic", "ollama:nomic", "ollama:bge")) for line in lines)
+    assert (
+        "For vectors of the search: ollama:nomic-embed-text, ollama:bge-m3:567m. To use one: "
+        "zkchat config set embeddings.model ollama:nomic-embed-text" in lines
+    )
+    place = next(each for each in alone.run("models", "--json").json["places"] if "Ollama" in each["place"])
+    assert place["embedding_models"] == ["ollama:nomic-embed-text", "ollama:bge-m3:567m"]
+    alone.variables["ZKCHAT_EMBEDDINGS__MODEL"] = "ollama:bge-m3"
+    assert "The search uses vectors of ollama:bge-m3." in listed(alone)
+    assert alone.run("models", "--json").json["embeddings"] == "ollama:bge-m3"

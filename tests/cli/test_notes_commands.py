@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,28 @@ def test_show_prints_the_text_of_a_note_or_a_section_in_a_pipe(garden: World) ->
     assert (shown.out, shown.err) == (SLEEP, "There is no “Dreams” in Body/Sleep.md; this is the whole note.\n")
 
 
+def test_show_says_that_there_is_no_text(garden: World) -> None:
+    garden.note("Empty.canvas", "{}")
+    garden.note("Blank.md", "\n")
+    for name in ("Empty.canvas", "Blank.md"):
+        shown = garden.run("show", name)
+        assert (shown.code, shown.out, shown.err) == (0, "", f"{name} holds no text.\n")
+
+
+def test_canvases_without_text_are_found_by_name_and_come_last_by_filters(garden: World) -> None:
+    garden.note("Empty.canvas", "{}")
+    garden.note("Broken.canvas", '{"nodes": [')
+    canvases = {"Empty.canvas", "Broken.canvas"}
+
+    def found(*words: str) -> list[str]:
+        return [each["path"] for each in garden.run("search", *words, "--json").json]
+
+    assert {*found("after:1980-01-01")[-2:]} == canvases
+    assert found("empty")[0] == found("path:Empty")[0] == "Empty.canvas"
+    assert canvases.isdisjoint(found("vacant hollow nothing void"))
+    assert canvases.isdisjoint(found("vacant hollow nothing void", "--notes"))
+
+
 def test_show_draws_a_note_on_a_terminal(garden: World) -> None:
     rows = without_sequences(garden.run("show", "Sleep", terminal=True).out).splitlines()
     assert [row.rstrip() for row in rows] == [
@@ -45,12 +67,16 @@ def test_show_draws_a_note_on_a_terminal(garden: World) -> None:
 
 
 def test_show_for_scripts(garden: World) -> None:
+    os.utime(garden.vault / "Body" / "Sleep.md", (1_700_000_000, 1_700_000_000))
+    date = {"at": "2023-11-14T22:13:20", "origin": "file"}
     assert garden.run("show", "[[Sleep#Phases]]", "--json").json == {
         "path": "Body/Sleep.md",
         "title": "Sleep",
         "anchor": "Phases",
         "line": 8,
         "tags": [],
+        "written": date,
+        "changed": date,
         "text": "## Phases\n\nDeep, see [[Nowhere]].\n",
     }
 
@@ -72,8 +98,32 @@ def test_what_cannot_be_shown_is_told_with_its_exit_code(garden: World, name: st
 def test_recent_lists_the_notes_changed_last(garden: World) -> None:
     os.utime(garden.vault / "Coffee.md", (1_700_000_000, 1_700_000_000))
     (last,) = [each for each in garden.run("recent", "--json").json if each["path"] == "Coffee.md"]
-    assert last == {"path": "Coffee.md", "title": "Coffee", "changed_at": "2023-11-14T22:13:20+00:00"}
+    assert last == {
+        "path": "Coffee.md", "title": "Coffee", "changed_at": "2023-11-14T22:13:20+00:00", "origin": "file",
+    }  # fmt: skip
     assert [each["path"] for each in garden.run("recent", "--limit", "3", "--json").json][-1] == "Coffee.md"
+
+
+def test_recent_lists_the_notes_that_changed_in_a_time(world: World) -> None:
+    world.note("Old.md", "---\nupdated: 2026-03-08\n---\nold")
+    world.note("Older.md", "---\nupdated: 2026-02-01\n---\nolder")
+    world.now = lambda: datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+    def listed(*options: str) -> list[str]:
+        return [each["path"] for each in world.run("recent", *options, "--json").json]
+
+    assert listed("--on", "february") == ["Older.md"]
+    assert listed("--since", "last-week") == ["Old.md"]
+    assert listed("--since", "2026-02", "--on", "8 march") == ["Old.md"]
+    assert world.run("recent", "--on", "yesterday").err == "No note changed yesterday (2026-03-09).\n"
+    cut = world.run("recent", "--since", "2026", "--limit", "1")
+    assert (cut.out, cut.err) == ("2026-03-08        Old.md · frontmatter\n", "… and 1 more. --limit 2 lists all.\n")
+    assert world.run("recent", "--since", "2026", "--limit", "2").err == ""
+    world.now = lambda: datetime(2026, 3, 15, 12, tzinfo=UTC)  # a Sunday, as 8 March is
+    assert listed("--since", "sunday") == listed("--since", "since sunday") == ["Old.md"]
+    assert listed("--on", "sunday") == []
+    refused = world.run("recent", "--since", "whenever")
+    assert (refused.code, "--since 'whenever' is not a time." in refused.err) == (2, True)
 
 
 def test_tags_are_counted_with_those_below_them(garden: World) -> None:

@@ -178,3 +178,10 @@ def test_without_a_terminal_the_commands_are_told(user: World) -> None:
     assert "zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS" in result.err
     assert "zkchat config set model NAME" in result.err
     assert settings(user) == ""
+
+
+def test_embedding_models_are_no_models_to_choose_but_named(user: World, server: Listing) -> None:
+    server.lists["/api/tags"] = tags("tells", "nomic-embed-text:latest")
+    result = answered(user, "", "", "")
+    assert "2. quote" in " ".join(result.err.split())
+    assert "zkchat config set embeddings.model ollama:nomic-embed-text" in " ".join(result.err.split())

@@ -1,7 +1,7 @@
 """Long conversations with a model that has tools, in small windows, over both wires against a server that records."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
@@ -26,6 +26,8 @@ MESSAGE_TOKENS = 4
 """What a chat template adds to each message."""
 ADDRESS = {"ollama": ("ZKCHAT_OLLAMA__HOST", ""), "openai": ("ZKCHAT_OPENAI__BASE_URL", "/v1")}
 ALL_TOOLS = 12
+FEWEST_TURNS = 12
+"""Of a conversation that is shortened; one with fewer has all of its turns."""
 CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("find_excerpts", {"query": "sourdough"}),
     ("read_document", {"path": "Rye bread"}),
@@ -146,9 +148,9 @@ def questions(language: str, turns: int) -> Iterator[str]:
     ],
 )
 def test_a_conversation_with_tools_goes_on_within_the_window(
-    user: World, window: int, turns: int, provider: str, language: str
+    user: World, window: int, turns: int, provider: str, language: str, scaled: Callable[[int], int]
 ) -> None:
-    asked = [*questions(language, turns)]
+    asked = [*questions(language, min(turns, max(FEWEST_TURNS, scaled(2 * turns))))]
     with RecordingServer(window, language) as server:
         variable, path = ADDRESS[provider]
         user.variables[variable] = f"{server.address}{path}"

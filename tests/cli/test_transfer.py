@@ -150,7 +150,7 @@ def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: 
     def refuse(*_: object) -> None:
         raise StorageFull("The disk is full.")
 
-    monkeypatch.setattr("zkchat.storage.sessions._insert_entries", refuse)
+    monkeypatch.setattr("zkchat.storage.sessions.insert_entries", refuse)
     assert imported(world, '[{"role": "user", "content": "Hi"}]').code == 8
     assert world.run("sessions", "list", "--all", "--json").json == []
 

@@ -164,6 +164,23 @@ def test_each_line_of_standard_input_is_a_query(garden: World) -> None:
     assert [len(answer["hits"]) for answer in answers] == [1, 0, 0, 1]
 
 
+@pytest.mark.parametrize("query", ["on:foo heap", 'heap on:"3/8/2026"', "heap DURING:foo"])
+def test_a_filter_that_names_no_time_is_refused(garden: World, query: str) -> None:
+    refused = garden.run("search", query, "--json")
+    assert (refused.code, refused.out) == (ExitCode.USAGE, "")
+    assert " names no time." in refused.err
+    assert "2026-03-08" in refused.err
+    (answer,) = [json.loads(line) for line in garden.run("search", "--stdin", stdin=query).out.splitlines()]
+    assert (answer["hits"], answer["error"].endswith(" names no time.")) == ([], True)
+
+
+def test_filters_that_no_day_passes_are_told(garden: World) -> None:
+    told = garden.run("search", "after:2026-06-01 before:2026-05-01", "--json")
+    assert (told.code, told.json, told.err) == (0, [], "No day is in after:2026-06-01 and before:2026-05-01.\n")
+    assert garden.run("search", '"on:foo"').code == 0
+    assert garden.run("search", "after:2026-05-01 before:2026-05-02").err == ""
+
+
 def test_an_answer_comes_before_the_next_query_is_asked(garden: World) -> None:
     command = [sys.executable, "-m", "zkchat", "search", "--stdin", "--vault", str(garden.vault)]
     environment = {**os.environ, "HOME": str(garden.home)}

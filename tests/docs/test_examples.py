@@ -38,8 +38,10 @@ NOT_RUN = {
     "pip install 'zkchat[acp]'": "installs packages",
     "pip install 'zkchat[local]'": "installs packages",
     "pip install 'zkchat[mcp]'": "installs packages",
+    "pip install 'zkchat[pdf]'": "installs packages",
     "ollama serve &": "starts a server; here one on loopback answers",
     "ollama pull qwen3:8b": "fetches a model",
+    "ollama pull nomic-embed-text": "fetches a model",
     "llama-server -m model.gguf --port 8080 &": "starts a server; here one on loopback answers",
     "zkchat models pull smollm2": "fetches a model; tests/unit/providers/test_weights.py fetches one from loopback",
     'zkchat ask "What do my notes say about sleep?" --model local:smollm2': (
@@ -58,7 +60,7 @@ NOT_CHECKED = {
 RUN_ELSEWHERE = {"docs/python.md": "tests/docs/test_python_page.py"}
 """Pages of Python, which is run with what it prints by tests of their own."""
 
-OWN_NOTES = ("docs/json.md", "docs/agents.md", "docs/memory.md")
+OWN_NOTES = ("docs/json.md", "docs/agents.md", "docs/attachments.md", "docs/memory.md")
 """Pages whose examples run over the notes that they show. All others run over a copy of vault-fixtures/garden."""
 
 ANSWER: list[ModelChunk] = [TextChunk(text="Seven to nine hours, says [[Sleep]]."), Finish()]

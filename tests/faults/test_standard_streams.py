@@ -19,6 +19,7 @@ COMMANDS = [
     ["search", "beans", "--json"],
     ["show", "Garden"],
     ["recent"],
+    ["brief", "--no-model"],
     ["links", "Garden"],
     ["backlinks", "Beans"],
     ["vault", "status"],

@@ -50,7 +50,7 @@ def server() -> Iterator[Loopback]:
         yield server
 
 
-@pytest.fixture(params=FAULTS)
+@pytest.fixture
 def fault(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Of a copy of zkchat that is installed in the folder `installation`."""
     source = Path(zkchat.__file__).parent
@@ -78,6 +78,8 @@ def run(tmp_path: Path, server: Loopback, *arguments: str, typed: str = "") -> s
     )  # fmt: skip
 
 
+# Each fault ends in the same error with a sentence of its own, so a chat meets two of them and scripts the others.
+@pytest.mark.parametrize("fault", ["damaged", "import"], indirect=True)
 def test_a_chat_goes_on_with_one_warning(tmp_path: Path, server: Loopback, fault: str) -> None:
     before = len(server.requests)
     chat = run(tmp_path, server, "chat", "--model", "openai:any", typed="How long [[Sleep]]?\nAnd then?\n")
@@ -90,6 +92,7 @@ def test_a_chat_goes_on_with_one_warning(tmp_path: Path, server: Loopback, fault
     assert [body["messages"][-1]["content"].splitlines()[0] for body in sent] == ["How long [[Sleep]]?", "And then?"]
 
 
+@pytest.mark.parametrize("fault", ["missing", "library"], indirect=True)
 def test_for_scripts_it_is_a_warning_and_doctor_tells_of_it(tmp_path: Path, server: Loopback, fault: str) -> None:
     asked = run(tmp_path, server, "ask", "How long?", "--model", "openai:any", "--json")
     assert asked.returncode == 0, asked.stderr

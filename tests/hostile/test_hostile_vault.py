@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "recent": (),
     "tags": (),
     "daily": (),
+    "brief": (),
+    "timeline": ("[[Orders]]",),
     "links": ("[[Orders]]",),
     "backlinks": ("[[Note 1]]",),
     "resolve": ("[[run.sh]]",),

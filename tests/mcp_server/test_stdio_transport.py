@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -15,8 +14,8 @@ from hypothesis import strategies as st
 from mcp.server.lowlevel import Server
 
 from tests.support.mcp_lines import modern
-from tests.support.world import World
-from zkchat.mcp_server.stdio import Channel, Lines, NoMessage, StdioTransport, claimed_streams, dumped, parsed
+from zkchat.compose.protocol_streams import Channel
+from zkchat.mcp_server.stdio import NoMessage, StdioTransport, dumped, parsed
 from zkchat.mcp_server.worker import Worker
 
 
@@ -114,34 +113,6 @@ def test_it_ends_where_nobody_reads_the_answers() -> None:
 
     asyncio.run(serve())
     pipe.end()
-
-
-def test_what_else_is_printed_goes_to_standard_error(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    (tmp_path / "in").write_text("typed\n")
-    with (
-        (tmp_path / "in").open() as stdin,
-        (tmp_path / "out").open("w") as stdout,
-        (tmp_path / "err").open("w") as stderr,
-    ):
-        environment = replace(world.environment(), stdin=stdin, stdout=stdout, stderr=stderr)
-        with claimed_streams(environment) as channel:
-            stdout.write("stray\n")
-            os.write(stdout.fileno(), b"raw\n")
-            assert os.read(stdin.fileno(), 10) == b""
-            channel.write(b"message\n")
-            assert channel.read(100) == b"typed\n"
-        stdout.write("after\n")
-    assert (tmp_path / "out").read_text() == "message\nafter\n"
-    assert sorted((tmp_path / "err").read_text().split()) == ["raw", "stray"]
-
-
-@settings(max_examples=50)
-@given(pieces=st.lists(st.binary(min_size=1).map(lambda piece: piece.replace(b"a", b"\n"))))
-def test_lines_are_the_same_however_they_arrive(pieces: list[bytes]) -> None:
-    *whole, rest = b"".join(pieces).split(b"\n")
-    lines = Lines(lambda _: pieces.pop(0) if pieces else b"")
-    assert [*iter(lines.next, None)] == whole + [rest] * bool(rest)
 
 
 JSON = st.recursive(

@@ -1,6 +1,8 @@
 """Resources and completions at their limits: pages, sizes, names, and attachments of notes that are kept back."""
 
 import json
+import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -90,17 +92,18 @@ def test_the_other_form_of_a_letter_finds_the_file(world: World) -> None:
 
 
 def test_an_attachment_of_notes_that_are_kept_back_is_kept_back_with_them(world: World) -> None:
-    world.note("Secret.md", f"{LOCAL}![[scan.png]] ![[both.png]]\n")
-    world.note("Open.md", "![[both.png]]\n")
-    for name in ("scan.png", "both.png", "free.png"):
+    world.note("Secret.md", f"{LOCAL}![[scan.png]] ![[both.png]] ![[both.zip]] ![[scan.zip]]\n")
+    world.note("Open.md", "![[both.png]] ![[both.zip]]\n")
+    for name in ("scan.png", "both.png", "free.png", "both.zip", "scan.zip"):
         world.note(name, b"\x89PNG")
     everything: tuple[str, dict[str, Any]] = ("resources/list", {})
-    requests = everything, read("scan.png"), read("none.png"), completed("scan"), read("both.png")
-    listed, scan, none, found, both = asked(world, *requests)
-    assert names(listed) == ["Open.md", "both.png", "free.png"]
+    requests = everything, read("scan.png"), read("none.png"), completed("scan"), read("both.zip"), read("both.png")
+    listed, scan, none, found, both, image = asked(world, *requests)
+    assert names(listed) == ["Open.md", "both.zip", "free.png"]  # of an image the strictest of its notes decides
     assert (scan["code"], scan["message"]) == (none["code"], none["message"])
+    assert image["code"] == none["code"]
     assert found["completion"] == {"values": [], "total": 0, "hasMore": False}
-    assert both["contents"][0]["mimeType"] == "image/png"
+    assert both["contents"][0]["mimeType"] == "application/zip"
     listed, scan, *_ = asked(world, *requests, options=("--local",))
     assert "scan.png" in names(listed)
     assert scan["contents"][0]["mimeType"] == "image/png"
@@ -142,11 +145,14 @@ def test_what_is_no_cursor_no_template_and_too_long_is_answered_in_the_earlier_r
 
 
 def test_a_days_review_has_its_daily_note_and_its_open_tasks(world: World) -> None:
-    world.note("Daily/2026-03-01.md", "# Sunday\n\n- [ ] water the <b>tea</b>\n- [x] sleep\n")
+    file = world.note("Daily/2026-03-01.md", "# Sunday\n\n- [ ] water the <b>tea</b>\n- [x] sleep\n")
+    changed = datetime(2026, 3, 1, 12, 30).astimezone().timestamp()
+    os.utime(file, (changed, changed))
     (review,) = asked(world, ("prompts/get", {"name": "daily_review", "arguments": {"date": "2026-03-01"}}))
     task, report, note = (message["content"] for message in review["messages"])
     assert "The daily note is [[2026-03-01]]." in task["text"]
     assert report["text"] == (
-        "<vault_report>\nopen tasks:\n- [[2026-03-01]]: water the &lt;b&gt;tea&lt;/b&gt;\n</vault_report>"
+        "<vault_report>\nopen tasks without a date:\n- [[2026-03-01]]: water the &lt;b&gt;tea&lt;/b&gt;\n\n"
+        "changed notes, the latest first:\n- 2026-03-01 [[2026-03-01]]\n</vault_report>"
     )
     assert note["resource"]["uri"] == "note:///Daily/2026-03-01.md"

@@ -9,7 +9,7 @@ from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
 from zkchat.export.session_import import read_conversations
 from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, ImagePart
 from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry, PriorityEntry
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -53,6 +53,15 @@ def without_session(messages: list[ChatMessage]) -> list[ChatMessage]:
     return [message.model_copy(update={"session_id": ""}) for message in messages]
 
 
+def without_files(message: ChatMessage) -> ChatMessage:
+    """As an import leaves it: the places of images outside a vault stay behind."""
+    parts = tuple(
+        part.model_copy(update={"file": "", "digest": ""}) if isinstance(part, ImagePart) and part.file else part
+        for part in message.parts
+    )
+    return message.model_copy(update={"parts": parts})
+
+
 @given(written=sessions())
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
@@ -64,9 +73,9 @@ def test_a_session_comes_back_from_its_export(written: list[EntryBody]) -> None:
     copy = store.create()
     before, after = History(entries), History(store.append(copy.id, imported.bodies_for(copy.id)))
     assert imported.message_count == len(before.messages)
-    assert without_session(after.thread) == without_session(before.thread)
+    assert without_session(after.thread) == [*map(without_files, without_session(before.thread))]
     assert {m.id: m for m in without_session([*after.messages.values()])} == {
-        m.id: m for m in without_session([*before.messages.values()])
+        m.id: without_files(m) for m in without_session([*before.messages.values()])
     }
     assert after.window.pinned == before.window.pinned
     assert after.items == before.items

@@ -57,7 +57,15 @@ def answers(client: Client) -> bool:
 
 def shows_tools_and_applies(client: Client) -> bool:
     printed = client.run("--approve-all", "exec", "Make it eight.", model=client.script(), agent_options="--write")
-    shown = ("[thinking] Look.", "kind: search", "Sleep.md:", "session/request_permission", "Eight hours", "Applied:")
+    shown = (
+        "[thinking] ",
+        "Look.",
+        "kind: search",
+        "Sleep.md:",
+        "session/request_permission",
+        "Eight hours",
+        "Applied:",
+    )
     return all(each in printed for each in shown) and client.world.vault.joinpath("Sleep.md").read_text() == CHANGED
 
 

@@ -18,6 +18,7 @@ from tests.providers.weights import CACHE
 HERE = Path(__file__).parent
 FOLDER = CACHE / "protocols"
 NODE_LOCK, PACKAGES, PACKAGE_LOCK = HERE / "node.lock", HERE / "package.json", HERE / "package-lock.json"
+FETCH_SECONDS = 120
 
 
 class NoNode(Exception):
@@ -46,7 +47,10 @@ def install() -> None:
 
 def _fetch(what: str, command: Sequence[str]) -> None:
     sys.stderr.write(f"Fetching {what} for the tests of protocols …\n")
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, timeout=FETCH_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise NoNode(f"The {what} for the tests of protocols did not come within {FETCH_SECONDS} seconds.") from None
     if done.returncode:
         reason = " ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
         raise NoNode(f"The {what} for the tests of protocols cannot be fetched: {reason or done.returncode}")

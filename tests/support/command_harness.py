@@ -30,7 +30,7 @@ from zkchat.model.session import (
     Window,
 )
 from zkchat.render.console import Matches
-from zkchat.render.numbered_rows import NumberedRow, plain_rows
+from zkchat.render.numbered_rows import NumberedRow, RowSection, plain_rows, plain_sections
 from zkchat.repl.command_context import CommandContext
 from zkchat.repl.note_pages import Position
 from zkchat.repl.pick_list import PickRow
@@ -117,6 +117,9 @@ class ConversationInMemory:
             raise UsageError("There is no question to look up.", hint="Ask one first.")
         return self.pages.pop(0)
 
+    async def summarize_brief(self, days: int) -> AsyncGenerator[Event, None]:
+        yield Warned(text=f"summary of {days} days")
+
     async def retry(self) -> AsyncGenerator[Event, None]:
         yield Warned(text="retried")
 
@@ -188,6 +191,9 @@ class RecordingSurface:
     def print_rows(self, rows: Sequence[NumberedRow], matches: Matches | None = None, /) -> None:
         self.lines += plain_rows(rows)
         self.marked += [row.text[start:end] for row in rows for start, end in matches(row.text)] if matches else []
+
+    def print_sections(self, sections: Sequence[RowSection]) -> None:
+        self.lines.append(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:
         self.lines.append(patch_of(changes).removesuffix("\n"))

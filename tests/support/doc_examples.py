@@ -20,11 +20,11 @@ PAGES_FOR_DEVELOPERS = (
 )
 PROMPT = "you › "
 """Before what is typed in a chat."""
-VARYING_KEYS = frozenset({"vault", "index_bytes", "index_changed_at", "seconds", "score"})
+VARYING_KEYS = frozenset({"at", "vault", "index_bytes", "index_changed_at", "seconds", "score"})
 """Of JSON: their values depend on the machine and the moment, and only the types are compared."""
 
 FENCE = re.compile(r"^(?P<margin> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=margin)```$", re.MULTILINE | re.DOTALL)
-_CAPTION = re.compile(r"`([\w./ -]+\.(?:md|json|toml))`:\n\n\Z")
+_CAPTION = re.compile(r"`([\w./ -]+\.(?:md|json|toml|canvas))`:\n\n\Z")
 _COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _VARYING = re.compile(
     r"\b[0-9a-hjkmnp-tv-z]{12}\b|\b\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\b|\b0\.\d\d\b|[\d,]+(?= → [\d,]+ tokens| tokens)"

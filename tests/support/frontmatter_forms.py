@@ -177,7 +177,7 @@ _LONGEST_SHOWN: Final = 90
 
 def table() -> str:
     return "\n\n".join(
-        "\n".join([f"### {title}", "", "| form | the note begins with | class |", "|---|---|---|", *map(_row, forms)])
+        "\n".join([f"## {title}", "", "| form | the note begins with | class |", "|---|---|---|", *map(_row, forms)])
         for title, forms in SECTIONS.items()
     )
 

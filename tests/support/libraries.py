@@ -1,11 +1,13 @@
 """A real library over a small vault on disk, opened as a command opens it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from tests.support.world import World
 from zkchat.compose.library import open_library
+from zkchat.environment import utc_now
 from zkchat.model.prompt import ModelInfo
 from zkchat.vault.library import Library
 
@@ -22,8 +24,8 @@ class Located:
 
 
 @contextmanager
-def library_of(folder: Path, notes: dict[str, str]) -> Iterator[Library]:
-    world = World(folder)
+def library_of(folder: Path, notes: dict[str, str], now: Callable[[], datetime] = utc_now) -> Iterator[Library]:
+    world = World(folder, now=now)
     for path, text in notes.items():
         world.note(path, text)
     with open_library(world.environment(), world.vault) as (_, library):

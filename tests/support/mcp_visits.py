@@ -17,7 +17,7 @@ FILES: dict[str, str | bytes] = {
     "Visit/Host & guest #1?.md": HOST,
     "Visit/façade 100%.md": "---\naliases: [Frontage]\n---\n# Façade\n\nA front.\n",
     "Visit/house.png": PICTURE,
-    "Visit/plan.canvas": '{"nodes": []}',
+    "Visit/plan.canvas": '{"nodes":[{"id":"a","type":"text","text":"Rooms first","x":0,"y":0,"width":9,"height":9}]}',
     "Visit/.hidden.md": "Hidden.\n",
 }
 HOSPITALITY = "note:///Visit/Host%20&%20guest%20%231%3F.md"
@@ -71,7 +71,7 @@ async def _reads(client: Client, *, is_modern: bool) -> None:
     assert await text(f"{HOSPITALITY}#Leaving") == "## Leaving\n\nNobody stays. [[Nowhere at all]]\n"
     assert await text("note:///Visit/Host & guest #1?.md") == FILES["Visit/Host & guest #1?.md"]
     assert "A front." in await text("NOTE:///Visit/fa%C3%A7ade%20100%25.md")
-    assert await text("note:///Visit/plan.canvas") == FILES["Visit/plan.canvas"]
+    assert await text("note:///Visit/plan.canvas") == "Rooms first\n"
     (picture,) = (await client.read_resource("note:///Visit/house.png")).contents
     assert isinstance(picture, types.BlobResourceContents)
     assert (picture.mime_type, base64.b64decode(picture.blob)) == ("image/png", PICTURE)

@@ -163,4 +163,5 @@ ODD_NOTES: dict[str, Maker] = {
     "unclosed frontmatter": repeated("key: value\n", "---\n"),
     "frontmatter of rules": repeated("---\n"),
     "frontmatter of dots": repeated("...\n", "---\n"),
+    "data of drawings": repeated("```json\n%%\n# Drawing\n", "---\nexcalidraw-plugin: parsed\n---\n"),
 }

@@ -93,9 +93,10 @@ def _edit(step: re.Match[str]) -> Edit:
 
 
 def copy_of_the_tree(folder: Path) -> Path:
+    """With the compiled modules, which are read again where a source keeps its time, but none that is being written."""
     folder.mkdir(parents=True)
     for name in COPIED:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc.*"))
     for name in COPIED_FILES:
         shutil.copy2(ROOT / name, folder / name)
     return folder

@@ -3,12 +3,14 @@
 import io
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from zkchat.compose.paths import known_vaults
-from zkchat.environment import Environment
+from zkchat.environment import Environment, utc_now
 
 GARDEN = Path(__file__).parents[2] / "vault-fixtures" / "garden"
 
@@ -36,6 +38,7 @@ class World:
     root: Path
     variables: dict[str, str] = field(default_factory=dict)
     confirms_vault: bool = True
+    now: Callable[[], datetime] = utc_now
 
     def __post_init__(self) -> None:
         self.home.mkdir(exist_ok=True)
@@ -91,6 +94,7 @@ class World:
             },
             cwd=cwd or self.vault,
             home=self.home,
+            now=self.now,
         )
 
     def run(

@@ -190,6 +190,8 @@ def test_a_conversation_is_compacted_left_and_resumed_with_another_model(chat: C
     chat.say("/stats", "4 messages")
     assert "Eight hours" not in chat.say("/model quote", "quote answers from now on.")
     chat.say("/model nonsense:x", "There is no model 'nonsense:x'.", "quote goes on answering.")
+    chat.say("/brief", "Changed", " today · ")
+    chat.say("/timeline [[Sleep]] ", "written")
 
 
 def test_things_are_added_to_every_request_and_dropped_again(chat: Chat) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from zkchat import subprocesses
-from zkchat.subprocesses import absolute_entries, find_program, remove_working_folder, run_program
+from zkchat.subprocesses import absolute_entries, find_program, read_output, remove_working_folder, run_program
 
 pytestmark = pytest.mark.outside
 
@@ -75,3 +75,21 @@ def test_a_program_for_the_desktop_is_started_away_from_the_vault(
     seen = tmp_path / "seen"
     assert run_program(["/bin/sh", "-c", f"pwd > '{seen}'; echo printed"], quietly=True) == 0
     assert seen.read_text().strip() != str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("script", "seconds", "most", "found"),
+    [
+        ("printf hello", 20, 100, (b"hello", "")),
+        ("printf hello; exit 3", 20, 100, (b"hello", "it failed with 3")),
+        ("printf hello", 20, 3, (b"hel", "it told too much")),
+        ("printf hello; sleep 60", 0.2, 100, (b"hello", "it took longer than 0.2 seconds")),
+        ("printf hello; exec 1>&-; sleep 60", 0.2, 100, (b"hello", "it took longer than 0.2 seconds")),
+        ("yes", 20, 1000, (b"y\n" * 500, "it told too much")),
+    ],
+)
+def test_output_is_read_for_some_time_and_up_to_some_size(
+    script: str, seconds: float, most: int, found: tuple[bytes, str]
+) -> None:
+    variables = {"PATH": os.environ["PATH"]}
+    assert read_output(["/bin/sh", "-c", script], variables=variables, seconds=seconds, most=most) == found

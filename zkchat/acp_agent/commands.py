@@ -110,4 +110,5 @@ class ClientCommands:
             mentions=_NoEditor(),
             keys=keys(opened),
             servers=opened.conversation.servers,
+            embedding_progress=opened.library.embedding_progress,
         )

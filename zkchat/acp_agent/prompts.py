@@ -1,4 +1,4 @@
-"""What a client sends as a prompt, as one message: text, notes that are mentioned, texts that are embedded."""
+"""What a client sends as a prompt, as one message: text, notes that are mentioned, texts that are embedded, images."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,9 @@ from acp.schema import (
     TextResourceContents,
 )
 
-from zkchat.errors import StorageError, UsageError, VaultError
+from zkchat.compose.images import inline_image
+from zkchat.errors import ImageUnusable, StorageError, UsageError, VaultError
+from zkchat.model.message import ImagePart
 from zkchat.model.note import PrivacyClass, is_note
 from zkchat.vault.privacy.classes import privacy_of_text
 
@@ -37,6 +39,7 @@ class PromptText:
 
     text: str
     notices: tuple[str, ...] = ()
+    images: tuple[ImagePart, ...] = ()
 
 
 class PromptReader:
@@ -53,10 +56,11 @@ class PromptReader:
         self._max_bytes = max_bytes
         self._notices: list[str] = []
         self._material: list[str] = []
+        self._images: list[ImagePart] = []
 
     def read(self, blocks: Sequence[Block]) -> PromptText:
         """The words in their order, then what came with them. Raises `UsageError` for more than is read."""
-        self._notices, self._material = [], []
+        self._notices, self._material, self._images = [], [], []
         words = "".join(map(self._words, blocks)).strip()
         text = "\n\n".join([*([words] if words else []), *self._material])
         if len(text.encode(errors="replace")) > self._max_bytes:
@@ -64,7 +68,7 @@ class PromptReader:
                 f"The message holds more than {self._max_bytes:,} bytes.",
                 hint="Send less of it, or raise limits.max_input_bytes.",
             )
-        return PromptText(text=text, notices=tuple(dict.fromkeys(self._notices)))
+        return PromptText(text=text, notices=tuple(dict.fromkeys(self._notices)), images=tuple(self._images))
 
     def _words(self, block: Block) -> str:
         match block:
@@ -76,9 +80,23 @@ class PromptReader:
                 if isinstance(block.resource, TextResourceContents):
                     return self._embedded(block.resource.uri, block.resource.text)
                 self._notices.append(f"{_name_of(block.resource.uri)} is no text, so nothing of it was sent.")
-            case ImageContentBlock() | AudioContentBlock():
-                what = "Images are" if isinstance(block, ImageContentBlock) else "Sound is"
-                self._notices.append(f"{what} not understood here, so none was sent.")
+            case ImageContentBlock():
+                return self._image(block)
+            case AudioContentBlock():
+                self._notices.append("Sound is not understood here, so none was sent.")
+        return ""
+
+    def _image(self, block: ImageContentBlock) -> str:
+        """An image of the vault is named, so that it is as private as it is there; any other goes along, reduced."""
+        if block.uri and (path := self._path_in_vault(block.uri)):
+            return self._link(path)
+        name = _name_of(block.uri) if block.uri else "image"
+        try:
+            part = inline_image(name, block.data)
+        except ImageUnusable as error:
+            self._notices.append(f"{error.message} It was not sent. {error.hint}".strip())
+            return ""
+        self._images.append(part)
         return ""
 
     def _mention(self, uri: str, name: str) -> str:

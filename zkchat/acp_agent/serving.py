@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
@@ -10,7 +9,8 @@ from acp.agent.connection import AgentSideConnection
 
 from zkchat.acp_agent.agent import VaultAgent
 from zkchat.acp_agent.options import AgentOptions
-from zkchat.acp_agent.stdio import StdioTransport, input_lines, protocol_output
+from zkchat.acp_agent.stdio import StdioTransport
+from zkchat.compose.protocol_streams import Channel, claimed_streams
 from zkchat.environment import Environment
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ def serve(environment: Environment, options: AgentOptions) -> None:
     """Answer the client on standard input and output until its input ends; then everything is stored."""
     agent = VaultAgent(environment, options)
     logging.getLogger().addHandler(logging.NullHandler())  # else the SDK prints traces of what it answers as an error
-    with protocol_output(environment) as write:
+    with claimed_streams(environment) as channel:
         try:
-            asyncio.run(_serve(agent, environment, write))
+            asyncio.run(_serve(agent, channel))
         finally:
             agent.close()
 
 
-async def _serve(agent: VaultAgent, environment: Environment, write: Callable[[bytes], object]) -> None:
-    transport = StdioTransport(input_lines(environment.stdin), write)
+async def _serve(agent: VaultAgent, channel: Channel) -> None:
+    transport = StdioTransport(channel)
     # Methods are called by the names of parameters, and only those that are needed are declared.
     connection = AgentSideConnection(cast("Agent", agent), transport, listening=False, use_unstable_protocol=True)
     await connection.listen()

@@ -235,7 +235,7 @@ class AgentSession:
         self._untold.clear()
         is_command = prompt.text.startswith("/")
         if not is_command:
-            self._talk.keep(prompt.text)
+            self._talk.keep(prompt.text, images=prompt.images)
         await self._wait_for_index()
         if is_command:
             await self._command(prompt.text)

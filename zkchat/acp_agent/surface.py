@@ -12,7 +12,7 @@ from zkchat.model.change import ChangeSet
 from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.model.patch import patch_of
 from zkchat.render.context_bar import context_line
-from zkchat.render.numbered_rows import plain_rows
+from zkchat.render.numbered_rows import plain_rows, plain_sections
 from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 from zkchat.repl.note_pages import Position
@@ -20,7 +20,7 @@ from zkchat.repl.pick_list import numbered_lines
 
 if TYPE_CHECKING:
     from zkchat.render.console import Matches
-    from zkchat.render.numbered_rows import NumberedRow
+    from zkchat.render.numbered_rows import NumberedRow, RowSection
     from zkchat.repl.pick_list import PickRow
 
 _WIDTH: Final = 79
@@ -58,6 +58,9 @@ class MarkdownSurface:
 
     def print_rows(self, rows: "Sequence[NumberedRow]", _matches: "Matches | None" = None, /) -> None:
         self.print("\n".join(plain_rows(rows)))
+
+    def print_sections(self, sections: "Sequence[RowSection]") -> None:
+        self.print(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:
         if changes:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from zkchat.agents.profiles import Profiles
+from zkchat.chat.brief_summary import summarize_brief
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
@@ -35,6 +36,7 @@ from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
     ContextUsage,
+    ImagePart,
     RequestItem,
     VaultListing,
 )
@@ -92,7 +94,6 @@ class Conversation:
             asked=lambda: self.history.last_question,
             found=turn.further_passages,
             are_quoted=turn.provider.info.needs_notes,
-            now=turn.journal.now,
         )
         self._is_tokenizer_loaded = False
         self._usage: tuple[_State, ContextUsage] | None = None
@@ -150,7 +151,8 @@ class Conversation:
         # It reads questions, and nothing that was said before.
         unused = {name: BudgetUse(limit=assembled.usage.budgets[name].limit) for name in ("messages", "memory")}
         budgets = assembled.usage.budgets | unused
-        return assembled.usage.model_copy(update={"messages": 0, "references": 0, "memory": 0, "budgets": budgets})
+        unread = dict.fromkeys(("messages", "references", "images", "memory"), 0)
+        return assembled.usage.model_copy(update={**unread, "budgets": budgets})
 
     @property
     def calibration(self) -> Calibration:
@@ -174,20 +176,24 @@ class Conversation:
         assert asked is not None
         return self.answer(asked)
 
-    def keep(self, text: str, *, replaces: str | None = None) -> None:
-        """Store the user's words now, before `say` is called with them.
+    def keep(self, text: str, *, replaces: str | None = None, images: Sequence[ImagePart] = ()) -> None:
+        """Store the user's words now, with images that come along, before `say` is called with them.
 
         In place of the message with the id `replaces`, they begin a branch; that message stays on its own.
         """
         if replaces is not None:
             self.branch(self.history.messages[self._known(replaces)].parent_id)
         choices, self._choices = self._choices, []
-        self._kept = self._turn.ask(text, choices)
+        self._kept = self._turn.ask(text, choices, images=images)
 
     def say_briefed(self, text: str, brief: Brief) -> AsyncGenerator[Event, None]:
         """Like `say`, for a message that the user has not typed, with what the model is told beside it."""
         choices, self._choices = self._choices, []
         return self.answer(self._turn.ask(text, choices, brief))
+
+    def summarize_brief(self, days: int) -> AsyncGenerator[Event, None]:
+        """A turn in which the model sums up the daily brief. What goes wrong is a warning."""
+        return summarize_brief(self, days)
 
     @property
     def library(self) -> Library:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
@@ -46,7 +45,6 @@ class FurtherPassages:
     """How many passages would follow those that went with a question, by its id."""
     are_quoted: bool
     """Whether the answer shows the passages that go with its question."""
-    now: Callable[[], datetime]
     _read: dict[str, int] = field(default_factory=dict)
     """How many passages the user has read on a question, by its id."""
     _listed: dict[str, VaultListing] = field(default_factory=dict)
@@ -112,7 +110,7 @@ class FurtherPassages:
             references = resolve_links(self.library, question.links)
         except (StorageError, VaultError):
             return None
-        return answer_about_vault(self.library, question, references, self.now(), after=after)
+        return answer_about_vault(self.library, question, references, after=after)
 
     def _count_read(self, asked: ChatMessage) -> int:
         return self._read.get(asked.id, len(_given(asked)) if self.are_quoted else 0)

@@ -9,7 +9,16 @@ from typing import Any, Final, Protocol
 from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.choices import Role
 from zkchat.model.events import Warned
-from zkchat.model.message import Brief, ChatMessage, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.message import (
+    Brief,
+    ChatMessage,
+    ImagePart,
+    Part,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import (
     ContentEntry,
@@ -102,7 +111,13 @@ class Journal:
         """An answer without a word yet."""
         return Draft(self, self.next_message("assistant", provider=info.provider, model=info.id))
 
-    def ask(self, text: str, beside: Sequence[EntryBody] = (), brief: Brief | None = None) -> Asked:
+    def ask(
+        self,
+        text: str,
+        beside: Sequence[EntryBody] = (),
+        brief: Brief | None = None,
+        images: Sequence[ImagePart] = (),
+    ) -> Asked:
         """Store a question, before anything is done about it, together with what the user chose for the conversation.
 
         What another terminal said in this session meanwhile is taken in first, so that nobody goes on in silence from
@@ -112,7 +127,7 @@ class Journal:
         warnings = [self._catch_up(), self.ensure_session()]
         if self.session:
             self.store.enter(self.session.id)
-        message = self.next_message("user", TextPart(text=text), brief=brief)
+        message = self.next_message("user", TextPart(text=text), *images, brief=brief)
         title = [] if self.history.messages else [TitleEntry(title=_title(text))]
         warnings.append(self.append(*beside, *title, MessageEntry(message=message)))
         return Asked(message=message, warnings=tuple(filter(None, warnings)))

@@ -7,7 +7,7 @@ from typing import Final
 from zkchat.errors import VaultError
 from zkchat.model.events import Warned
 from zkchat.model.message import DocumentReference
-from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved, is_note, without_suffix
+from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved, is_image, is_note, without_suffix
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.wikilink import name_key
@@ -16,7 +16,7 @@ MAX_UNKNOWN_PATHS: Final = 5
 """Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
 _FILE_NAME: Final = re.compile(
     r".\.(?:md|txt|csv|tsv|json|jsonl|ya?ml|toml|ini|log|org|rst|tex|bib|html?|xml|css|py|ipynb|js|ts|sh|sql|r|"
-    r"canvas|base|pdf|docx?|xlsx?|png|jpe?g|gif|svg|webp)$",
+    r"canvas|base|pdf|docx?|xlsx?|png|jpe?g|gif|svg|webp|avif|bmp|hei[cf]|tiff?)$",
     re.IGNORECASE,
 )
 
@@ -56,7 +56,7 @@ def problems_of(
 ) -> Iterator[Warned]:
     """A sentence for each path that is mentioned and not there, and for each file whose text cannot be sent."""
     unknown = [link.target for link in unknown_paths]
-    files = [path for each in references if (path := each.relative_path) and not is_note(path)]
+    files = [path for each in references if (path := each.relative_path) and not (is_note(path) or is_image(path))]
     for path in dict.fromkeys((*unknown, *files)):
         try:
             library.read(path)

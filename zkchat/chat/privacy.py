@@ -22,7 +22,7 @@ from zkchat.model.message import (
     RequestContext,
     RequestItem,
 )
-from zkchat.model.note import is_note
+from zkchat.model.note import file_kind, is_note
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Window, compaction_of
 from zkchat.ports import ModelProvider
@@ -210,9 +210,11 @@ def _notes_of(message: ChatMessage) -> Iterator[str]:
             yield from (found.relative_path for found in (*each.evidence, *each.nearest))
             listed = each.listing.references if each.listing else ()
             yield from (reference.relative_path for reference in listed if reference.relative_path)
+        elif isinstance(each, ImagePart) and each.is_of_vault:
+            yield from filter(None, (each.name, each.embedded_in))
     if message.request_context:
         named = (item.name.partition("#")[0] for item in message.request_context.items if not item.server)
-        yield from filter(is_note, named)
+        yield from (name for name in named if is_note(name) or file_kind(name))
 
 
 def _first_of_each_run(live: Iterable[ChatMessage], hidden: frozenset[str]) -> Iterator[ChatMessage]:

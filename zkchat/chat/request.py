@@ -23,6 +23,7 @@ from zkchat.context.assembly import (
 from zkchat.context.budget import Budget, is_full
 from zkchat.context.calibration import Calibration, ExpectedTokenizer, calibrate
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
+from zkchat.context.images import ImageView, words_alone
 from zkchat.context.selection import (
     wants_evidence,
 )
@@ -78,6 +79,8 @@ class RequestBuilder:
     privacy: ConversationPrivacy
     compactor: Compactor
     long_messages: LongMessages
+    images: ImageView | None = None
+    """Which images of messages the model gets; None for none of them."""
     prior: float = 1.0
     """What our counts are multiplied by until the model's server has said how it counts."""
 
@@ -140,7 +143,7 @@ class RequestBuilder:
 
     @cached_property
     def _assembler(self) -> Assembler:
-        return Assembler(self.tokenizer)
+        return Assembler(self.tokenizer, self.images)
 
     async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
@@ -267,7 +270,7 @@ class RequestBuilder:
             return ceil(scale * results * (MESSAGE_OVERHEAD + LEAST_RESULT_TOKENS))
         if message.role != "user":
             return assembled.sizes.get(message.id, 0)
-        return ceil(scale * (MESSAGE_OVERHEAD + self.tokenizer.count(message.text)))
+        return ceil(scale * (MESSAGE_OVERHEAD + self.tokenizer.count(words_alone(message))))
 
     async def _is_allowed(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
         policy, reviewer = self.compactor.policy, self.compactor.reviewer

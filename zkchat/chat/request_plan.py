@@ -22,7 +22,7 @@ from zkchat.context.assembly import (
 )
 from zkchat.context.budget import Budget, Shares, budget_for
 from zkchat.context.condensing import split_question
-from zkchat.context.instructions import BRIEF_REASON, SMALL_AGENT, WRITING
+from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, WRITING
 from zkchat.context.selection import (
     Candidate,
     Selection,
@@ -287,7 +287,8 @@ def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
     offered = plan if brief.uses_notes else plan.without_tools()
     if not brief.text:
         return offered
-    item = prompt_item("rule", "goal", brief.text, include="manual", reason=BRIEF_REASON, this_turn_only=True)
+    reason = BRIEF_REASONS[brief.purpose]
+    item = prompt_item("rule", brief.purpose, brief.text, include="manual", reason=reason, this_turn_only=True)
     return offered.with_items([item])
 
 

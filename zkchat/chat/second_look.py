@@ -14,9 +14,9 @@ from zkchat.context.formatting import format_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
-from zkchat.model.note import is_note
 from zkchat.model.session import HeadEntry
-from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
+from zkchat.vault.dated_evidence import find_evidence
+from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.library import Library
 from zkchat.vault.search.question_terms import topic_terms
 from zkchat.vault.search.terms import terms
@@ -36,11 +36,11 @@ def look_up(
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
     asked = question.prose
     try:
-        files = dict.fromkeys(path for path, _ in linked if not is_note(path))
+        files = dict.fromkeys(path for path, _ in linked if not library.is_indexed(path))
         of_files = [each for path in files for each in evidence_of_file(library, path, asked)]
         if not of_files:
             return find_evidence(library, asked, linked, limit=limit, skip=skip)
-        notes = [(path, anchor) for path, anchor in linked if is_note(path)]
+        notes = [(path, anchor) for path, anchor in linked if library.is_indexed(path)]
         found = find_evidence(library, asked, notes, limit=limit, skip=max(0, skip - len(of_files)))
     except (VaultError, StorageError):
         return Findings()
@@ -53,8 +53,8 @@ def look_up(
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
     """What the notes say on a message, if it asks for something that may stand there."""
     topic = topic_terms(" ".join([question.prose, *(link.target for link in question.links)]))
-    found = look_up(library, question, references).evidence if topic else ()
-    return [each for each in found if _is_relevant(topic, each)]
+    found = look_up(library, question, references) if topic else Findings()
+    return [each for each in found.evidence if found.remark or _is_relevant(topic, each)]
 
 
 def as_reference(evidence: Evidence) -> DocumentReference:
@@ -69,6 +69,9 @@ def as_reference(evidence: Evidence) -> DocumentReference:
         snippet=evidence.text,
         score=evidence.score,
         included=True,
+        date=evidence.date,
+        outdated_by=evidence.outdated_by if evidence.outdated_by != evidence.wikilink else "",
+        outdates=evidence.outdates,
     )
 
 
@@ -161,8 +164,10 @@ def _may_be_unfounded(exchange: Exchange, loop: ToolLoop) -> bool:
 
 
 def _is_given(item: RequestItem) -> bool:
-    """Whether it is there to be answered from: a note, or what is remembered on the question."""
-    return item.type in {"reference", "evidence", "recall"} or (item.type == "memory" and item.include == "agent")
+    """Whether it is there to be answered from: a note, an image, or what is remembered on the question."""
+    if item.type == "memory":
+        return item.include == "agent"
+    return item.type in {"reference", "evidence", "recall", "image"}
 
 
 def _is_relevant(topic: frozenset[str], evidence: Evidence) -> bool:

@@ -8,13 +8,15 @@ from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
 from zkchat.context.assembly import PromptItem, digest, prompt_item
 from zkchat.context.formatting import format_document
-from zkchat.context.instructions import BRIEF_REASON, SMALL_AGENT, STRICT, WRITING
+from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, STRICT, WRITING
 from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned
 from zkchat.model.message import ChatMessage, FilePart, Part, RequestContext, RequestItem
 from zkchat.model.note import without_suffix
 from zkchat.model.session import MessageCache
+from zkchat.vault.images.encoding import digest_of
+from zkchat.vault.images.headers import MAX_FILE_BYTES
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import is_folder
 
@@ -140,7 +142,7 @@ def _is_note(part: Part) -> TypeGuard[FilePart]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedItem:
-    """A rule, a note or an agent's instructions in a request that have changed since."""
+    """A rule, a note, an image or an agent's instructions in a request that have changed since."""
 
     item: RequestItem
     now: str
@@ -157,10 +159,22 @@ def changed_items(context: RequestContext, profiles: Profiles, library: Library)
     """The items of a request that would differ if it were built from the current files."""
     changed: dict[tuple[str, str, str], ChangedItem] = {}
     for item in context.items:
+        if item.type == "image" and item.digest and item.tokens and not item.title:
+            now_is = _image_digest_now(library, item.name)
+            if now_is != item.digest:
+                changed[item.type, item.name, item.digest] = ChangedItem(item=item, now=now_is)
+            continue
         texts = _present_texts(item, profiles, library) if item.digest else None
         if texts is not None and item.digest not in (now := [*map(digest, texts)]):
             changed[item.type, item.name, item.digest] = ChangedItem(item=item, now=now[0] if now else "")
     return [*changed.values()]
+
+
+def _image_digest_now(library: Library, path: str) -> str:
+    try:
+        return digest_of(library.read_data(path, MAX_FILE_BYTES))
+    except (VaultError, StorageError):
+        return ""
 
 
 def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> list[str] | None:
@@ -170,7 +184,7 @@ def _present_texts(item: RequestItem, profiles: Profiles, library: Library) -> l
             agent = profiles.agents.get(item.name.casefold())
             small = [SMALL_AGENT] if item.name == DEFAULT else []
             return [instructions(agent), *small] if agent else []
-        case "rule" | "reference" if item.server or item.reason == BRIEF_REASON:
+        case "rule" | "reference" if item.server or item.reason in BRIEF_REASONS.values():
             return None
         case "rule":
             rules = build_candidates(profiles.agents[DEFAULT], rules=profiles.rules.values())

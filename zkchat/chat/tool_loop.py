@@ -9,6 +9,7 @@ from typing import Final
 
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.images import MessageImages
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with
@@ -137,6 +138,7 @@ class ToolLoop:
     journal: Journal
     library: Library
     summaries: Summaries
+    images: MessageImages
     readings: Readings | None = None
     """What the model was given of notes, where it may propose changes of them."""
     limits: AnswerLimits = DEFAULT_LIMITS
@@ -220,7 +222,9 @@ class ToolLoop:
         exchange.calls, exchange.finish = [], None
         exchange.draft = self.journal.begin_answer(info)
         abstains = (info.needs_evidence or exchange.strict) and not exchange.is_grounded
-        request = exchange.assembled.request
+        request, problems = self.images.load(exchange.assembled.request)
+        for problem in problems:
+            await emit(problem)
         answer = _abstention(request, info) if abstains else self.provider.stream(request)
         async with aclosing(answer) as chunks:
             await self._receive(chunks, exchange, exchange.draft, emit)

@@ -11,6 +11,7 @@ from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.empty_answers import empty_answer_warning
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.images import MessageImages
 from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.long_messages import priority_of
 from zkchat.chat.mentions import is_mentioned, problems_of
@@ -27,6 +28,7 @@ from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.assembly import AssembledRequest, RequestPlan
 from zkchat.context.documents import TAG_TOKENS, DocumentRoom, excerpt_document, include_documents
 from zkchat.context.formatting import augmented_text
+from zkchat.context.images import images_of
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
@@ -35,6 +37,7 @@ from zkchat.model.events import (
     EvidenceFound,
     LinksResolved,
     PromptReady,
+    Remarked,
     ResourceRead,
     TurnFailed,
     TurnFinished,
@@ -47,10 +50,12 @@ from zkchat.model.message import (
     Evidence,
     EvidencePart,
     FilePart,
+    ImagePart,
     Part,
     TextPart,
     VaultListing,
 )
+from zkchat.model.note import is_image
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports import ModelProvider, Tokenizer
@@ -84,6 +89,7 @@ class Turn:
     answer_check: AnswerCheck
     summaries: Summaries
     tokenizer: Tokenizer
+    images: MessageImages
     proposals: ProposedChanges | None = None
     """The changes of notes that the model proposes."""
     servers: ServerAccess | None = None
@@ -97,10 +103,16 @@ class Turn:
     reported: set[str] = field(default_factory=set)
     """Warnings that the user has seen and needs not see again."""
 
-    def ask(self, text: str, beside: Sequence[EntryBody] = (), brief: Brief | None = None) -> Asked:
+    def ask(
+        self,
+        text: str,
+        beside: Sequence[EntryBody] = (),
+        brief: Brief | None = None,
+        images: Sequence[ImagePart] = (),
+    ) -> Asked:
         """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
         self.privacy.begin_turn()
-        return self.journal.ask(text, beside, brief)
+        return self.journal.ask(text, beside, brief, images)
 
     async def run(self, asked: Asked, emit: Emit) -> ChatMessage | None:
         """Answer a question that is stored, and return the answer if it is complete.
@@ -109,6 +121,7 @@ class Turn:
         """
         for warning in asked.warnings:
             await emit(warning)
+        self.images.begin_turn()
         unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
         prepared = await self._with_notes(asked.message, emit)
         return await self._answer(*prepared, unreachable, emit) if prepared else None
@@ -120,6 +133,7 @@ class Turn:
             await emit(_failed(UsageError("There is no question to ask again.", hint="Ask one first.")))
             return None
         self.privacy.begin_turn()
+        self.images.begin_turn()
         unreachable = await self._connect()
         if asked.id in self.privacy.hidden():
             error = UsageError(
@@ -198,7 +212,8 @@ class Turn:
         if warning := self._unknown_agent(question):
             events.append(warning)
         try:
-            return question, self._user_message(question, asked, references, resources), events
+            user, warnings = self._user_message(question, asked, references, resources)
+            return question, user, [*events, *warnings]
         except ZkchatError as error:
             return question, None, [*events, _failed(error)]
 
@@ -207,7 +222,7 @@ class Turn:
         refreshed = self.index.refresh()
         new = [each for each in refreshed.warnings if self._new_warnings([describe_warning(each)])]
         warnings = [Warned(text=sentence) for sentence in summarize_warnings(new)]
-        if not self.library.whole.note_count():
+        if self.library.whole.is_empty():
             empty = VaultError(
                 f"There are no Markdown notes in {self.vault}.", hint="Name the folder of your notes: --vault FOLDER"
             )
@@ -226,6 +241,10 @@ class Turn:
         elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
             yield f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
 
+    def _unreported(self, warnings: Iterable[Warned]) -> list[Warned]:
+        """Those that the user has not seen in this conversation."""
+        return [each for each in warnings if self._new_warnings([each.text])]
+
     def _new_warnings(self, texts: Iterable[str]) -> list[Warned]:
         new = [text for text in dict.fromkeys(texts) if text not in self.reported]
         self.reported.update(new)
@@ -237,7 +256,7 @@ class Turn:
         asked: ChatMessage,
         references: tuple[DocumentReference, ...],
         resources: Sequence[Resource] = (),
-    ) -> ChatMessage:
+    ) -> tuple[ChatMessage, Sequence[Warned]]:
         own = self.tokenizer.count(question.text)
         agent = self.agent_for(question)
         can_read = self.requests.planner.can_read(agent)
@@ -250,10 +269,16 @@ class Turn:
         if excerpts and (found.is_doubtful or not found.evidence):
             found = Findings()
         self.further_passages[asked.id] = found.more
-        files, marked, evidence = self._documents(question, asked, linked, found.evidence)
-        files += self._resource_parts(question, asked, resources, files)
-        parts: list[Part] = [TextPart(text=question.text), *files]
-        if evidence or found.nearest or excerpts or listing:
+        named = self.images.take_named(linked, images_of(asked), partial(self._room, question, asked))
+        taken = {each.relative_path: each for each in named.references}
+        linked = [taken.get(each.relative_path, each) for each in linked]
+        files, marked, evidence = self._documents(question, asked, linked, found.evidence, named.tokens)
+        files += self._resource_parts(question, asked, resources, files, named.tokens)
+        beside = named.tokens + self._tokens_of(files)
+        shown = self.images.take_embedded(files, named.parts, partial(self._room, question, asked, beside))
+        marked += shown.references
+        parts: list[Part] = [TextPart(text=question.text), *files, *named.parts, *shown.parts]
+        if evidence or found.nearest or found.remark or excerpts or listing:
             parts.append(
                 EvidencePart(
                     evidence=evidence,
@@ -261,6 +286,7 @@ class Turn:
                     is_doubtful=found.is_doubtful,
                     excerpts=excerpts,
                     listing=listing,
+                    remark=found.remark,
                 )
             )
         user = asked.model_copy(
@@ -271,14 +297,28 @@ class Turn:
                 "priority": priority_of(question.text, own),
             }
         )
-        augmented = augmented_text(user, can_read=can_read)
-        return user.model_copy(update={"augmented_token_count": self.tokenizer.count(augmented)})
+        augmented = self.tokenizer.count(augmented_text(user, can_read=can_read)) + named.tokens + shown.tokens
+        user = user.model_copy(update={"augmented_token_count": augmented})
+        return user, self._unreported(named.warnings)
+
+    def _room(self, question: Question, asked: ChatMessage, beside: int = 0) -> int:
+        """The tokens that what goes along with a question may take beside so many others."""
+        return self.requests.documents_room(self.agent_for(question), asked, question.prose, beside).tokens
+
+    def _tokens_of(self, files: Iterable[FilePart]) -> int:
+        return sum(self.requests.expected_tokens.count(file.text) + TAG_TOKENS for file in files)
 
     def _documents(
-        self, question: Question, asked: ChatMessage, linked: Sequence[DocumentReference], found: Sequence[Evidence]
+        self,
+        question: Question,
+        asked: ChatMessage,
+        linked: Sequence[DocumentReference],
+        found: Sequence[Evidence],
+        taken: int,
     ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
         """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
 
+        `taken` are the tokens of images.
         Passages that stand in the documents are not sent twice, except to a model that reads little else.
         """
         info, agent, evidence = self.provider.info, self.agent_for(question), tuple(found)
@@ -289,7 +329,7 @@ class Turn:
             room = DocumentRoom(tokens=0)
             if any(reference.relative_path for reference in linked):
                 beside = _tokens_beside(evidence, linked, tokenizer)
-                beside += tokenizer.count(asked.brief.text) if asked.brief else 0
+                beside += taken + (tokenizer.count(asked.brief.text) if asked.brief else 0)
                 room = self.requests.documents_room(agent, asked, question.prose, beside)
             files, marked = include_documents(linked, self._text_of, tokenizer, room, embeds)
             if info.needs_notes or info.needs_evidence:
@@ -300,13 +340,18 @@ class Turn:
         return files, marked, evidence
 
     def _resource_parts(
-        self, question: Question, asked: ChatMessage, resources: Sequence[Resource], files: Sequence[FilePart]
+        self,
+        question: Question,
+        asked: ChatMessage,
+        resources: Sequence[Resource],
+        files: Sequence[FilePart],
+        taken: int,
     ) -> list[FilePart]:
         """What servers gave, in the room that is left beside the documents, shared by all of them."""
         if not resources:
             return []
         tokenizer = self.requests.expected_tokens
-        beside = sum(tokenizer.count(file.text) + TAG_TOKENS for file in files) + TAG_TOKENS * len(resources)
+        beside = taken + self._tokens_of(files) + TAG_TOKENS * len(resources)
         room = self.requests.documents_room(self.agent_for(question), asked, question.prose, beside)
         parts: list[FilePart] = []
         for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
@@ -318,6 +363,8 @@ class Turn:
 
     def _text_of(self, reference: DocumentReference) -> str:
         assert reference.relative_path is not None
+        if is_image(reference.relative_path):
+            return ""
         try:
             return self.library.section(reference.relative_path, reference.anchor if reference.anchor_found else "")
         except VaultError:
@@ -336,7 +383,7 @@ class Turn:
         if not self.provider.info.needs_notes:
             return None
         most = MAX_ASKED if self.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
-        return answer_about_vault(self.library, question, references, self.journal.now(), most=most)
+        return answer_about_vault(self.library, question, references, most=most)
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
@@ -376,7 +423,7 @@ class Turn:
         self, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
     ) -> Exchange:
         request = assembled.request
-        has_files = any(isinstance(part, FilePart) for part in user.parts)
+        has_files = any(isinstance(part, FilePart | ImagePart) for part in user.parts)
         exchange = Exchange(
             plan=plan,
             assembled=assembled,
@@ -392,6 +439,8 @@ class Turn:
                 evidence=request.evidence, nearest=request.nearest, is_doubtful=request.is_doubtful
             )
             await emit(found_event)
+        if request.remark and not self.provider.info.needs_notes:  # else the answer begins with it
+            await emit(Remarked(text=request.remark))
         found = [*map(as_reference, request.evidence)]
         if self.provider.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
             found += [as_reference(each).model_copy(update={"included": False}) for each in request.nearest]

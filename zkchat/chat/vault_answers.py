@@ -1,7 +1,6 @@
 """Answers to questions about the vault itself, for an answer that no model writes: their text and their documents."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Final
 
 from zkchat.chat.question import Question
@@ -23,7 +22,6 @@ def answer_about_vault(
     library: Library,
     question: Question,
     references: Sequence[DocumentReference],
-    now: datetime,
     *,
     most: int = MAX_LISTED,
     after: int = 0,
@@ -37,14 +35,14 @@ def answer_about_vault(
     targets = [_target(link, references) for link in question.links]
     if not all(targets):
         return None
-    names = _LibraryNames(library)
+    names, calendar = _LibraryNames(library), library.calendar()
     try:
-        query = parse_question(_marked(question), targets, names)
+        query = parse_question(_marked(question), targets, names, calendar)
         if query is None:
             return None
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
-        answer = answer_query(library, query, path or "", now.astimezone(), most=after + most)
+        answer = answer_query(library, query, path or "", calendar, most=after + most)
         text = _text(library, answer, after)
         return VaultListing(
             text=text,

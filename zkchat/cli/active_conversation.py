@@ -1,6 +1,7 @@
 """The conversation that is open in a chat, with its background work and its resources."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from zkchat.errors import ProviderError, SessionError, StorageError
 from zkchat.repl.background import Background
 
 if TYPE_CHECKING:
+    from zkchat.cli.vectors import VectorActivity
     from zkchat.environment import Environment
     from zkchat.model.note import NoteWarning
     from zkchat.model.session import Session
@@ -37,8 +39,15 @@ class ActiveConversation:
     """Whether a turn took place in it since it was opened here."""
     measuring: "asyncio.Future[None] | None" = None
     """The task that prepares measuring the context; the loop alone would not keep it."""
+    vectors: "VectorActivity | None" = None
+    """What is known of the vectors that a server makes; None where none does."""
     odd_notes: list["NoteWarning"] = field(default_factory=list)
     """Warnings about notes that were not printed yet."""
+
+    @property
+    def activity(self) -> str:
+        """What goes on in the background."""
+        return self.background.activity or (self.vectors.text if self.vectors else "")
 
     def refresh(self) -> None:
         self.odd_notes += self.opened.refresher.refresh().warnings
@@ -50,6 +59,15 @@ class ActiveConversation:
     def look_up_session(self) -> None:
         with suppress(SessionError, StorageError):
             self.session = self.opened.store.get(self.session_id) if self.session_id else None
+
+    def watch_vectors(self, changed: Callable[[], None]) -> None:
+        """Have the bar show how far the vectors of a server are; `changed` is called from another thread."""
+        if self.opened.settings.embeddings.model:
+            from zkchat.cli.vectors import VectorActivity
+
+            self.vectors = VectorActivity(self.opened.library, changed)
+            self.resources.callback(self.vectors.close)
+            self.vectors.start()
 
     async def prepare_measuring(self) -> None:
         """Learn the model's window and load its tokenizer, so that the bar can show how full the context is."""

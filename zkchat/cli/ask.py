@@ -16,6 +16,7 @@ from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, c
 from zkchat.cli.consent import terminal_interface
 from zkchat.cli.output import PresenterOptions, announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
+from zkchat.cli.vectors import tell_of_vectors
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import ExitCode, UsageError
 
@@ -72,6 +73,16 @@ ApplyOption = Annotated[bool, typer.Option("--yes", "-y", help="With --write: ap
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="With --write: print what is proposed as a diff, and change nothing.")
 ]
+ImageOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--image",
+        metavar="FILE",
+        help="Send this image with the question, to a model that sees; as often as you like. @FILE names one of the "
+        "vault.",
+        show_default=False,
+    ),
+]
 PlainOption = Annotated[bool, typer.Option("--plain", help="No boxes, no colour, no live updates.")]
 
 
@@ -92,6 +103,7 @@ def ask(
     write: WriteOption = False,
     yes: ApplyOption = False,
     dry_run: DryRunOption = False,
+    image: ImageOption = None,
 ) -> int:
     """Ask one question about your notes.
 
@@ -103,7 +115,6 @@ def ask(
 
     zkchat ask "Add milk to [[Shopping]]" --write
     """
-    from zkchat.chat.further_passages import MAX_QUOTED
     from zkchat.compose import conversation
 
     io = current_io()
@@ -118,12 +129,19 @@ def ask(
         agent=agent,
         private=private,
         strict=strict,
-        quoted_passages=MAX_QUOTED if more else None,
+        quoted_passages=_most_quoted() if more else None,
         writing=WritingOptions(enabled=write or None, assumes_yes=yes, proposes_only=dry_run),
         question=_question(io, question or [], vault),
+        images=tuple(image or ()),
     )
     view = PresenterOptions(json=json_output, plain=plain, panels=panels, context=show_context, dry_run=dry_run)
     return _answer(io, options, view)
+
+
+def _most_quoted() -> int:
+    from zkchat.chat.further_passages import MAX_QUOTED
+
+    return MAX_QUOTED
 
 
 def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOptions) -> int:
@@ -145,6 +163,7 @@ def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOption
                 return turn.run()
             finally:
                 turn.tell_changes(io, view)
+                tell_of_vectors(io, opened.library)
 
 
 def _check_writing(opened: "OpenConversation", options: "ConversationOptions") -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, time
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,7 +15,6 @@ from zkchat.cli.output import Listing
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
 from zkchat.model.change_summary import changes_of, last_path_named
 from zkchat.model.patch import patch_of
-from zkchat.model.times import parse_time
 from zkchat.render.change_history import headline, undo_question, undone_lines
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def changes(
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Only changes of this note.", show_default=False)] = "",
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, yesterday, 3d."),
+        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, last week, 3d."),
     ] = None,
     number: Annotated[
         int | None, typer.Option("--id", metavar="N", help="The change with this number, whole.", show_default=False)
@@ -141,7 +140,7 @@ def changes(
     zkchat changes --id 12
     """
     io = current_io()
-    start = parse_time("--since", since, time.min, io.environment.now())
+    start = _start(io, vault, since)
     if number is not None and (note or since):
         raise UsageError("--id names one change.", hint="Leave the note and --since away.")
     diff = diff or number is not None
@@ -165,6 +164,13 @@ def changes(
     if not found:
         where = f"in {note}" if note else "here"
         io.note(f"zkchat changed nothing {where}{' since then' if since else ''}.")
+
+
+def _start(io: CommandIO, vault: Path | None, since: str | None) -> datetime | None:
+    from zkchat.compose.calendar import calendar_for
+    from zkchat.vault.dates.instants import parse_instant
+
+    return parse_instant("--since", since, calendar_for(io.environment, vault)) if since is not None else None
 
 
 def _of_note(

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from zkchat.compose.settings import SettingsEditor
     from zkchat.compose.workspace import Workspace
 
+_HOW_TO_EMBED: Final = (
+    "`zkchat index` makes its vectors, and so does a chat in the background; searches use static vectors until all are "
+    "there. `zkchat doctor` asks whether its server answers."
+)
+
 app = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
 _MAX_COLUMN: Final = 80
@@ -78,6 +83,8 @@ def set_(
     change = _editor(io, vault, scope).set(key, value)
     _note_unapproved(io, is_approved=change.is_approved)
     io.note(f"Set {key} in {change.file}.")
+    if key == "embeddings.model" and value.strip():
+        io.note_wrapped(_HOW_TO_EMBED)
 
 
 @app.command()

@@ -13,6 +13,7 @@ from zkchat.model.text import counted
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
+    from zkchat.vault.library import Library
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "pyyaml",
@@ -66,6 +67,7 @@ def _examine(environment: Environment, vault: Path | None, model: str | None) ->
     yield from _errors_as_findings("vault", lambda: _all_of_vault(environment, vault))
     yield from _errors_as_findings("servers", lambda: _servers(environment, vault))
     yield from _errors_as_findings("model", lambda: _models(environment, vault, model))
+    yield from _errors_as_findings("embeddings", lambda: _embeddings(environment, vault))
 
 
 def _errors_as_findings(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
@@ -169,14 +171,48 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
         library.refresh()
         count, odd = library.note_count(), library.warnings()
         folders = local_folders_of(load_workspace(environment, vault))
-        if not count:
+        if library.is_empty():
             yield Finding("vault", "warning", f"{paths.vault} holds no Markdown notes", "Name another with --vault.")
         else:
             yield Finding("vault", "ok", f"{paths.vault}, {counted(count, 'note')}")
-            for warning in unmatched(folders, [note.path for note in library.notes()]):
+            for warning in unmatched(folders, [row.path for row in library.indexed()]):
                 yield Finding("privacy", "warning", f"{warning.path}: {warning.text}")
+        yield from _history(library)
+        yield from _pdfs(environment, vault, library)
         for sentence in summarize_warnings(odd):
             yield Finding("vault", "warning", sentence)
+
+
+def _history(library: "Library") -> Iterator[Finding]:
+    """Whether git tells when notes changed, where there is a repository."""
+    status = library.history_status()
+    if not status.is_repository:
+        return
+    if status.reason:
+        text = f"not used for the dates of notes: {status.reason}"
+        yield Finding("git", "absent", text, "Files then tell when notes changed: docs/time.md.")
+    else:
+        yield Finding(
+            "git", "ok", "tells when notes were written, and when those changed that hold what was committed last"
+        )
+
+
+def _pdfs(environment: Environment, vault: Path | None, library: "Library") -> Iterator[Finding]:
+    """The PDFs, where there are any, and whether their text is read."""
+    from zkchat.compose.pdf import unread_reason
+    from zkchat.compose.workspace import load_workspace
+    from zkchat.model.note import is_pdf
+
+    count = sum(is_pdf(row.path) for row in library.files())
+    if not count:
+        return
+    found = counted(count, "PDF")
+    if reason := unread_reason(load_workspace(environment, vault)):
+        yield Finding("PDFs", "absent", f"{found}. {reason[0]}", reason[1])
+    elif waiting := library.unextracted():
+        yield Finding("PDFs", "ok", f"{found}, {waiting:,} of them still to be read", "zkchat index reads them.")
+    else:
+        yield Finding("PDFs", "ok", f"{found}, none of them still to be read")
 
 
 def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:
@@ -210,6 +246,16 @@ def _model(workspace: "Workspace") -> Iterator[Finding]:
     model = create_provider(workspace)
     yield from (Finding("model", "warning", warning) for warning in model.warnings)
     yield Finding("model", "ok", check_model(workspace, model.provider), model.offer)
+
+
+def _embeddings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
+    """The embedding model, where one is set; its server is asked for one vector."""
+    from zkchat.compose.embeddings import check_embedder
+    from zkchat.compose.workspace import load_workspace
+
+    workspace = load_workspace(environment, vault, needs_vault=False)
+    if workspace.settings.embeddings.model:
+        yield Finding("embeddings", "ok", check_embedder(workspace))
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:

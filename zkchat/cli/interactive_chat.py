@@ -21,6 +21,7 @@ from zkchat.cli.output import PresenterOptions, consoles, create_presenter, sugg
 from zkchat.cli.page_editor import VaultPageEditor
 from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.cli.progress import progress
+from zkchat.cli.vectors import tell_of_vectors
 from zkchat.compose import conversation
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.compose.server_connections import ServerConnections
@@ -182,6 +183,7 @@ class InteractiveChat:
             goals=self._goals(opened),
             mentions=self._mentions(opened),
             servers=opened.conversation.servers,
+            embedding_progress=opened.library.embedding_progress,
             keys=keys_of(self._environment, opened),
         )
 
@@ -329,7 +331,7 @@ class InteractiveChat:
             active.opened.conversation,
             vault=active.opened.paths.vault.name,
             session=active.session,
-            activity=active.background.activity,
+            activity=active.activity,
             is_measured=active.opened.conversation.is_measurable,
         )
         return status_line(status, width)
@@ -349,6 +351,7 @@ class InteractiveChat:
         active.background.submit(self._refresh_name_cache)
         active.background.submit(partial(preload_libraries, active.opened.conversation.model.provider))
         active.background.submit(self._servers.start)
+        active.watch_vectors(self.activity_changed)
         if active.session:
             active.measuring = asyncio.ensure_future(self._prepare_measuring(active))
 
@@ -364,6 +367,7 @@ class InteractiveChat:
 
     def after_turn(self) -> None:
         self._tell_dropped_changes()
+        tell_of_vectors(self.io, self.library)
         self._active.look_up_session()
         self._active.is_used = True
         self._thinking.announce(self._surface(self._active.opened))

@@ -30,7 +30,7 @@ def links(
 
     zkchat links --all --json | jq 'select(.status == "missing")'
     """
-    from zkchat.model.note import without_suffix
+    from zkchat.model.note import file_kind, without_suffix
     from zkchat.vault import graph
 
     io = current_io()
@@ -50,7 +50,8 @@ def links(
     listing.line(title if title == without_suffix(path) else f"{title} ({path})")
     listing.title(f"\nLinks ({len(outgoing):,})")
     for each in outgoing:
-        listing.line(f"line {each.link.line}: {describe_link(each.link, each.found)}", indent=2)
+        line = "" if file_kind(path) else f"line {each.link.line}: "
+        listing.line(f"{line}{describe_link(each.link, each.found)}", indent=2)
     listing.title(f"\nBacklinks ({len(incoming):,})")
     _list_backlinks(listing, incoming, indent=2)
 
@@ -125,18 +126,21 @@ def _is_broken(found: "Resolution") -> bool:
 
 
 def _print_all(io: CommandIO, library: "Library", *, json_output: bool) -> None:
+    from zkchat.model.note import line_place
     from zkchat.vault import graph
 
     for each in graph.all_links(library):
         if json_output:
             io.json_line(link_record(each))
         else:
-            io.out(f"{each.source}:{each.link.line}: {describe_link(each.link, each.found)}")
+            io.out(f"{line_place(each.source or '', each.link.line)}: {describe_link(each.link, each.found)}")
 
 
 def _list_backlinks(listing: Listing, found: list["Followed"], *, indent: int) -> None:
+    from zkchat.model.note import line_place
+
     for each in found:
-        listing.line(f"{each.source}:{each.link.line}", indent=indent)
+        listing.line(line_place(each.source or "", each.link.line), indent=indent)
         listing.aside(each.context, indent=indent + 2)
 
 

@@ -14,6 +14,7 @@ from zkchat.cli import (
     acp,
     agent,
     ask,
+    brief,
     change_history,
     chat,
     completion,
@@ -33,6 +34,7 @@ from zkchat.cli import (
     sessions,
     setup,
     start,
+    timeline,
     trust,
     vault,
     verify,
@@ -98,6 +100,8 @@ app.command(rich_help_panel=Section.NOTES)(notes.show)
 app.command(rich_help_panel=Section.NOTES)(notes.recent)
 app.command(rich_help_panel=Section.NOTES)(notes.tags)
 app.command(rich_help_panel=Section.NOTES)(notes.daily)
+app.command(rich_help_panel=Section.NOTES)(timeline.timeline)
+app.command(rich_help_panel=Section.NOTES)(brief.brief)
 app.command(rich_help_panel=Section.NOTES)(links.links)
 app.command(rich_help_panel=Section.NOTES)(links.backlinks)
 app.command(rich_help_panel=Section.NOTES)(links.resolve)

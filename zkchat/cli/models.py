@@ -59,7 +59,7 @@ def pull(
 def _print(io: CommandIO, overview: "ModelOverview") -> None:
     from shutil import get_terminal_size
 
-    from zkchat.render.model_table import fold, model_lines, problem_lines
+    from zkchat.render.model_table import embedding_line, fold, model_lines, problem_lines
 
     io.out(f"In use: {overview.in_use} ({overview.why})\n")
     rows, left_out = fold(overview.rows)
@@ -74,6 +74,8 @@ def _print(io: CommandIO, overview: "ModelOverview") -> None:
         io.out("")
     for line in problems:
         io.out(line)
+    if line := embedding_line(overview):
+        io.out(f"\n{line}")
     if overview.offer:
         io.out(f"\n{overview.offer}")
     io.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`; `/model` in a chat.")
@@ -84,12 +86,14 @@ def _record(overview: "ModelOverview") -> dict[str, object]:
         "model": overview.in_use,
         "why": overview.why,
         "offer": overview.offer,
+        "embeddings": overview.embeddings,
         "named": [
             {
                 "name": row.name,
                 "model": row.model,
                 "window": row.window,
                 "tools": row.calls_tools,
+                "sees_images": row.sees_images,
                 "on_this_machine": row.on_this_machine,
                 "trouble": row.problem,
             }
@@ -111,9 +115,11 @@ def _listing_record(listing: "ModelListing") -> dict[str, object]:
                 "name": info.name,
                 "window": info.context_limit,
                 "tools": info.calls_tools,
+                "sees_images": info.sees_images,
                 "small": info.needs_evidence,
                 "on_this_machine": info.on_this_machine,
             }
             for info in listing.models
         ],
+        "embedding_models": list(listing.embedding_models),
     }

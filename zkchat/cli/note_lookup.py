@@ -33,7 +33,7 @@ def open_refreshed_library(
     With `warn`, warnings about notes are printed where anything changed.
     """
     with open_refreshed_workspace(io, vault, warn=warn) as (workspace, library):
-        if not library.note_count():
+        if library.is_empty():
             io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
         yield workspace.paths, library
 
@@ -62,7 +62,7 @@ def _refresh(io: CommandIO, library: "Library") -> Sequence["NoteWarning"]:
         with progress(io.environment, "Indexing notes") as step:
             refreshed = library.refresh(step)
     except StorageError as error:
-        if not library.note_count():
+        if library.is_empty():
             raise
         io.note(f"Notes are shown as they were indexed last: {error.message}")
         return ()

@@ -12,6 +12,7 @@ from zkchat.errors import ExitCode
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
     from zkchat.vault.library import Library
+    from zkchat.vault.listings import ChangedNote
     from zkchat.vault.reading import ReadableNote
 
 
@@ -32,9 +33,22 @@ def show(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption 
         found = read_note(library, place.path, place.anchor)
         if json_output:
             fields = {"title": found.names[0], "anchor": place.anchor, "line": place.line, "tags": found.tags}
-            io.json({"path": place.path, **fields, "text": found.text})
+            io.json({"path": place.path, **fields, **_dates(library, place.path), "text": found.text})
+        elif not found.text.strip():
+            io.note(f"{place.path} holds no text.")
         else:
             _print_note(io, paths, library, place.path, found)
+
+
+def _dates(library: "Library", path: str) -> dict[str, dict[str, str] | None]:
+    """When a note was written and changed, and where that is known from."""
+    dates = library.dates([path]).get(path)
+    if dates is None:
+        return {"written": None, "changed": None}
+    return {
+        name: {"at": each.day.isoformat() + (f"T{each.time:%H:%M:%S}" if each.time else ""), "origin": each.origin}
+        for name, each in (("written", dates.written), ("changed", dates.changed))
+    }
 
 
 def _print_note(io: CommandIO, paths: "Paths", library: "Library", path: str, note: "ReadableNote") -> None:
@@ -53,22 +67,51 @@ def _print_note(io: CommandIO, paths: "Paths", library: "Library", path: str, no
 
 
 def recent(
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="Changed from this day on: 2026-03-01, last-week, 3d.")
+    ] = "",
+    on: Annotated[
+        str,
+        typer.Option("--on", metavar="TIME", help="Changed on this day or in this time: yesterday, 2026-03."),
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, metavar="N", help="How many at most.")] = 10,
     vault: VaultOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Show the notes that changed last, the latest first."""
-    from zkchat.vault.listings import recent_notes
+    """Show the notes that changed last, the latest first.
+
+    zkchat recent --since monday
+
+    zkchat recent --on last-month --limit 50
+    """
+    from zkchat.vault.dates.expressions import describe_period, period_given
+    from zkchat.vault.listings import count_changed, recent_notes
 
     io = current_io()
     with open_refreshed_library(io, vault) as (paths, library):
-        found = recent_notes(library, limit)
+        calendar = library.calendar()
+        period = period_given("--since", since, calendar, is_since=True) if since else None
+        if on:
+            period = period_given("--on", on, calendar).overlap(period)
+        found = recent_notes(library, limit, period)
+        more = count_changed(library, period) - len(found) if period else 0
+    if period and not found and not json_output:
+        io.note(f"No note changed {describe_period(period, calendar)}.")
     if json_output:
-        io.json([{"path": each.path, "title": each.title, "changed_at": each.changed_at.isoformat()} for each in found])
+        io.json([_changed_values(each) for each in found])
         return
     listing = Listing(io, paths)
     for each in found:
-        listing.line(f"{each.changed_at.astimezone():%Y-%m-%d %H:%M}  {each.path}")
+        origin = "" if each.changed.origin == "file" else f" · {each.changed.origin}"
+        listing.line(f"{each.changed!s:<16}  {each.path}{origin}")
+    if more:
+        io.note(f"… and {more:,} more. --limit {len(found) + more} lists all.")
+
+
+def _changed_values(note: "ChangedNote") -> dict[str, str]:
+    day, clock, origin = note.changed
+    at = note.changed_at.isoformat() if clock else day.isoformat()
+    return {"path": note.path, "title": note.title, "changed_at": at, "origin": origin}
 
 
 def tags(

@@ -36,6 +36,8 @@ class PresenterOptions:
     """Whether what a request holds is printed to standard error before its answer; JSON has it in any case."""
     dry_run: bool = False
     """Whether, in a pipe, the result is the diff of what is proposed, and the answer goes to standard error."""
+    footer: bool = True
+    """Whether documents and context are shown below an answer."""
     thinking: "Callable[[], ThinkingView] | None" = None
     """What is shown of a model's thinking, where that is not as the settings say."""
     usage_shown: "ShownUsage | None" = None
@@ -94,7 +96,7 @@ def _create_footer(opened: "OpenConversation", view: PresenterOptions) -> "Answe
 
     ui = opened.settings.ui
     return AnswerFooter(
-        panel="full" if view.panels else ui.panel,
+        panel="full" if view.panels else ui.panel if view.footer else "off",
         references_shown=ui.references_shown,
         links=opened.document_links,
         all_documents="/refs" if view.chat else "--panels",

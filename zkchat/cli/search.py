@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
-from zkchat.cli.note_lookup import open_refreshed_library
+from zkchat.cli.note_lookup import open_refreshed_library, print_warnings
 from zkchat.cli.output import stdout_console
+from zkchat.cli.vectors import tell_of_vectors
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def search(
 
     zkchat search 'tag:recipe "rye flour" -yeast' --notes
     """
-    from zkchat.compose.library import embed_for_search
+    from zkchat.compose.library import embed_for_search, extract_for_search
+    from zkchat.vault.dates.time_filters import check_times, impossible_times
 
     io = current_io()
     text = " ".join(query or ())
@@ -45,18 +47,23 @@ def search(
             "A search takes words or --stdin, one of the two.", hint="For example: zkchat search sleep and memory"
         )
     with open_refreshed_library(io, vault) as (paths, library):
+        print_warnings(io, extract_for_search(library))
         embed_for_search(library)
         if from_stdin:
             for line in io.environment.stdin:
                 asked = line.rstrip("\r\n")
-                hits = _search(library, asked, limit, notes=notes)
-                io.json_line({"query": asked, "hits": [_hit_record(passage) for passage in hits]})
+                io.json_line(_answer_record(library, asked, limit, notes=notes))
+            tell_of_vectors(io, library)
             return
+        check_times(text, library.calendar())
         hits = _search(library, text, limit, notes=notes)
+        tell_of_vectors(io, library)
+        if impossible := impossible_times(text, library.calendar()):
+            io.note(impossible)
         if json_output:
             io.json([_hit_record(passage) for passage in hits])
             return
-        if not hits and library.note_count() and io.environment.stderr_is_tty:
+        if not hits and not impossible and not library.is_empty() and io.environment.stderr_is_tty:
             io.note("Nothing matches. Try fewer or other words.")
     _print(io, paths, text, hits)
 
@@ -65,11 +72,29 @@ def _search(library: "Library", query: str, limit: int, *, notes: bool) -> list[
     return library.documents(query, limit=limit) if notes else library.search(query, limit=limit)
 
 
+def _answer_record(library: "Library", query: str, limit: int, *, notes: bool) -> dict[str, object]:
+    """A line of the output with `--stdin`: the hits, and what is wrong with the query."""
+    from zkchat.vault.dates.time_filters import impossible_times, unknown_times
+
+    calendar = library.calendar()
+    unknown = unknown_times(query, calendar)
+    wrong = unknown or impossible_times(query, calendar)
+    hits = [] if unknown else _search(library, query, limit, notes=notes)
+    return {
+        "query": query,
+        "hits": [_hit_record(passage) for passage in hits],
+        **({"error": wrong} if wrong else {}),
+    }
+
+
 def _hit_record(passage: "Passage") -> dict[str, object]:
+    from zkchat.model.note import page_of
+
     return {
         "path": passage.path,
         "title": passage.title,
         "heading": passage.heading_path[-1] if passage.heading_path else "",
+        **({"page": page} if (page := page_of(passage.path, passage.heading_path)) else {}),
         "lines": {"first": passage.first_line, "last": passage.last_line},
         "snippet": passage.snippet,
         "score": round(passage.score, 4),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
 
@@ -11,7 +10,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.model.choices import MAX_PRIORITY, Role
 from zkchat.model.text import counted
-from zkchat.model.times import local_time, parse_time
+from zkchat.model.times import local_time
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
@@ -65,7 +64,7 @@ def show(
     role: Annotated[Role | None, typer.Option("--role", help="Only messages of this role.", show_default=False)] = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, yesterday, 3d."),
+        typer.Option("--since", metavar="TIME", help="From this day or time on, e.g. 2026-03-01, last week, 3d."),
     ] = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="Up to this day or time, e.g. 2026-03-01T18:00.")
@@ -75,15 +74,18 @@ def show(
 ) -> None:
     """Show the messages of a session, or some of them."""
     from zkchat.compose import stores
+    from zkchat.compose.calendar import calendar_for
     from zkchat.model.branches import branches_of
     from zkchat.model.session import EntryFilter, History, messages_of
+    from zkchat.vault.dates.instants import parse_instant
 
     io = current_io()
+    calendar = calendar_for(io.environment, vault)
     wanted = EntryFilter(
         last=last,
         role=role,
-        since=parse_time("--since", since, time.min, io.environment.now()),
-        until=parse_time("--until", until, time.max, io.environment.now()),
+        since=parse_instant("--since", since, calendar),
+        until=parse_instant("--until", until, calendar, at_end=True),
     )
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
@@ -332,8 +334,10 @@ def _format_part(part: "Part") -> str:
             text = f"→ {part.name} {part.arguments}"
         case parts.ToolResultPart():
             text = f"← {part.name}{' failed' if part.failed else ''}: {part.text}"
-        case parts.FilePart() | parts.ImagePart():
+        case parts.FilePart():
             text = f"[{part.name}]"
+        case parts.ImagePart():
+            text = f"[image {part.name}]"
         case parts.CompactionPart():
             text = f"{phrases.compaction_part(part)}\n{part.summary}"
         case parts.UnknownPart():

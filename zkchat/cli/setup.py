@@ -154,7 +154,7 @@ class _Questions:
     def _list_models(self, overview: "ModelOverview", services: "Sequence[HostedService]" = ()) -> list[str]:
         """Print the models with their numbers, and return their names in this order."""
         from zkchat.compose.setup import offer_within_setup
-        from zkchat.render.model_table import fold, model_facts
+        from zkchat.render.model_table import embedding_line, fold, model_facts
 
         rows, left_out = fold(overview.rows)
         names = [row.name for row in rows] + [service.name for service in services]
@@ -167,6 +167,8 @@ class _Questions:
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
             self._say(f"   {offer_within_setup(overview.offer)}")
+        if line := embedding_line(overview):
+            self._say(f"   {line}")
         return names
 
     def _model_of(self, service: "HostedService", vault: Path | None) -> dict[str, str]:

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from zkchat.cli.common import JsonOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.fix_links import fix_links
 from zkchat.cli.links import link_record
 from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
+from zkchat.cli.vectors import embed_by_server, vectors_record
 from zkchat.render.link_destinations import describe_link
+from zkchat.render.vector_progress import vector_lines
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
@@ -43,10 +46,14 @@ def index(
     with open_library(io.environment, vault, io) as (paths, library):
         with progress(io.environment, "Indexing notes") as step:
             refreshed = library.rebuild(step) if rebuild else library.refresh(step)
+        with progress(io.environment, "Reading PDFs") as step:
+            library.extract(progress=step)
         with progress(io.environment, "Reading for meaning") as step:
             sections = library.counts().sections
             library.embed(lambda done: step(done, sections) is None)
+        embeddings = embed_by_server(io, library)
         counts, warnings = library.counts(), library.warnings()
+        _note_unread_pdfs(io, vault, library)
     seconds = (io.environment.now() - started).total_seconds()
     if json_output:
         io.json(
@@ -55,14 +62,29 @@ def index(
                 **_counts_record(counts),
                 "changed": refreshed.changed,
                 "removed": refreshed.removed,
+                "vectors": vectors_record(embeddings),
                 "warnings": [asdict(warning) for warning in warnings],
                 "seconds": round(seconds, 3),
             }
         )
         return
     io.out(_format_counts(counts))
+    for line in vector_lines(embeddings):
+        io.out(line)
     io.out(f"{refreshed.changed:,} new or changed, {refreshed.removed:,} removed, in {seconds:.1f} s")
     print_warnings(io, warnings)
+
+
+def _note_unread_pdfs(io: CommandIO, vault: Path | None, library: "Library") -> None:
+    """Say how the text of PDFs can be read, where there are any and the package is missing."""
+    from zkchat.compose.pdf import INSTALL, NOT_INSTALLED, unread_reason
+    from zkchat.compose.workspace import load_workspace
+    from zkchat.model.note import is_pdf
+
+    if any(is_pdf(row.path) for row in library.files()) and (
+        unread_reason(load_workspace(io.environment, vault)) == (NOT_INSTALLED, INSTALL)
+    ):
+        io.note(f"{NOT_INSTALLED} {INSTALL}")
 
 
 @app.command()
@@ -79,6 +101,7 @@ def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
 @app.command()
 def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
     """Show where other notes name a note without a link to it. By title, file name or alias."""
+    from zkchat.model.note import line_place
     from zkchat.vault import graph
 
     io = current_io()
@@ -92,7 +115,7 @@ def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOpt
         io.note(f"No other note names {path} without a link.")
     listing = Listing(io, paths)
     for mention in found:
-        listing.line(f"{mention.path}:{mention.line}: {mention.name}")
+        listing.line(f"{line_place(mention.path, mention.line)}: {mention.name}")
         listing.aside(mention.context, indent=2)
 
 
@@ -154,6 +177,7 @@ def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
     return {
         "vault": paths.vault,
         **_counts_record(library.counts()),
+        "vectors": vectors_record(library.embedding_progress()),
         "broken_links": [link_record(each) for each in doubts.broken],
         "ambiguous_links": [link_record(each) for each in doubts.ambiguous],
         "missing_places": [link_record(each) for each in doubts.astray],
@@ -174,6 +198,8 @@ def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
     counts = library.counts()
     warnings = sorted(library.warnings(), key=lambda warning: warning.kind)
     listing.line(f"{paths.vault}\n{_format_counts(counts)}\n{_format_index(counts)}")
+    for line in vector_lines(library.embedding_progress()):
+        listing.line(line)
     found = [
         _list_some(listing, "Broken links", doubts.broken, with_closest),
         _list_some(listing, "Ambiguous links", doubts.ambiguous, _format_link),
@@ -201,7 +227,9 @@ def _list_some(
 
 
 def _format_link(followed: "Followed") -> str:
-    return f"{followed.source}:{followed.link.line}: {describe_link(followed.link, followed.found)}"
+    from zkchat.model.note import line_place
+
+    return f"{line_place(followed.source or '', followed.link.line)}: {describe_link(followed.link, followed.found)}"
 
 
 def _format_paths(paths: Sequence[str]) -> str:

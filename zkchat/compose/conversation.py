@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zkchat.compose.images import named_images
 from zkchat.compose.library import local_folders_of, open_note_library
 from zkchat.compose.paths import Paths
 from zkchat.compose.profiles import ProfileStore
@@ -68,6 +69,8 @@ class ConversationOptions:
     """The MCP servers of the process; None where none is used."""
     question: str = ""
     """What is asked at once: it is stored before a model or a note is looked for."""
+    images: tuple[Path, ...] = ()
+    """Files that go along with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,16 +128,22 @@ class NoteIndexRefresher:
     def refresh(self) -> "Refreshed":
         library = self._library
         refreshed = self._refreshed()
+        if self._bounded:
+            library.extract_in_background()
+        else:
+            from zkchat.compose.library import extract_for_search
+
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *extract_for_search(library)))
         if self._bounded or self._provider.info.calls_tools:
             library.embed_in_background()
         else:  # it is handed evidence at once
             from zkchat.compose.library import embed_for_search
 
             embed_for_search(library)
-        if self._unchecked and library.note_count():
+        if self._unchecked and not library.is_empty():
             from zkchat.vault.privacy.local_folders import unmatched
 
-            odd = unmatched(self._unchecked, [note.path for note in library.notes()])
+            odd = unmatched(self._unchecked, [row.path for row in library.indexed()])
             refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
             self._unchecked.clear()
         return refreshed
@@ -142,7 +151,7 @@ class NoteIndexRefresher:
     def _refreshed(self) -> "Refreshed":
         from zkchat.vault.indexing.indexer import Refreshed
 
-        if self._bounded and self._library.note_count():
+        if self._bounded and not self._library.is_empty():
             return self._library.refresh_within(MAX_REFRESH_SECONDS) or Refreshed()
         with self._user_interface.indexing_progress() as progress:
             return self._library.refresh(progress)
@@ -162,7 +171,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
         profiles = ProfileStore(workspace.paths).load()
         agent = _find_agent(profiles, options, journal)
         choices = _new_choices(journal, options, agent)
-        asked = journal.ask(options.question, choices) if options.question else None
+        asked = _ask(journal, workspace, options, choices) if options.question else None
         workspace, model, unmet = _choose_model(workspace, options, journal, profiles, agent)
         provider = model.provider
         library, cache_notices = stack.enter_context(open_note_library(workspace))
@@ -199,6 +208,17 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             warnings=(*(Warned(text=text) for text in notices), *unmet, *left_open),
             asked=asked,
         )
+
+
+def _ask(
+    journal: "Journal",
+    workspace: Workspace,
+    options: ConversationOptions,
+    choices: "Sequence[AgentEntry | ItemsEntry | ListingEntry]",
+) -> "Asked":
+    """Store the question that came along, with its images. Raises `UsageError` for a file that is none."""
+    images = named_images(workspace.environment, workspace.paths.vault, options.images)
+    return journal.ask(options.question, choices, images=images)
 
 
 def _cannot_write(conversation: "Conversation", options: ConversationOptions) -> tuple[str, ...]:
@@ -302,7 +322,7 @@ def _open_journal(
 
 def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple["SessionStore", tuple[str, ...]]:
     """The session store; where it cannot be opened, one that holds entries back until it can."""
-    from zkchat.storage.sessions import UnavailableSessions
+    from zkchat.storage.lazy_sessions import UnavailableSessions
 
     try:
         return stack.enter_context(open_session_store(workspace))

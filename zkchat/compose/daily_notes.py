@@ -10,6 +10,7 @@ from zkchat.vault.daily_notes import DailyNoteSettings
 
 _CORE: Final = ".obsidian/daily-notes.json"
 _PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"
+_PERIODS: Final = ("daily", "weekly", "monthly", "quarterly")
 _MAX_BYTES: Final = 100_000
 _MAX_CHARACTERS: Final = 200
 """Of a folder or a format; more is none."""
@@ -25,6 +26,14 @@ def daily_note_settings(vault: Path) -> DailyNoteSettings:
         if folder or notation or template:
             return DailyNoteSettings(folder=folder, format=notation, template=template)
     return DailyNoteSettings()
+
+
+def note_name_formats(vault: Path) -> tuple[str, ...]:
+    """The formats of the names of daily notes and of those of weeks, months and quarters, as far as they are set."""
+    periodic = obsidian_settings(vault, _PERIODIC)
+    tables = [obsidian_settings(vault, _CORE), *(periodic.get(name) for name in _PERIODS)]
+    found = [text_setting(table, "format") for table in tables if isinstance(table, dict)]
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _tables(vault: Path) -> Iterator[dict[object, object]]:

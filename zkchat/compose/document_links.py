@@ -9,7 +9,7 @@ from urllib.parse import quote
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.choices import OpenWith
 from zkchat.model.message import DocumentReference
-from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing
+from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, page_named
 from zkchat.render.links import UNKNOWN, LinkTarget
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class VaultDocumentLinks:
         if isinstance(found, Missing):
             # From the note that it stands in, a relative link may lead somewhere all the same.
             return LinkTarget(is_missing=source is not None or not link.target.startswith("."))
-        address = self.clickable(DocumentReference(wikilink=link.text, relative_path=found.path))
+        address = self.clickable(DocumentReference(wikilink=link.text, relative_path=found.path, anchor=link.anchor))
         name = Link(text="", target=link.target.rpartition("/")[2])
         is_shared = name.target != link.target and isinstance(library.resolve(name, suggestions=0), Ambiguous)
         return LinkTarget(address=address, shares_name=is_shared)
@@ -66,7 +66,10 @@ class VaultDocumentLinks:
         file = self._file(reference)
         if file is None:
             return None
-        return f"obsidian://open?path={quote(str(file), safe='')}" if self._uses_obsidian else file.as_uri()
+        place = f"#page={page}" if (page := page_named(reference.relative_path, reference.anchor)) else ""
+        if self._uses_obsidian:
+            return f"obsidian://open?path={quote(f'{file}{place}', safe='')}"
+        return f"{file.as_uri()}{place}"
 
     def clickable(self, reference: DocumentReference) -> str | None:
         """The same for what can be shown and nothing else."""

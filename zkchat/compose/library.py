@@ -1,14 +1,17 @@
 """The notes of a vault: its files, the index over them, and the folders that stay on this machine."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from zkchat.compose.calendar import calendar_of
+from zkchat.compose.embeddings import embedder_of_method, server_embedder
 from zkchat.compose.paths import Paths
+from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, open_pdf_texts
 from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
@@ -16,9 +19,13 @@ from zkchat.compose.writing import recover_interrupted_changes
 from zkchat.environment import Environment
 
 if TYPE_CHECKING:
+    from zkchat.model.note import NoteWarning
+    from zkchat.ports import CommitHistory
+    from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
+    from zkchat.vault.search.vectors import VectorSearch
 
 MAX_INDEXING_PROCESSES = 2
 """That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
@@ -46,13 +53,13 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
 
     A change whose process was killed is taken back first.
     """
-    from zkchat.providers.static_vectors import installed
+    from zkchat.compose.daily_notes import note_name_formats
     from zkchat.storage.locations import writable_cache_path
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.process_pool import ProcessPool
     from zkchat.storage.template_folders import template_folders
-    from zkchat.vault.library import Library
-    from zkchat.vault.search.vectors import VectorSearch
+    from zkchat.vault.indexing.dating import DateSources
+    from zkchat.vault.library import Library, LibraryOptions
 
     interrupted = recover_interrupted_changes(workspace)
     workers = ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1))
@@ -61,21 +68,64 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
         path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
         unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
         index = stack.enter_context(closing(SqliteNoteIndex(path)))
+        vectors, end_requests = open_vector_search(workspace, index)
+        pdf = open_pdf_texts(workspace, path, stack)
         library = Library.over(
             vault_files(workspace),
             index,
-            VectorSearch(index.vectors, installed()),
+            vectors,
             workers=workers,
-            local_only=local_globs(workspace),
             clock=monotonic,
-            templates=partial(template_folders, workspace.paths.vault),
+            options=LibraryOptions(
+                local_only=local_globs(workspace),
+                templates=partial(template_folders, workspace.paths.vault),
+                calendar=partial(calendar_of, workspace),
+                dates=DateSources(
+                    name_formats=partial(note_name_formats, workspace.paths.vault), history=git_history(workspace)
+                ),
+                extracted=pdf.store,
+                extraction=pdf.extraction,
+            ),
         )
-        yield stack.enter_context(closing(library)), (*interrupted, unwritable) if reason else interrupted
+        stack.enter_context(closing(library))
+        stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
+        yield library, (*interrupted, unwritable) if reason else interrupted
+
+
+def open_vector_search(workspace: Workspace, index: "SqliteNoteIndex") -> "tuple[VectorSearch, Callable[[], object]]":
+    """The vectors of the wanted method, with static ones behind those of a server, and what ends its requests."""
+    from zkchat.providers.static_vectors import installed
+    from zkchat.vault.search.vectors import VectorSearch
+
+    server = server_embedder(workspace)
+    search = VectorSearch(
+        index.vectors,
+        server or installed(),
+        base=installed(),
+        former=partial(embedder_of_method, workspace),
+        query_seconds=workspace.settings.embeddings.query_timeout,
+        clock=monotonic,
+    )
+    return search, server.close if server else lambda: None
 
 
 def embed_for_search(library: "Library") -> None:
     """Compute missing vectors, but not for longer than somebody waits for a search."""
     library.embed(lambda done: done < MAX_EMBEDDED_BEFORE_SEARCH)
+
+
+def git_history(workspace: Workspace) -> "CommitHistory":
+    from zkchat.storage.git.history import GitHistory
+
+    environment = workspace.environment
+    return GitHistory(workspace.paths.vault, environment.variables, environment.temporary_folders)
+
+
+def extract_for_search(library: "Library") -> "tuple[NoteWarning, ...]":
+    """Extract missing texts of PDFs, but not for longer than somebody waits for a search; says how many are left."""
+    extracted = library.extract(seconds=MAX_SECONDS_BEFORE_SEARCH)
+    notice = extracted.notice()
+    return (*extracted.warnings, notice) if notice else extracted.warnings
 
 
 def vault_files(workspace: Workspace) -> "VaultFiles":

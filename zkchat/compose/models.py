@@ -52,6 +52,7 @@ async def survey_models(workspace: "Workspace", in_use: "ModelInfo | None" = Non
         in_use=name,
         why=why,
         offer=choice.offer if choice else "",
+        embeddings=workspace.settings.embeddings.model,
         rows=tuple(sorted(marked, key=lambda row: not row.is_in_use)),
         listings=tuple(listings.values()),
     )
@@ -93,6 +94,7 @@ def _row(info: "ModelInfo", listing: ModelListing) -> ModelRow:
         name=info.name,
         window=info.context_limit,
         calls_tools=info.calls_tools,
+        sees_images=info.sees_images,
         is_small=info.needs_evidence,
         on_this_machine=info.on_this_machine,
         place=_place(listing, on_this_machine=info.on_this_machine),
@@ -127,6 +129,7 @@ def _named_rows(workspace: "Workspace", listings: Mapping[str, ModelListing]) ->
             model=f"{model.provider}:{model.id}",
             window=model.context_limit or (listed.context_limit if listed else None),
             calls_tools=tools,
+            sees_images=listed.sees_images if model.sees_images is None and listed else model.sees_images,
             is_small=bool(listed and listed.needs_evidence and not tools),
             on_this_machine=on_this_machine,
             place=_place(listing, on_this_machine=on_this_machine),

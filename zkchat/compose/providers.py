@@ -54,6 +54,7 @@ def provider_context(workspace: "Workspace") -> "ProviderContext":
                     context_limit=model.context_limit,
                     temperature=model.temperature,
                     calls_tools=model.calls_tools,
+                    sees_images=model.sees_images,
                     options=model.options,
                     local=model.local,
                 ),
@@ -70,9 +71,8 @@ def provider_sections(settings: "Settings") -> Mapping[str, Mapping[str, object]
 
 def key_variables(settings: "Settings") -> tuple[str, ...]:
     """The environment variables that hold keys, as far as the settings name them."""
-    return tuple(
-        str(section["api_key_env"]) for section in provider_sections(settings).values() if "api_key_env" in section
-    )
+    sections = (*provider_sections(settings).values(), dict(settings.embeddings))
+    return tuple(str(section["api_key_env"]) for section in sections if section.get("api_key_env"))
 
 
 def create_provider(workspace: "Workspace") -> ModelInUse:

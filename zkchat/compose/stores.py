@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from zkchat.memory.facts import Memory
     from zkchat.ports import SessionStore
     from zkchat.storage.durable_database import DurableDatabase
+    from zkchat.storage.lazy_sessions import LazySessions
     from zkchat.storage.locations import Locations
     from zkchat.storage.memories import LazyMemories, SqliteMemories
     from zkchat.storage.recovery import Recovered
-    from zkchat.storage.sessions import LazySessions, SqliteSessions
+    from zkchat.storage.sessions import SqliteSessions
     from zkchat.storage.summaries import SqliteSummaries
 
     FactStore = SqliteMemories | LazyMemories
@@ -51,9 +52,10 @@ def open_session_store(
 ) -> Iterator[tuple["SqliteSessions | LazySessions", tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
     from zkchat.storage import sessions
+    from zkchat.storage.lazy_sessions import LazySessions
 
     file = DurableFile(workspace, "sessions.db", sessions.open_sessions)
-    store, notices = file.recover() if file.exists else (sessions.LazySessions(file), ())
+    store, notices = file.recover() if file.exists else (LazySessions(file), ())
     with store:
         yield store, notices
 

@@ -1,7 +1,7 @@
 """The wiring of a turn: from values and ports alone (`build_turn`), or over the files of a vault (`open_turn`)."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from zkchat.chat.archive_recall import ArchiveRecall
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
 from zkchat.chat.given_notes import GivenNotes
+from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request import RequestBuilder
@@ -17,6 +18,7 @@ from zkchat.chat.request_plan import PageApprovals, RequestPlanner
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits, ToolLoop
 from zkchat.chat.turn import IndexRefresher, Turn
+from zkchat.compose.images import read_image_file
 from zkchat.compose.proposals import ProposalParts, proposals_over
 from zkchat.compose.providers import may_answer_anytime, tokenizer_of
 from zkchat.compose.server_connections import ServerConnections
@@ -30,6 +32,7 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selector
 from zkchat.context.strategies import Retention
 from zkchat.errors import StorageError
+from zkchat.model.images import ImageDetail
 from zkchat.tools.attachments import attachment_tools
 from zkchat.tools.explore import CORE_TOOLS, explore_tools
 from zkchat.tools.memory import memory_tools
@@ -72,6 +75,9 @@ class TurnSettings:
     strict: bool = False
     quoted_passages: int = DEFAULT_LIMIT
     """Passages that an answer without a model quotes at most."""
+    max_images: int = MAX_IMAGES
+    """Images that go along with one message at most."""
+    image_detail: ImageDetail = "high"
 
     @classmethod
     def from_settings(cls, settings: "Settings", options: "ConversationOptions", *, private: bool) -> "TurnSettings":
@@ -102,6 +108,8 @@ class TurnSettings:
             private=private or options.private,
             strict=options.strict,
             quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
+            max_images=settings.images.max_count,
+            image_detail=settings.images.detail,
         )
 
 
@@ -132,6 +140,8 @@ class TurnParts:
     """What the model has proposed in this turn, which its library shows."""
     servers: "ServerParts | None" = None
     """The MCP servers, and who is asked about calls of their tools."""
+    read_file: ReadFile = no_files
+    """Reads the images that the user names, wherever they are."""
     proposals: "Callable[[GuardedLibrary, Readings], Proposals] | None" = None
     """Makes what the model may propose changes with, over the notes that it may see."""
 
@@ -146,7 +156,14 @@ def build_turn(parts: TurnParts) -> Turn:
     journal.privacy = privacy
     readings = Readings(library, GivenNotes(journal=journal, privacy=privacy)) if parts.proposals else None
     proposals = parts.proposals(library, readings) if parts.proposals and readings else None
-    requests = _request_builder(parts, library, privacy, proposals, readings)
+    images = MessageImages(
+        library=library,
+        provider=provider,
+        read_file=parts.read_file,
+        most=settings.max_images,
+        detail=settings.image_detail,
+    )
+    requests = replace(_request_builder(parts, library, privacy, proposals, readings), images=images)
     summaries = Summaries(library, parts.summary_cache)
     loop = ToolLoop(
         provider=provider,
@@ -156,6 +173,7 @@ def build_turn(parts: TurnParts) -> Turn:
         journal=journal,
         library=library,
         summaries=summaries,
+        images=images,
         limits=settings.limits,
         readings=readings,
     )
@@ -172,6 +190,7 @@ def build_turn(parts: TurnParts) -> Turn:
         answer_check=AnswerCheck(loop=loop, is_wanted=settings.check_answers),
         summaries=summaries,
         tokenizer=tokenizer,
+        images=images,
         proposals=proposals,
         servers=parts.servers.access if parts.servers else None,
         strict=settings.strict,
@@ -323,6 +342,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
         search=stack.enter_context(open_message_search(workspace)),
         summary_cache=_open_summary_cache(stack, opened),
         user_interface=opened.user_interface,
+        read_file=read_image_file,
         staged=writing.staged if writing else None,
         proposals=writing.proposals if writing else None,
         servers=servers,

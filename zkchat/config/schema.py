@@ -11,8 +11,9 @@ from pydantic.fields import FieldInfo
 
 from zkchat.config.urls import validate_http_url
 from zkchat.model import globs
-from zkchat.model.choices import CompactionStrategy, OpenWith, PanelView, ThinkingView, WriteMode
+from zkchat.model.choices import CompactionStrategy, OpenWith, PanelView, ThinkingView, Weekday, WriteMode
 from zkchat.model.goal import DEFAULT_MINUTES, DEFAULT_STEPS, DEFAULT_TOKENS
+from zkchat.model.images import ImageDetail
 from zkchat.model.providers import ProviderName
 
 
@@ -53,6 +54,18 @@ def _validate_whole_path(path: str) -> str:
     return path
 
 
+def _validate_time_zone(name: str) -> str:
+    """Raises ValueError for a name that this system knows no time zone by."""
+    if name:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, OSError) as error:
+            raise ValueError("There is no such time zone.") from error
+    return name
+
+
 HttpAddress = Annotated[
     str,
     AfterValidator(validate_http_url),
@@ -69,10 +82,21 @@ VariableName = Annotated[
     Expects("the name of an environment variable in capitals, and never the key itself"),
     Redacted(),
 ]
+OptionalVariableName = Annotated[
+    str,
+    Field(pattern=r"^([A-Z_][A-Z0-9_]*)?$"),
+    Expects("the name of an environment variable in capitals, and never the key itself, or empty"),
+    Redacted(),
+]
 Globs = Annotated[
     tuple[Annotated[str, Field(max_length=globs.MAX_CHARS)], ...],
     Field(max_length=globs.MAX_GLOBS),
     Expects(f"a list of texts (at most {globs.MAX_GLOBS}, of up to {globs.MAX_CHARS} characters each)"),
+]
+TimeZoneName = Annotated[
+    str,
+    AfterValidator(_validate_time_zone),
+    Expects("the name of a time zone, such as Europe/Berlin, or empty"),
 ]
 WholePath = Annotated[
     str,
@@ -99,6 +123,19 @@ class Vault(SettingsSection):
     )
     max_note_bytes: int = Field(
         default=5_000_000, ge=1, description="Notes larger than this are known by name only, and a notice says so."
+    )
+    pdf: bool = Field(
+        default=True,
+        description="Whether the text of PDFs is read, searched and cited, where the extra `zkchat[pdf]` is installed.",
+    )
+    max_pdf_bytes: int = Field(
+        default=100_000_000, ge=1, description="PDFs larger than this are known by name only, and a notice says so."
+    )
+    max_pdf_pages: int = Field(
+        default=2_000, ge=1, le=100_000, description="Pages that are read of a PDF; a notice says where there are more."
+    )
+    max_pdf_seconds: int = Field(
+        default=60, ge=1, le=3_600, description="Seconds that the text of one PDF may take; after that it is given up."
     )
 
 
@@ -285,6 +322,57 @@ class OpenAI(SettingsSection):
     local: bool = Field(default=True, description=_LOCAL_SERVER)
 
 
+class Embeddings(SettingsSection):
+    model: Annotated[
+        str,
+        Field(pattern=r"^((ollama|openai):.+)?$"),
+        Expects('"ollama:NAME" or "openai:NAME", such as ollama:nomic-embed-text, or empty'),
+    ] = Field(
+        default="",
+        description="The model whose vectors the search uses: `ollama:nomic-embed-text`, "
+        "`openai:text-embedding-3-small`. Your notes are sent to its server, `local` ones only if it is on this "
+        "machine. Empty: the vectors that come with zkchat.",
+    )
+    base_url: OptionalHttpAddress = Field(
+        default="", description="Address of its server. Empty: `ollama.host` or `openai.base_url`."
+    )
+    api_key_env: OptionalVariableName = Field(
+        default="",
+        description="Name of the environment variable that holds the key for `embeddings.base_url`. Empty: the key of "
+        "`openai.api_key_env` where the server is the same or OpenAI itself, else none.",
+    )
+    dimensions: int | None = Field(
+        default=None,
+        ge=16,
+        le=16_384,
+        description="Numbers that a vector is to have, for models that can shorten theirs. Unset: the model's own.",
+    )
+    query_prefix: str | None = Field(
+        default=None, description="What is put before a question. Unset: what is known of the model."
+    )
+    document_prefix: str | None = Field(
+        default=None, description="What is put before a passage. Unset: what is known of the model."
+    )
+    batch_size: int = Field(default=32, ge=1, le=2_048, description="Passages that are sent at once.")
+    timeout: float = Field(default=60.0, gt=0, le=3_600, description="Seconds that the server may take for them.")
+    query_timeout: float = Field(
+        default=1.0,
+        gt=0,
+        le=3,
+        description="Seconds that a search waits for the vector of its question. Then it goes by words and by the "
+        "vectors that come with zkchat.",
+    )
+    options: dict[str, object] = Field(
+        default={},
+        description="What else is sent with every request, as the server knows it: `{ num_ctx = 2048 }`.",
+    )
+    local: bool = Field(
+        default=True,
+        description="`false`: the model runs on another machine although its server's address is this one, and gets no "
+        "local notes.",
+    )
+
+
 class UserInterface(SettingsSection):
     color: Annotated[Literal["auto", "always", "never"], Harmless()] = Field(
         default="auto", description="When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set."
@@ -311,6 +399,29 @@ class UserInterface(SettingsSection):
     )
 
 
+class CalendarSettings(SettingsSection):
+    first_day_of_week: Annotated[Weekday, Harmless()] = Field(
+        default="monday", description="The day on which `this week` begins. Weeks with a number (`2026-W10`) are ISO's."
+    )
+    time_zone: Annotated[TimeZoneName, Harmless()] = Field(
+        default="", description="The time zone in which a day begins, for words such as `today`. Empty: the system's."
+    )
+
+
+class Images(SettingsSection):
+    max_count: int = Field(
+        default=8,
+        ge=0,
+        le=50,
+        description="Images that go along with one message, to a model that sees. 0: none; it reads their names.",
+    )
+    detail: ImageDetail = Field(
+        default="high",
+        description="How closely a model looks at an image. `low`: it is sent with 512 pixels on its longer side, for "
+        "few tokens.",
+    )
+
+
 class Model(SettingsSection):
     provider: ProviderName = Field(description="Who runs it.")
     id: Annotated[str, Field(min_length=1), Expects("the name that the provider knows it by")] = Field(
@@ -332,6 +443,11 @@ class Model(SettingsSection):
         default=None,
         description="Whether it is offered tools; else zkchat searches for it. Unset: what the provider says.",
     )
+    sees_images: bool | None = Field(
+        default=None,
+        description="Whether images are sent to it; else it reads their names. Unset: what the provider says, and for "
+        "OpenAI's own models what is known of them.",
+    )
     options: dict[str, object] = Field(
         default_factory=dict,
         description="What else is sent with every request, as the server knows it: `{ top_p = 0.9 }`.",
@@ -352,6 +468,7 @@ class Settings(SettingsSection):
     models: dict[str, Model] = Field(default_factory=dict, description="Models by names of your own.")
     vault: Vault = Vault()
     limits: Limits = Limits()
+    images: Images = Images()
     storage: Storage = Storage()
     context: Context = Context()
     memory: Memory = Memory()
@@ -359,9 +476,11 @@ class Settings(SettingsSection):
     references: References = References()
     ollama: Ollama = Ollama()
     openai: OpenAI = OpenAI()
+    embeddings: Embeddings = Embeddings()
     write: Write = Write()
     goal: Goals = Goals()
     ui: UserInterface = UserInterface()
+    calendar: CalendarSettings = CalendarSettings()
     mcp: Mcp = Mcp()
     mcpServers: Annotated[dict[str, object], UserOnly(), Redacted()] = Field(  # as other programs call it
         default={},

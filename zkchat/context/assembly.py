@@ -12,8 +12,9 @@ from hashlib import sha256
 from typing import Final
 
 from zkchat.context.budget import Budget, TokenCounts, usage_of
-from zkchat.context.calibration import Calibration, RequestSize, TokenFeatures, features_of, sum_features
+from zkchat.context.calibration import IMAGES, Calibration, RequestSize, TokenFeatures, features_of, sum_features
 from zkchat.context.formatting import format_message, format_summary
+from zkchat.context.images import ImageLook, ImageView, NoImages, images_of
 from zkchat.context.instructions import STRICT
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.message import (
@@ -145,6 +146,8 @@ class _FormattedMessage:
     short: Mapping[str, str]
     """Its short form, or those of its tool results by call."""
     prompt: Sequence[PromptMessage]
+    looks: Sequence[ImageLook]
+    """What becomes of each of its images."""
     items: Sequence[RequestItem]
     """The message, and what it brings along as items of their own."""
     contents: Mapping[str, str]
@@ -153,8 +156,9 @@ class _FormattedMessage:
 class Assembler:
     """Assembles one request after the other, and caches what the last one held of each message."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, images: ImageView | None = None) -> None:
         self._tokenizer = tokenizer
+        self._images = images or NoImages()
         self._formatted: Mapping[str, _FormattedMessage] = {}
         """By id, the messages of the last request."""
         self._features: Mapping[str, TokenFeatures] = {}
@@ -175,7 +179,8 @@ class Assembler:
         self._features = {
             said.text: self._features.get(said.text) or features_of(said.text) for said in request.messages
         }
-        features = sum_features(self._features[said.text] for said in request.messages)
+        of_images = {IMAGES: counts.images} if counts.images else {}
+        features = sum_features([*(self._features[said.text] for said in request.messages), of_images])
         expected = calibration.expected(RequestSize(counts.total, features))
         usage = usage_of(budget, counts, expected=expected, exact=self._tokenizer.exact)
         usage = usage.model_copy(update={"token_features": features})
@@ -196,7 +201,8 @@ class Assembler:
         if before == [message.role for message in said]:
             return 0
         counted = sum(item.tokens for item in items if item.type == "message" or item.this_turn_only)
-        return prompt_tokens(said, self._tokenizer) - counted
+        images = sum(item.tokens for item in items if item.type == "image")
+        return prompt_tokens(said, self._tokenizer) + images - counted
 
     def _format_window(self, window: Window, can_read: bool) -> dict[str, _FormattedMessage]:
         short: dict[str, dict[str, str]] = {}
@@ -208,9 +214,11 @@ class Assembler:
 
     def _format_cached(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _FormattedMessage:
         known = self._formatted.get(message.id)
-        if known and known.message is message and (known.can_read, known.short) == (can_read, short):
+        looks = [] if "" in short else [*map(self._images.look, images_of(message))]
+        is_same = known and known.message is message
+        if known and is_same and (known.can_read, known.short, known.looks) == (can_read, short, looks):
             return known
-        return _formatted(message, short, can_read, self._tokenizer)
+        return _formatted(message, short, looks, can_read, self._tokenizer)
 
 
 def assemble(
@@ -238,6 +246,7 @@ def request_from(
     said = [item for item in sent if item.type == "message"]
     asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
     evidence = _evidence_parts(messages[asked.name]) if asked else []
+    unsent = _reasons_by_message(context)
     prompt = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
     for item in said:
         beside = this_turn if item is asked else ()
@@ -245,7 +254,12 @@ def request_from(
             prompt.extend(known[item.name])
             continue
         short = json.loads(contents[item.digest]) if item.digest else {}
-        prompt.extend(format_message(messages[item.name], can_read=context.can_read, condensed=short, beside=beside))
+        reasons = unsent.get(item.name, ())
+        prompt.extend(
+            format_message(
+                messages[item.name], can_read=context.can_read, condensed=short, beside=beside, unsent=reasons
+            )
+        )
     return ModelRequest(
         messages=alternating(prompt),
         tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),
@@ -254,7 +268,9 @@ def request_from(
         is_doubtful=any(part.is_doubtful for part in evidence),
         excerpts=tuple(found for part in evidence for found in part.excerpts),
         listing=next((part.listing for part in evidence if part.listing), None),
+        remark=" ".join(part.remark for part in evidence if part.remark),
         is_small_talk=asked is not None and not evidence and not topic_terms(messages[asked.name].text),
+        has_unseen_images=asked is not None and any(unsent.get(asked.name, ())),
         window=context.usage.window if context.usage else 0,
     )
 
@@ -281,6 +297,15 @@ def _tool(text: str, server: str) -> ToolSpec:
     """The tool of a record: its definition, or in older sessions the tool itself."""
     stored = json.loads(text)
     return ToolSpec.model_validate({**stored.get("function", stored), "server": server})
+
+
+def _reasons_by_message(context: RequestContext) -> dict[str, list[str]]:
+    """By id of its message, why each of its images was left out; empty for those that were sent."""
+    reasons: dict[str, list[str]] = {}
+    for item in context.items:
+        if item.type == "image":
+            reasons.setdefault(item.part_of, []).append("" if item.tokens else item.reason)
+    return reasons
 
 
 def _evidence_parts(message: ChatMessage) -> list[EvidencePart]:
@@ -312,16 +337,22 @@ def _items(
 
 
 def _formatted(
-    message: ChatMessage, short: Mapping[str, str], can_read: bool, tokenizer: Tokenizer
+    message: ChatMessage, short: Mapping[str, str], looks: Sequence[ImageLook], can_read: bool, tokenizer: Tokenizer
 ) -> _FormattedMessage:
-    prompt = format_message(message, can_read=can_read, condensed=short)
-    tokens = prompt_tokens(prompt, tokenizer)
+    prompt = format_message(message, can_read=can_read, condensed=short, unsent=[look.reason for look in looks])
+    tokens = prompt_tokens(prompt, tokenizer) + sum(look.tokens for look in looks)
     text = json.dumps(short, ensure_ascii=False) if short else ""
     contents = {digest(text): text} if text else {}
     item = RequestItem(type="message", name=message.id, tokens=tokens, digest="".join(contents))
-    attached = () if short else _attached_items(message, tokenizer)
+    attached = () if short else (*_attached_items(message, tokenizer), *_image_items(message, looks))
     return _FormattedMessage(
-        message=message, can_read=can_read, short=short, prompt=prompt, items=(item, *attached), contents=contents
+        message=message,
+        can_read=can_read,
+        short=short,
+        prompt=prompt,
+        looks=looks,
+        items=(item, *attached),
+        contents=contents,
     )
 
 
@@ -353,6 +384,22 @@ def _attached_items(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[Requ
                 )
 
 
+def _image_items(message: ChatMessage, looks: Iterable[ImageLook]) -> Iterator[RequestItem]:
+    """One for each image. Of one that is not sent, the model reads the name and why; that is part of the message."""
+    for image, look in zip(images_of(message), looks, strict=True):
+        origin = f"embedded in {image.embedded_in}" if image.embedded_in else "comes with the message"
+        yield RequestItem(
+            type="image",
+            name=image.file or image.name,
+            title=image.name if image.file else "",
+            include="manual",
+            tokens=look.tokens,
+            digest=image.digest,
+            reason=look.reason or f"{origin}; {image.width}×{image.height} pixels",
+            part_of=message.id,
+        )
+
+
 def _attached_item(
     message: ChatMessage,
     type_: ItemType,
@@ -378,13 +425,14 @@ def _counts(items: Sequence[RequestItem]) -> TokenCounts:
     def total(*types: ItemType, attached: bool = False) -> int:
         return sum(item.tokens for item in items if item.type in types and bool(item.part_of) == attached)
 
-    attached = total("reference", "evidence", attached=True)
+    attached, images = total("reference", "evidence", attached=True), total("image", attached=True)
     return TokenCounts(
         system=total("system", "rule") + MESSAGE_OVERHEAD,
         tools=total("tool"),
         memory=total("memory", "summary", "recall"),
         references=total("reference", "evidence") + attached,
-        messages=total("message", "outcome") - attached,
+        images=images,
+        messages=total("message", "outcome") - attached - images,
     )
 
 

@@ -41,10 +41,11 @@ class TokenCounts:
     messages: int = 0
     memory: int = 0
     references: int = 0
+    images: int = 0
 
     @property
     def total(self) -> int:
-        return self.system + self.tools + self.messages + self.memory + self.references
+        return self.system + self.tools + self.messages + self.memory + self.references + self.images
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +126,9 @@ def budget_for(info: ModelInfo, shares: Shares) -> Budget:
 def usage_of(budget: Budget, counts: TokenCounts, *, expected: int, exact: bool) -> ContextUsage:
     """Our counts of one request, scaled to what the model's server is expected to count."""
     scale = expected / counts.total if counts.total else 1.0
-    system, tools, memory, references = (
-        round(scale * part) for part in (counts.system, counts.tools, counts.memory, counts.references)
-    )
-    messages = max(0, expected - system - tools - memory - references)
+    parts = (counts.system, counts.tools, counts.memory, counts.references, counts.images)
+    system, tools, memory, references, images = (round(scale * part) for part in parts)
+    messages = max(0, expected - system - tools - memory - references - images)
     limit = budget.messages_limit(system=system, tools=tools)
     return ContextUsage(
         system=system,
@@ -136,6 +136,7 @@ def usage_of(budget: Budget, counts: TokenCounts, *, expected: int, exact: bool)
         messages=messages,
         memory=memory,
         references=references,
+        images=images,
         window=budget.window,
         reserve=budget.reserve,
         threshold=budget.threshold,
@@ -144,7 +145,7 @@ def usage_of(budget: Budget, counts: TokenCounts, *, expected: int, exact: bool)
         budgets={
             "system": BudgetUse(used=system, limit=budget.system),
             "tools": BudgetUse(used=tools, limit=budget.tools),
-            "messages": BudgetUse(used=messages + references + memory, limit=limit),
+            "messages": BudgetUse(used=messages + references + images + memory, limit=limit),
             "memory": BudgetUse(used=memory, limit=budget.memory_limit),
         },
     )

@@ -24,6 +24,8 @@ MESSAGES: Final = "messages"
 DIGITS: Final = "digits"
 FOREIGN: Final = "foreign"
 """Characters of lines that are in another language than English, by their stop words."""
+IMAGES: Final = "images"
+"""Tokens of images, as we count them."""
 _SCRIPTS = {
     "latin": "\u0080-\u024f",
     "greek and cyrillic": "\u0250-\u058f",
@@ -66,6 +68,7 @@ _OTHER_TOKENIZER: Mapping[str, Prior] = {
     MESSAGES: Prior(0.0, 3.0),
     DIGITS: Prior(0.2, 0.3),
     FOREIGN: Prior(0.07, 0.05),
+    IMAGES: Prior(0.0, 0.5),
     **dict.fromkeys(SCRIPTS, Prior(0.4, 0.2)),
 }
 _OUR_TOKENIZER: Mapping[str, Prior] = {

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
 from typing import Final
 
+from zkchat.context.images import describe_images, with_reasons
 from zkchat.model.message import (
     ChatMessage,
     CompactionPart,
@@ -12,23 +13,29 @@ from zkchat.model.message import (
     Evidence,
     EvidencePart,
     FilePart,
-    ImagePart,
     ToolCallPart,
     ToolResultPart,
 )
 from zkchat.model.prompt import PromptMessage
-from zkchat.model.quotation import place_of
+from zkchat.model.quotation import place_of, time_of
 from zkchat.model.session import IndexedMessage
 
+NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
 _DOCUMENT: Final = re.compile(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n(.*?)(?:\n</document>|\Z)', re.DOTALL)
 
 
 def format_message(
-    message: ChatMessage, *, can_read: bool, condensed: Mapping[str, str] | None = None, beside: Sequence[str] = ()
+    message: ChatMessage,
+    *,
+    can_read: bool,
+    condensed: Mapping[str, str] | None = None,
+    beside: Sequence[str] = (),
+    unsent: Sequence[str] = (),
 ) -> list[PromptMessage]:
     """A message as the model sees it. `condensed` holds its short form, or those of its tool results by call.
 
-    `beside` are texts that are sent with it this time, and not again.
+    `beside` are texts that are sent with it this time, and not again. `unsent` says of each image why it is left out.
+    A short form is text alone.
     """
     short = condensed or {}
     results = [part for part in message.parts if isinstance(part, ToolResultPart)]
@@ -39,9 +46,9 @@ def format_message(
             )
             for part in results
         ]
-    text = short[""] if "" in short else augmented_text(message, can_read=can_read)
+    text = short[""] if "" in short else augmented_text(message, can_read=can_read, unsent=unsent)
     calls = tuple(part for part in message.parts if isinstance(part, ToolCallPart))
-    images = tuple(part for part in message.parts if isinstance(part, ImagePart))
+    images = tuple(image for image, reason in with_reasons(message, unsent) if not reason and "" not in short)
     if not (text or calls or images):
         return []  # an answer that failed before its first word
     return [
@@ -49,15 +56,20 @@ def format_message(
     ]
 
 
-def augmented_text(message: ChatMessage, *, can_read: bool) -> str:
+def augmented_text(message: ChatMessage, *, can_read: bool, unsent: Sequence[str] = ()) -> str:
     """The words of a message, followed by what its links and the search brought along."""
     if message.role != "user":
         return message.text
     blocks = [
         message.text,
         _reference_list(message.references, can_read=can_read),
+        describe_images(with_reasons(message, unsent)),
         *(_format_file(part) for part in message.parts if isinstance(part, FilePart)),
-        *(format_evidence(part.evidence) for part in message.parts if isinstance(part, EvidencePart) and part.evidence),
+        *(
+            format_evidence(part.evidence, part.remark)
+            for part in message.parts
+            if isinstance(part, EvidencePart) and part.evidence
+        ),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -69,7 +81,7 @@ def _reference_list(references: Sequence[DocumentReference], *, can_read: bool) 
     lines = ["Referenced Documents:", *(_reference_line(reference) for reference in linked)]
     if can_read and any(each.extent for each in linked):
         lines.append("(read_document gives the text of those that do not follow below, or follow in part.)")
-    elif can_read and any(reference.relative_path and not reference.included for reference in linked):
+    elif can_read and any(each.relative_path and not (each.included or each.unsent) for each in linked):
         lines.append("(read_document gives the text of those that do not follow below.)")
     return "\n".join(lines)
 
@@ -83,17 +95,21 @@ def _reference_line(reference: DocumentReference) -> str:
     return f"- {reference.wikilink} is {reference.relative_path}{summary}"
 
 
-def format_evidence(evidence: Iterable[Evidence]) -> str:
-    """Passages of notes, each with its note and heading, marked as data."""
-    body = _contained("\n".join(map(_format_passage, evidence)), "evidence")
-    return f"<evidence>\n{body}\n</evidence>"
+def format_evidence(evidence: Iterable[Evidence], remark: str = "") -> str:
+    """Passages of notes, each with its note and heading, marked as data; before them, of which days they are."""
+    passages = [*evidence]
+    lines = [*([f"({remark})"] if remark else []), *map(_format_passage, passages)]
+    body = _contained("\n".join(lines), "evidence")
+    newest = f"\n({NEWEST_COUNTS})" if any(each.outdated_by for each in passages) else ""
+    return f"<evidence>\n{body}\n</evidence>{newest}"
 
 
 def _format_passage(passage: Evidence) -> str:
     """On one line if it has one; else indented below its place, so that no line passes for another passage."""
     lines = passage.text.strip().splitlines()
     separator, indented = (" ", lines) if len(lines) < 2 else ("\n", [f"  {line}".rstrip() for line in lines])
-    return f"- {place_of(passage)}:{separator}" + "\n".join(indented)
+    time = f" ({told})" if (told := time_of(passage)) else ""
+    return f"- {place_of(passage)}{time}:{separator}" + "\n".join(indented)
 
 
 def _contained(text: str, tag: str) -> str:

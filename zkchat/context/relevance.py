@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError, StorageError
-from zkchat.ports import Embedder, VectorCache
+from zkchat.ports import TextEmbedder, VectorCache
 from zkchat.vault.search.terms import query_terms
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Relevance:
     Without an embedder, or with one that fails, words alone count.
     """
 
-    def __init__(self, embedder: Embedder | None = None, cache: VectorCache | None = None) -> None:
+    def __init__(self, embedder: TextEmbedder | None = None, cache: VectorCache | None = None) -> None:
         self._embedder = embedder
         self._cache = cache
         self._terms: dict[str, frozenset[str]] = {}

@@ -5,24 +5,27 @@ from typing import Final
 from zkchat.context.condensing import Count, condense_message
 from zkchat.context.documents import MIN_EXCERPT_TOKENS, TAG_TOKENS, excerpt_document
 from zkchat.context.formatting import augmented_text
+from zkchat.context.images import NO_ROOM, images_of, words_alone
 from zkchat.context.strategies import truncation_level
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, Part, TextPart
+from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ImagePart, Part, TextPart
 
 READ_ON: Final = "(read_attachment reads on in this text.)"
 
 
 def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool) -> str:
     """A message in at most `budget` tokens: its words as they are, and of its documents what there is room for; only
-    where the words alone are too long, a short form of them."""
-    words = _without_documents(message)
-    text = augmented_text(words, can_read=can_read)
+    where the words alone are too long, a short form of them. Of its images their names stay."""
+    words, unsent = _without_documents(message), [NO_ROOM] * len(images_of(message))
+    text = augmented_text(words, can_read=can_read, unsent=unsent)
     if count(text) > budget:
+        if unsent and count(bare := words_alone(message)) <= budget:
+            return bare
         remark = READ_ON if can_read and message.role == "user" else ""
         return condense_message(message.text, budget, count, remark=remark)
     room = budget - count(text)
     while room >= MIN_EXCERPT_TOKENS:
         shown = _with_documents(message, words, room, count)
-        longer = augmented_text(shown, can_read=can_read)
+        longer = augmented_text(shown, can_read=can_read, unsent=unsent)
         over = count(longer) - budget
         if over <= 0:
             return longer
@@ -33,7 +36,7 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
 def _without_documents(message: ChatMessage) -> ChatMessage:
     """The words of a message, and its links as links to documents that do not follow."""
     references = tuple(each.model_copy(update={"included": False, "extent": ""}) for each in message.references)
-    parts = tuple(part for part in message.parts if isinstance(part, TextPart))
+    parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
     return message.model_copy(update={"parts": parts, "references": references})
 
 

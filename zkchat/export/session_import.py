@@ -22,7 +22,7 @@ from zkchat.export.foreign_messages import ConversationReader, ForeignConversati
 from zkchat.export.foreign_parts import text_at
 from zkchat.export.import_report import Tally
 from zkchat.export.session_json import VERSION, Json
-from zkchat.model.message import ChatMessage
+from zkchat.model.message import ChatMessage, ImagePart
 from zkchat.model.session import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.model.text import shorten
 
@@ -279,7 +279,21 @@ def _own_bodies(value: Mapping[str, Json], entries: Sequence[Json], now: datetim
     version = value.get("version", VERSION)
     if not isinstance(version, int) or version > VERSION:
         raise SessionError("A newer zkchat wrote this file.", hint="Bring zkchat up to date and import it again.")
-    return [_entry(number, entry, now).body for number, entry in enumerate(entries, start=1)]
+    return [_without_files(_entry(number, entry, now).body) for number, entry in enumerate(entries, start=1)]
+
+
+def _without_files(body: EntryBody) -> EntryBody:
+    """The entry without the places of images outside a vault: they are another machine's, or a stranger's guess."""
+    if not isinstance(body, MessageEntry):
+        return body
+    named = {"file": "", "digest": ""}
+    parts = tuple(
+        part.model_copy(update=named) if isinstance(part, ImagePart) and part.file else part
+        for part in body.message.parts
+    )
+    return (
+        body if parts == body.message.parts else MessageEntry(message=body.message.model_copy(update={"parts": parts}))
+    )
 
 
 def _entry(number: int, value: Json, now: datetime) -> Entry:

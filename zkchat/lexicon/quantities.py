@@ -72,7 +72,7 @@ WEEKDAYS: Final = {
 UNSPACED_WEEKDAYS: Final = r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜"
 UNSPACED_UNITS: Final = (
     "个月 小时 分钟 欧元 美元 公里 厘米 公斤 週間 時間 ユーロ ドル 円 天 日 年 月 周 点 時 分 秒 元 岁 歳 "
-    "次 回 人 米 度 克 个 個 本 台 匹 羽 只 ％ %"
+    "次 回 人 米 度 克 个 個 本 台 匹 羽 只 席 脚 枚 冊 頭 把 张 辆 条 ％ %"
 )
 
 APPROXIMATIONS: Final = (

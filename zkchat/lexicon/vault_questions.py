@@ -23,8 +23,9 @@ ENGLISH: Final = {
     "vault": "vault|zettelkasten|notebook|knowledge base|collection of notes|note collection",
     "changed": """
         changed|change|changes|modified|modify|edited|edit|updated|update|touched|touch|altered|worked on|work on
-        working on|written|wrote|write|created|create|added|add|saved|revised
+        working on|revised
     """,
+    "written": "written|wrote|write|created|create|added|add|saved",
     "new": "new",
     "recent": "recently|lately|of late|recent|latest changes|last changes|recent changes",
     "newest": """
@@ -80,19 +81,6 @@ ENGLISH: Final = {
     """,
     "folder": "folder|folders|directory|directories|subfolders",
     "infolder": "in folder|in the folder|inside the folder|in my folder|in directory|in the directory|under folder",
-    "since": "since|after",
-    "last": "last|past|previous",
-    "day": "day|days",
-    "week": "week|weeks",
-    "month": "month|months",
-    "today": "today|today's",
-    "yesterday": "yesterday|yesterday's",
-    "this_week": "this week|this week's|the current week",
-    "last_week": "last week|last week's|the previous week|past week|the past week",
-    "this_month": "this month|this month's",
-    "last_month": "last month|last month's",
-    "this_year": "this year|this year's",
-    "last_year": "last year|last year's",
     "on": "on",
     "single": "note",
     "tags": "tags|hashtags|keywords",
@@ -124,8 +112,10 @@ GERMAN: Final = {
     "vault": "vault|zettelkasten|notizsammlung|sammlung|notizbuch|tresor",
     "changed": """
         geandert|verandert|bearbeitet|geanderte|geanderten|bearbeitete|bearbeiteten|aktualisiert|aktualisierte
-        angefasst|geschrieben|geschriebene|erstellt|erstellte|angelegt|angelegte|anderte|anderungen|gespeichert
-        hinzugefugt|anderten|modifiziert|geschriebenen|erstellten
+        angefasst|anderte|anderungen|anderten|modifiziert
+    """,
+    "written": """
+        geschrieben|geschriebene|geschriebenen|erstellt|erstellte|erstellten|angelegt|angelegte|hinzugefugt|gespeichert
     """,
     "new": "neu|neue|neues|neuen|neuer",
     "recent": "kurzlich|neulich|zuletzt|in letzter zeit|letztens|jungst",
@@ -180,19 +170,6 @@ GERMAN: Final = {
     """,
     "folder": "ordner|ordnern|verzeichnis|verzeichnisse|unterordner",
     "infolder": "im ordner|in ordner|in dem ordner|im verzeichnis|aus dem ordner",
-    "since": "seit|ab",
-    "last": "letzten|letzte|vergangenen|letzter",
-    "day": "tag|tage|tagen",
-    "week": "woche|wochen",
-    "month": "monat|monate|monaten",
-    "today": "heute|heutige|heutigen|von heute",
-    "yesterday": "gestern|gestrige|gestrigen",
-    "this_week": "diese woche|dieser woche|in dieser woche",
-    "last_week": "letzte woche|letzter woche|vergangene woche|vorige woche|der letzten woche|in der letzten woche",
-    "this_month": "diesen monat|in diesem monat|dieses monats",
-    "last_month": "letzten monat|im letzten monat|vorigen monat|letzten monats",
-    "this_year": "dieses jahr|in diesem jahr",
-    "last_year": "letztes jahr|im letzten jahr|voriges jahr",
     "on": "am|an",
     "single": "notiz",
     "tags": "tags|schlagworter|schlagworte|hashtags|stichworter|stichworte",
@@ -220,9 +197,10 @@ FRENCH: Final = {
     "note": "notes|fiches|fichiers",
     "vault": "coffre|vault|zettelkasten|carnet",
     "changed": """
-        change|changees|modifie|modifiee|modifiees|modifies|edite|editees|editee|mis a jour|mises a jour|ecrit
-        ecrites|cree|creees|creee|ajoutees|ajoute|modifications|changements|retouchees|travaille
+        change|changees|modifie|modifiee|modifiees|modifies|edite|editees|editee|mis a jour|mises a jour
+        modifications|changements|retouchees|travaille
     """,
+    "written": "ecrit|ecrites|cree|creees|creee|ajoutees|ajoute",
     "new": "nouveau|nouvelles|nouveaux|neuf",
     "recent": "recemment|dernierement|recentes|recent|recents",
     "newest": "les plus recentes|la plus recente|plus recentes|plus recente|dernieres|derniere|les dernieres",
@@ -260,19 +238,6 @@ FRENCH: Final = {
     "mostlinked": "les plus liees|plus liees|les plus referencees",
     "folder": "dossier|dossiers|repertoire|repertoires",
     "infolder": "dans le dossier|dans dossier|du dossier|dans le repertoire",
-    "since": "depuis|depuis le",
-    "last": "dernier|derniers|dernieres|derniere",
-    "day": "jour|jours",
-    "week": "semaine|semaines",
-    "month": "mois",
-    "today": "aujourd'hui|d'aujourd'hui",
-    "yesterday": "hier|d'hier",
-    "this_week": "cette semaine|de cette semaine",
-    "last_week": "la semaine derniere|semaine derniere|la semaine passee|semaine passee",
-    "this_month": "ce mois|ce mois-ci",
-    "last_month": "le mois dernier|mois dernier|le mois passe",
-    "this_year": "cette annee",
-    "last_year": "l'annee derniere|annee derniere|l'an dernier",
     "single": "note",
     "tags": "tags|etiquettes|mots-cles|hashtags",
     "with": "avec",
@@ -296,9 +261,9 @@ SPANISH: Final = {
     "vault": "boveda|vault|zettelkasten|cuaderno",
     "changed": """
         cambio|cambiaron|cambiado|cambiadas|modifique|modificado|modificadas|modificada|modificados|edite|editado
-        editadas|actualizado|actualizadas|escribi|escrito|escritas|cree|creadas|creado|anadidas|cambios|cambie
-        modificaron|actualizaron|editaron
+        editadas|actualizado|actualizadas|cambios|cambie|modificaron|actualizaron|editaron
     """,
+    "written": "escribi|escrito|escritas|cree|creadas|creado|anadidas",
     "new": "nuevo|nuevas|nueva|nuevos|novedades",
     "recent": "recientes|reciente|recientemente|ultimamente",
     "newest": "las mas recientes|la mas reciente|mas recientes|mas reciente|ultimas|mas nuevas|las mas nuevas",
@@ -336,19 +301,6 @@ SPANISH: Final = {
     "mostlinked": "mas enlazadas|las mas enlazadas|mas vinculadas|mas referenciadas",
     "folder": "carpeta|carpetas|directorio|directorios",
     "infolder": "en la carpeta|en carpeta|de la carpeta|en el directorio",
-    "since": "desde|desde el",
-    "last": "ultimos|ultimas|pasados|pasadas",
-    "day": "dia|dias",
-    "week": "semana|semanas",
-    "month": "mes|meses",
-    "today": "hoy|de hoy",
-    "yesterday": "ayer|de ayer",
-    "this_week": "esta semana|de esta semana",
-    "last_week": "la semana pasada|semana pasada|la ultima semana|ultima semana",
-    "this_month": "este mes|de este mes",
-    "last_month": "el mes pasado|mes pasado|el ultimo mes",
-    "this_year": "este ano",
-    "last_year": "el ano pasado|ano pasado",
     "single": "nota",
     "tags": "tags|etiquetas|hashtags|palabras clave",
     "with": "con",
@@ -371,9 +323,9 @@ PORTUGUESE: Final = {
     "vault": "cofre|vault|zettelkasten|caderno",
     "changed": """
         mudou|mudaram|mudado|alterado|alteradas|alterada|alterei|alterados|modificado|modificadas|modifiquei|editei
-        editado|editadas|atualizado|atualizadas|atualizei|escrevi|escrito|escritas|criei|criadas|criado|adicionadas
-        mudancas|alteracoes|mudei|modificada
+        editado|editadas|atualizado|atualizadas|atualizei|mudancas|alteracoes|mudei|modificada
     """,
+    "written": "escrevi|escrito|escritas|criei|criadas|criado|adicionadas",
     "new": "novo|novas|nova|novos|novidades",
     "recent": "recentes|recente|recentemente|ultimamente",
     "newest": "as mais recentes|a mais recente|mais recentes|mais recente|ultimas|mais novas|as mais novas",
@@ -407,19 +359,6 @@ PORTUGUESE: Final = {
     "mostlinked": "mais linkadas|as mais linkadas|mais ligadas|mais referenciadas",
     "folder": "pasta|pastas|diretorio|diretorios",
     "infolder": "na pasta|da pasta|no diretorio|em pasta",
-    "since": "desde|desde a|desde o",
-    "last": "ultimos|ultimas|passados",
-    "day": "dia|dias",
-    "week": "semana|semanas",
-    "month": "mes|meses",
-    "today": "hoje|de hoje",
-    "yesterday": "ontem|de ontem",
-    "this_week": "esta semana|desta semana|nesta semana|essa semana",
-    "last_week": "semana passada|na semana passada|a semana passada|ultima semana|na ultima semana",
-    "this_month": "este mes|neste mes|deste mes",
-    "last_month": "mes passado|no mes passado|ultimo mes",
-    "this_year": "este ano|neste ano",
-    "last_year": "ano passado|no ano passado",
     "single": "nota",
     "tags": "tags|etiquetas|marcadores|hashtags",
     "with": "com",

@@ -68,6 +68,10 @@ class Quote(Answer):
     uri: str
     score: Annotated[float, Field(description="How well it fits the question, 1 at most.")]
     is_linked: Annotated[bool, Field(description="Whether the question links to or names the note.")]
+    date: Annotated[str, Field(description="Of what it says, where quotes of different dates stand together.")] = ""
+    outdated_by: Annotated[str, Field(description="The link of a newer note that says otherwise: that one counts.")] = (
+        ""
+    )
 
     @classmethod
     def of(cls, evidence: Evidence, digest: str) -> "Quote":
@@ -83,6 +87,8 @@ class Quote(Answer):
             uri=uri_of(evidence.relative_path),
             score=evidence.score,
             is_linked=evidence.linked,
+            date=evidence.date.isoformat() if evidence.date else "",
+            outdated_by=evidence.outdated_by,
         )
 
 
@@ -95,6 +101,7 @@ class VaultAnswer(Answer):
     ]
     quotes: list[Quote] = []
     nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")] = []
+    remark: Annotated[str, Field(description="Of which days the quotes are, where the question asks for a time.")] = ""
     listing: Annotated[str, Field(description="The answer to a question about the vault itself, in Markdown.")] = ""
     sources: Annotated[list[Source], Field(description="The notes that the listing names.")] = []
     more: Annotated[int, Field(description="How many further passages, or lines of the listing, there are.")] = 0

@@ -24,6 +24,7 @@ from zkchat.mcp_server.uris import TEMPLATE
 from zkchat.mcp_server.vault_files import MARKDOWN
 from zkchat.mcp_server.vault_prompts import PromptContent
 from zkchat.model.text import shorten
+from zkchat.vault.brief.report import as_data
 
 MAX_ARGUMENT_CHARACTERS: Final = 10_000
 MAX_NAME_CHARACTERS: Final = 100
@@ -163,7 +164,7 @@ def _completion(params: types.CompleteRequestParams) -> Complete:
 
 def _messages(content: PromptContent) -> list[types.PromptMessage]:
     """The task, then what was found, each text of a note as a resource of its own."""
-    texts = [content.task, *([vault_prompts.as_data(content.report)] if content.report else [])]
+    texts = [content.task, *([as_data(content.report)] if content.report else [])]
     blocks: list[types.ContentBlock] = [types.TextContent(text=text) for text in texts]
     blocks += [
         types.EmbeddedResource(

@@ -1,7 +1,6 @@
 """The files of the vault as resources: `note:///` addresses, in pages, notes as text and the rest as it is."""
 
 from base64 import b64encode
-from datetime import UTC, datetime
 from typing import Final
 
 import mcp_types as types
@@ -70,7 +69,7 @@ class ResourceHandlers:
 
 
 def _resource(file: ListedFile) -> types.Resource:
-    modified = _iso_time(file.modified_ns) if file.modified_ns is not None else None
+    modified = file.changed_at.isoformat(timespec="seconds") if file.changed_at else None
     return types.Resource(
         name=file.path,
         title=file.title,
@@ -79,10 +78,3 @@ def _resource(file: ListedFile) -> types.Resource:
         size=file.size,
         annotations=types.Annotations(last_modified=modified) if modified else None,
     )
-
-
-def _iso_time(nanoseconds: int) -> str | None:
-    try:
-        return datetime.fromtimestamp(nanoseconds // 1_000_000_000, UTC).isoformat()
-    except (OverflowError, ValueError, OSError):
-        return None

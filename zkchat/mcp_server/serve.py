@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from zkchat.compose.protocol_streams import claimed_streams
 from zkchat.compose.user_interface import Notices
 from zkchat.compose.workspace import Workspace
 from zkchat.mcp_server.server import build_server
 from zkchat.mcp_server.service import HostOptions, VaultService
-from zkchat.mcp_server.stdio import StdioTransport, claimed_streams
+from zkchat.mcp_server.stdio import StdioTransport
 
 if TYPE_CHECKING:
     import socket

@@ -127,7 +127,7 @@ class VaultService:
         try:
             refreshed = self._index.refresh(progress)
         except StorageError as error:
-            if not library.note_count():
+            if library.is_empty():
                 raise
             self._notices.note(f"Notes are shown as they were indexed last: {error.message}")
             return
@@ -136,11 +136,12 @@ class VaultService:
             self._say_unmatched(library)
         if not self._is_embedded or (refreshed and refreshed.changed):
             library.embed_in_background()
+            library.extract_in_background()
         self._is_embedded = True
 
     def _say_unmatched(self, library: Library) -> None:
         """Report folders of `privacy.local_only` that hold no note: a mistyped one guards nothing."""
         from zkchat.vault.privacy.local_folders import unmatched
 
-        for warning in unmatched(local_folders_of(self.workspace), [note.path for note in library.notes()]):
+        for warning in unmatched(local_folders_of(self.workspace), [row.path for row in library.indexed()]):
             self._notices.note(f"warning: {warning.text}")

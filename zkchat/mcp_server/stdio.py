@@ -1,10 +1,7 @@
 """The transport over standard input and output: every request that was read is answered before it ends."""
 
 import json
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -15,84 +12,13 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
-from zkchat.environment import Environment
+from zkchat.compose.protocol_streams import Channel, Lines
 from zkchat.mcp_server.worker import Worker
 
 MAX_LINE_BYTES: Final = 4_000_000
 """Bytes of a message; a longer one is not read."""
 DRAIN_SECONDS: Final = 60.0
 """How long requests may take to be answered after the end of input."""
-_CHUNK: Final = 65_536
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """Where messages come from and go to, as bytes."""
-
-    read: Callable[[int], bytes]
-    """At most so many bytes; none at the end."""
-    write: Callable[[bytes], object]
-
-
-@contextmanager
-def claimed_streams(environment: Environment) -> Iterator[Channel]:
-    """Standard input and output for messages alone: what else is printed goes to standard error."""
-    stdin, stdout = environment.stdin, environment.stdout
-    try:
-        descriptors = stdin.fileno(), stdout.fileno()
-        aside = environment.stderr.fileno()
-    except (OSError, ValueError):  # streams in memory
-        whole = [stdin.read().encode(errors="replace")]
-        yield Channel(lambda _: whole.pop() if whole else b"", lambda data: stdout.write(data.decode()))
-        return
-    source, sink = map(os.dup, descriptors)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, descriptors[0])
-    os.close(nothing)
-    os.dup2(aside, descriptors[1])
-    try:
-        yield Channel(partial(os.read, source), partial(_write_all, sink))
-    finally:
-        stdout.flush()  # what was printed meanwhile is no message
-        os.dup2(source, descriptors[0])
-        os.dup2(sink, descriptors[1])
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-class Lines:
-    """The lines of an input, each of a bounded length."""
-
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self._read = read
-        self._buffer = bytearray()
-        self._searched = 0
-
-    def next(self) -> bytes | None:
-        """The next line; None at the end of input. A line that is too long is cut, so that it is no message."""
-        is_too_long = False
-        while True:
-            end = self._buffer.find(b"\n", self._searched)
-            if end >= 0:
-                line = bytes(self._buffer[:end])
-                del self._buffer[: end + 1]
-                self._searched = 0
-                return line[:1] if is_too_long or end > MAX_LINE_BYTES else line
-            if is_too_long or len(self._buffer) > MAX_LINE_BYTES:
-                is_too_long = True
-                del self._buffer[1:]
-            self._searched = len(self._buffer)
-            chunk = self._read(_CHUNK)
-            if not chunk:
-                line = bytes(self._buffer)
-                self._buffer.clear()
-                self._searched = 0
-                return line or None
-            self._buffer += chunk
 
 
 @dataclass(slots=True)
@@ -136,7 +62,7 @@ class StdioTransport:
     """One connection over a channel."""
 
     def __init__(self, channel: Channel) -> None:
-        self._lines = Lines(channel.read)
+        self._lines = Lines(channel.read, MAX_LINE_BYTES)
         self._write = channel.write
         self._reading, self._writing = Worker(), Worker()
         self._exchange = Exchange()
@@ -159,7 +85,7 @@ class StdioTransport:
         self, inbox: ObjectSendStream[SessionMessage | Exception], answers: ObjectSendStream[SessionMessage]
     ) -> None:
         async with inbox, answers:
-            while (line := await self._reading.run(self._next_line)) is not None:
+            while (line := await self._reading.run(self._lines.next)) is not None:
                 if not line.strip():
                     continue
                 try:
@@ -171,12 +97,6 @@ class StdioTransport:
                     await inbox.send(SessionMessage(message))
             with anyio.move_on_after(DRAIN_SECONDS):
                 await self._drain(inbox)
-
-    def _next_line(self) -> bytes | None:
-        try:
-            return self._lines.next()
-        except OSError:  # the terminal, or whatever it was, is gone
-            return None
 
     async def _drain(self, inbox: ObjectSendStream[SessionMessage | Exception]) -> None:
         """Wait until all is answered; nobody answers questions of ours any more."""

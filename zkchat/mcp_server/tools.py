@@ -118,7 +118,7 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
             "they answer it. Use it first for any question about the notes.",
             AskVault,
             VaultAnswer,
-            lambda vault, wanted: ask_vault(vault.library, wanted, vault.workspace.environment.now()),
+            lambda vault, wanted: ask_vault(vault.library, wanted, lists=True),
             has_links=True,
         ),
         _own(

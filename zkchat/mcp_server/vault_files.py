@@ -5,13 +5,14 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from mimetypes import MimeTypes
 from typing import Final
 
 from zkchat.errors import NoteNotFound
 from zkchat.mcp_server.uris import Place, places_in
 from zkchat.model.index import CatalogRow
-from zkchat.model.note import Ambiguous, Link, Resolved, file_title, is_note
+from zkchat.model.note import Ambiguous, Link, Resolved, file_title, is_drawing, is_note
 from zkchat.vault.guarded import targets_of
 from zkchat.vault.library import GuardedLibrary
 
@@ -21,7 +22,6 @@ MAX_BLOB_BYTES: Final = 8_000_000
 MARKDOWN: Final = "text/markdown"
 _TYPES: Final = MimeTypes()
 for _type, _suffix in (
-    ("application/json", ".canvas"),
     ("text/yaml", ".base"),
     ("image/webp", ".webp"),
     ("image/avif", ".avif"),
@@ -40,7 +40,7 @@ class ListedFile:
     title: str
     media_type: str
     size: int | None = None
-    modified_ns: int | None = None
+    changed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,17 +96,19 @@ def list_page(files: VisibleFiles, cursor: str = "") -> FilePage:
     page = rows[start : start + PAGE_FILES]
     stamps = library.stamps()
     shown = {*library.confirmed(row.path for row in page)}
-    listed = [_listed(row, stamps.get(row.path)) for row in page if row.path in shown]
+    dates, zone = library.dates(shown), library.calendar().now.tzinfo
+    changed = {path: each.changed.at(zone) for path, each in dates.items()}
+    listed = [_listed(row, stamps.get(row.path), changed.get(row.path)) for row in page if row.path in shown]
     return FilePage(files=listed, cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else "")
 
 
-def _listed(row: CatalogRow, stamp: tuple[int, int, bool] | None) -> ListedFile:
+def _listed(row: CatalogRow, stamp: tuple[int, int, bool] | None, changed_at: datetime | None) -> ListedFile:
     return ListedFile(
         path=row.path,
         title=row.title or file_title(row.path),
         media_type=media_type_of(row.path),
         size=stamp[0] if stamp else None,
-        modified_ns=stamp[1] if stamp else None,
+        changed_at=changed_at,
     )
 
 
@@ -130,7 +132,7 @@ def read_uri(files: VisibleFiles, uri: str) -> FileContent:
         raise NoteNotFound("There is no such file in the vault.")
     if place.heading and not _has_heading(library, place):
         raise NoteNotFound(f"{place.path} has no such heading.")
-    if is_note(place.path):
+    if is_note(place.path) or is_drawing(place.path) or (place.heading and library.is_indexed(place.path)):
         return FileContent(place=place, media_type=MARKDOWN, text=library.section(place.path, place.heading))
     content = library.read_data(place.path, MAX_BLOB_BYTES)
     media_type = media_type_of(place.path)
@@ -152,15 +154,15 @@ def _find(rows: Sequence[CatalogRow], places: Iterable[Place]) -> Place | None:
 
 
 def _has_heading(library: GuardedLibrary, place: Place) -> bool:
-    if not is_note(place.path):
+    if not library.is_indexed(place.path):
         return False
     found = library.resolve(Link(text="", target=f"/{place.path}", anchor=place.heading), suggestions=0)
     return isinstance(found, Resolved | Ambiguous) and found.path == place.path and found.anchor_found
 
 
 def media_type_of(path: str) -> str:
-    """By the suffix; empty where that says nothing."""
-    return MARKDOWN if is_note(path) else _TYPES.guess_type(f"x.{path.rpartition('.')[2]}")[0] or ""
+    """Of what is read of a file, by the suffix; empty where that says nothing. A canvas is read as Markdown."""
+    return MARKDOWN if is_note(path) or is_drawing(path) else _TYPES.guess_type(f"x.{path.rpartition('.')[2]}")[0] or ""
 
 
 def _as_text(content: bytes, media_type: str) -> str | None:

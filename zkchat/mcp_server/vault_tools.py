@@ -1,6 +1,5 @@
 """The tools that only hosts have: evidence for a question, and search and fetch under the names that hosts expect."""
 
-from datetime import datetime
 from typing import Annotated, Final
 
 from pydantic import AliasChoices, Field
@@ -23,9 +22,11 @@ from zkchat.mcp_server.answers import (
 )
 from zkchat.mcp_server.uris import path_in, uri_of
 from zkchat.model.message import Evidence
-from zkchat.model.note import Ambiguous, Link, Missing, Resolved, is_note
+from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 from zkchat.tools.registry import Arguments, Limit
-from zkchat.vault.evidence import DEFAULT_LIMIT, find_evidence
+from zkchat.vault.dated_evidence import find_evidence
+from zkchat.vault.dates.time_filters import check_times
+from zkchat.vault.evidence import DEFAULT_LIMIT
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.verification.verify import verify
@@ -62,7 +63,7 @@ class SearchNotes(Arguments):
     query: Annotated[
         str,
         Field(
-            description='Words, tag:x, path:x, after:2026-01-31, "phrase".',
+            description='Words, tag:x, path:x, on:2026-01-31, after:last-week, before:2026, "phrase".',
             min_length=1,
             validation_alias=AliasChoices("query", "q", "text"),
         ),
@@ -81,19 +82,19 @@ class FetchNote(Arguments):
     offset: Annotated[int, Field(ge=0, description="Character to go on at, for a long note.")] = 0
 
 
-def ask_vault(library: Library, wanted: AskVault, now: datetime | None = None) -> VaultAnswer:
+def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> VaultAnswer:
     """The passages that answer, word for word; no model is asked.
 
-    Where it is known what time it is `now`, a question about the vault itself is answered from the index.
+    With `lists` a question about the vault itself is answered from the index.
     """
     question = Question.parse(wanted.question, is_agent=lambda _: False)
-    if now and not question.links and (listing := answer_about_vault(library, question, (), now)):
+    if lists and not question.links and (listing := answer_about_vault(library, question, ())):
         sources = [Source.of(reference) for reference in listing.references if reference.relative_path]
         return VaultAnswer(verdict="answered", listing=listing.text, sources=sources, more=listing.more)
     linked = [
         (found.path, link.anchor)
         for link in question.links
-        if isinstance(found := library.resolve(link), Resolved | Ambiguous) and is_note(found.path)
+        if isinstance(found := library.resolve(link), Resolved | Ambiguous) and library.is_indexed(found.path)
     ]
     findings = find_evidence(library, question.prose, linked, limit=wanted.limit)
     digests = Digests(library)
@@ -106,6 +107,7 @@ def ask_vault(library: Library, wanted: AskVault, now: datetime | None = None) -
         verdict=verdict if findings.evidence else "unanswered",
         quotes=[*map(quoted, findings.evidence)],
         nearest=[*map(quoted, findings.nearest)],
+        remark=findings.remark,
         more=findings.more,
     )
 
@@ -143,6 +145,7 @@ class Digests:
 
 
 def search(library: Library, wanted: SearchNotes) -> Hits:
+    check_times(wanted.query, library.calendar())
     found = library.documents(wanted.query, limit=MAX_HITS)
     return Hits(
         results=[

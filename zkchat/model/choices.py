@@ -14,7 +14,7 @@ IncludeMode = Literal["always", "manual", "agent"]
 SessionItemType = Literal["rule", "reference", "tool", "memory"]
 """What a user can add to a session's requests and drop from them."""
 
-ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "outcome", "message"]
+ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "image", "outcome", "message"]
 """What a request can hold."""
 
 LeftOutReason = Literal[
@@ -23,6 +23,9 @@ LeftOutReason = Literal[
 
 LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
 """By what a link was resolved to a note."""
+
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+"""In the order of `date.weekday`."""
 
 ToolName = NewType("ToolName", str)
 

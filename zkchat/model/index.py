@@ -1,11 +1,22 @@
 """What the note index keeps of a vault: the rows that go in, and those that come out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from types import MappingProxyType
 from typing import NamedTuple
 
+from zkchat.model.dates import DayRange
 from zkchat.model.note import Block, FileStamp, Heading, Link, Note, PrivacyClass, Resolution, Section
+
+
+class StatedDates(NamedTuple):
+    """What a note itself says of its dates, in the form of `DateFacts`, and the id of its content for git."""
+
+    named: str | None = None
+    created: str | None = None
+    updated: str | None = None
+    blob: bytes | None = None
 
 
 class IndexedNote(NamedTuple):
@@ -19,6 +30,9 @@ class IndexedNote(NamedTuple):
     """The names by which its links look for their targets."""
     privacy: PrivacyClass = "open"
     """By its own word. Of a note that is never to be read only this and the path are stored."""
+    dates: StatedDates = StatedDates()
+    section_days: Mapping[int, str] = MappingProxyType({})
+    """By place in `sections`, the day that the headings of a section tell, in ISO form."""
 
     @property
     def is_source(self) -> bool:
@@ -116,6 +130,25 @@ class KnownNote:
     is_source: bool = True
 
 
+class DateFacts(NamedTuple):
+    """All that is known of the dates of a note, in whichever time zone the user is.
+
+    Days and times as they were written are in ISO form, without a zone; those in UTC end in `Z`.
+    """
+
+    named: str | None
+    """By the name of its file."""
+    created: str | None
+    """By its frontmatter, like the next."""
+    updated: str | None
+    committed: int | None
+    """Seconds since 1970: the last commit of the file, where it holds what was committed."""
+    first_committed: int | None
+    """Seconds since 1970: the first commit of the file, whatever it holds now."""
+    modified_ns: int
+    """The time of the file."""
+
+
 class LinkToResolve(NamedTuple):
     """What decides where a stored link leads. A tuple, because a first refresh makes one for each link of the vault."""
 
@@ -134,6 +167,15 @@ class StoredLink:
     source: str
     link: Link
     resolution: Resolution | None = None
+
+
+class StoredTask(NamedTuple):
+    """An open task of a note. A tuple, because a vault may have tens of thousands."""
+
+    path: str
+    line: int
+    state: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +198,11 @@ class NoteFilter:
     """All of them, or tags below them."""
     paths: tuple[str, ...] = ()
     """Pieces of the path, case ignored."""
-    after: datetime | None = None
     within: frozenset[str] | None = None
+    period: DayRange | None = None
+    """The days on which they were written: notes as a whole, but for sections whose headings tell another day."""
+    zone: tzinfo | None = field(default=None, compare=False)
+    """The time zone that the days are of; None: the system's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

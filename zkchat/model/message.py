@@ -1,6 +1,7 @@
 """Messages as they are stored: their parts, the documents that informed them, and what their requests held."""
 
 from collections import Counter
+from datetime import date as Day
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -14,8 +15,11 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     Tag,
     TypeAdapter,
+    ValidationInfo,
     computed_field,
     field_serializer,
+    field_validator,
+    model_serializer,
 )
 
 from zkchat.model.choices import (
@@ -76,6 +80,12 @@ class Evidence(Value):
     score: float
     linked: bool = False
     """Whether it is from a note that the question links to or names."""
+    date: Day | None = None
+    """The day of what it says, where passages of different days stand beside each other."""
+    outdated_by: str = ""
+    """The link of the newest note among them that says otherwise."""
+    outdates: tuple[str, ...] = ()
+    """The links of older notes among them that say otherwise."""
 
 
 class DocumentReference(Value):
@@ -103,12 +113,20 @@ class DocumentReference(Value):
     """Whether text of the document stood in the request."""
     extent: str = ""
     """Which part of it that was, in words; empty for the whole."""
+    date: Day | None = None
+    """The day of what was found in it, where documents of different days stand beside each other."""
+    outdated_by: str = ""
+    """The link of the newest document among them that says otherwise."""
+    outdates: tuple[str, ...] = ()
+    """The links of older documents among them that say otherwise."""
     digest: str = ""
     """Of the whole text as a tool read it, so that a later change can be noticed; empty where none did."""
     cited: bool = False
     """Whether the answer used it. A document that was found and not used stays in the list."""
     unverified: bool = False
     """Whether the answer names it although nothing of it was given to the model."""
+    unsent: str = ""
+    """Why an image was not sent, where it was not."""
 
     @property
     def was_given(self) -> bool:
@@ -153,6 +171,9 @@ class DocumentReference(Value):
                 "hits": first.hits + second.hits,
                 "included": first.included or second.included,
                 "extent": _widest_extent(first, second),
+                "date": better.date or first.date or second.date,
+                "outdated_by": first.outdated_by or second.outdated_by,
+                "outdates": tuple(dict.fromkeys((*first.outdates, *second.outdates))),
                 "digest": other.digest or self.digest,
                 "cited": first.cited or second.cited,
                 "unverified": first.unverified and second.unverified,
@@ -163,10 +184,6 @@ class DocumentReference(Value):
 def _widest_extent(first: DocumentReference, second: DocumentReference) -> str:
     is_whole = any(each.included and not (each.extent or each.snippet or each.lines) for each in (first, second))
     return "" if is_whole else first.extent or second.extent
-
-
-OMIT_DEFAULTS: Final = "briefly"
-"""The serialization context of stores: the items of request records are written without their default values."""
 
 
 class RequestItem(Value):
@@ -237,6 +254,7 @@ class ContextUsage(Value):
     messages: int = 0
     memory: int = 0
     references: int = 0
+    images: int = 0
     window: int = 0
     reserve: int = 0
     threshold: float = 0.85
@@ -250,7 +268,7 @@ class ContextUsage(Value):
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
     @property
     def total(self) -> int:
-        return self.system + self.tools + self.messages + self.memory + self.references
+        return self.system + self.tools + self.messages + self.memory + self.references + self.images
 
     @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
     @property
@@ -259,7 +277,10 @@ class ContextUsage(Value):
 
 
 class RequestContext(Value):
-    """The record on an assistant message of everything its request held."""
+    """The record on an assistant message of everything its request held.
+
+    A store that keeps items by itself passes a context with `write`, which gives a text for items, or `read`.
+    """
 
     agent: str = DEFAULT_AGENT
     can_read: bool = False
@@ -278,13 +299,27 @@ class RequestContext(Value):
     def _written(
         self, items: tuple[RequestItem, ...], write: SerializerFunctionWrapHandler, info: SerializationInfo
     ) -> object:
-        """There is one item for every message before the answer, so default values would add up."""
-        if info.context == OMIT_DEFAULTS:
-            return _ITEMS.dump_python(items, mode="json", exclude_defaults=True)
-        return write(items)
+        """There is one item for every message before the answer: a store keeps each of them once."""
+        return info.context.write(items) if info.context else write(items)
 
+    @field_validator("items", mode="before")
+    @classmethod
+    def _read(cls, items: object, info: ValidationInfo) -> object:
+        if not isinstance(items, str):
+            return items
+        return info.context.read(items) if info.context else ()
 
-_ITEMS: Final = TypeAdapter(tuple[RequestItem, ...])
+    @field_serializer("usage", mode="wrap")
+    def _without_sums(
+        self, usage: ContextUsage | None, write: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> object:
+        """A store leaves out what is computed of the rest."""
+        written = write(usage)
+        if not info.context or usage is None:
+            return written
+        budgets = {name: {"used": each.used, "limit": each.limit} for name, each in usage.budgets.items()}
+        kept = {name: value for name, value in written.items() if name not in ContextUsage.model_computed_fields}
+        return {**kept, "budgets": budgets}
 
 
 Priority = Annotated[int, Field(ge=1, le=MAX_PRIORITY)]
@@ -333,11 +368,33 @@ class FilePart(Value):
 
 
 class ImagePart(Value):
+    """An image of a message. One from a file is not stored: it is read again where it is sent, and must be the same."""
+
     kind: Literal["image"] = "image"
     name: str
+    """Of an image of the vault its path there; else what people call it."""
     media_type: str
-    data: str
-    """Base 64."""
+    data: str = ""
+    """Base 64; empty where it stands in a file."""
+    file: str = ""
+    """The whole path of a file that the user named, wherever it is; empty for one of the vault."""
+    digest: str = ""
+    """Of the file."""
+    size: int = 0
+    """Bytes of the file."""
+    width: int = 0
+    height: int = 0
+    """Pixels, as it is sent: a large image is made smaller, and a turned one is set upright."""
+    alt: str = ""
+    """What its link says of it."""
+    embedded_in: str = ""
+    """The note that brought it along; empty where the message names it."""
+    unsent: str = ""
+    """Why it is sent to no model: it is broken, or there was no room for it."""
+
+    @property
+    def is_of_vault(self) -> bool:
+        return bool(self.digest) and not self.file
 
 
 class Condensed(Value):
@@ -428,6 +485,8 @@ class EvidencePart(Value):
     """What of the message itself answers its question, for a model that only quotes."""
     listing: VaultListing | None = None
     """Where the question is about the vault itself: its answer, for a model that only quotes."""
+    remark: str = ""
+    """Of which days the evidence is, where the question asks for a time."""
 
 
 class UnknownPart(Value):
@@ -457,6 +516,9 @@ Part = Annotated[
 _KNOWN_PARTS: Final = tags_of(Part) - {"unknown"}
 
 
+BriefPurpose = Literal["goal", "daily brief"]
+
+
 class Brief(Value):
     """What a model is told beside one message of the user, and not with later ones."""
 
@@ -464,6 +526,7 @@ class Brief(Value):
     """Empty where it is told nothing more."""
     uses_notes: bool = True
     """Whether the answer is to rest on notes. Else no tools are offered, and nothing is looked up."""
+    purpose: BriefPurpose = "goal"
 
 
 class ChatMessage(Value):
@@ -504,6 +567,15 @@ class ChatMessage(Value):
     asked_again: bool = False
     """Whether it was given without a look into the notes, so that the model was asked again with what they say."""
 
+    @model_serializer(mode="wrap")
+    def _briefly(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        """A store leaves out what has its default value: most fields of most messages."""
+        written: dict[str, Any] = write(self)
+        if not info.context:
+            return written
+        written["references"] = _REFERENCES.dump_python(self.references, mode="json", exclude_defaults=True)
+        return {name: value for name, value in written.items() if name not in OMITTED or value != OMITTED[name]}
+
     @property
     def text(self) -> str:
         """What was said, without thinking, tool traffic and attachments."""
@@ -517,3 +589,12 @@ class ChatMessage(Value):
     @property
     def thinking(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
+
+
+_REFERENCES: Final = TypeAdapter(tuple[DocumentReference, ...])
+OMITTED: Final = {
+    name: [] if field.default == () else field.default
+    for name, field in ChatMessage.model_fields.items()
+    if not field.is_required()
+}
+"""What a store leaves out of a message, as it would be written. A default must never change."""

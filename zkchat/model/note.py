@@ -3,7 +3,8 @@
 What stands in a note is a named tuple, which is made in a fraction of the time of a frozen dataclass.
 """
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -17,15 +18,71 @@ PrivacyClass = Literal["open", "local", "never"]
 NOTE_SUFFIXES = (".md",)
 """Of the files that are notes, in small letters; all other files are attachments. New notes get the first."""
 NOTE_SUFFIX = NOTE_SUFFIXES[0]
+PDF_SUFFIX = ".pdf"
+_PAGE_HEADING = re.compile(r"Page (\d{1,7})")
+_PAGE_ANCHOR = re.compile(r"page=(\d{1,7})(?:&|$)", re.IGNORECASE)
+DRAWING_SUFFIXES = (".canvas", ".excalidraw")
+"""Of the attachments that are JSON with text and links in it, which the index holds as it does those of notes."""
 IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
+_OTHER_IMAGES = ("heic", "heif", "tif", "tiff")
+"""Suffixes of images that Obsidian does not show."""
 RECORDINGS = ("3gp", "flac", "m4a", "mp3", "ogg", "wav", "mkv", "mov", "mp4", "ogv", "webm")
 """Suffixes of the files that Obsidian shows and plays."""
-_MEDIA = frozenset((*IMAGES, *RECORDINGS, "pdf")) - {"svg"}
+_KINDS = {"canvas": "canvas", "excalidraw": "drawing", "pdf": "PDF"}
+_PICTURES = frozenset((*IMAGES, *_OTHER_IMAGES)) - {"svg"}
+_MEDIA = _PICTURES | {*RECORDINGS, "pdf"}
 
 
 def is_note(path: str) -> bool:
     """Whether the file at this path is a note, by its suffix."""
     return path.lower().endswith(NOTE_SUFFIXES)
+
+
+def file_kind(path: str) -> str:
+    """What a file besides notes is whose text may be in the index: `canvas`, `drawing`, `PDF`; empty for others."""
+    return _KINDS.get(path.rpartition(".")[2].lower(), "")
+
+
+def line_place(path: str, line: int) -> str:
+    """`path:line`, as editors open it; of a canvas or PDF, whose lines are no lines of the file, the path."""
+    return path if file_kind(path) else f"{path}:{line}"
+
+
+def is_drawing(path: str) -> bool:
+    """Whether the file at this path is a canvas or an Excalidraw drawing, by its suffix."""
+    return path.lower().endswith(DRAWING_SUFFIXES)
+
+
+def is_pdf(path: str) -> bool:
+    return path.lower().endswith(PDF_SUFFIX)
+
+
+def page_heading(number: int) -> str:
+    """The heading of a page of a PDF; `#page=7` leads there, because headings are compared by letters and digits."""
+    return f"Page {number}"
+
+
+def page_of(path: str, heading_path: Sequence[str]) -> int | None:
+    """The page that a section of a PDF stands on; None for any other file."""
+    found = _PAGE_HEADING.fullmatch(heading_path[-1]) if heading_path and is_pdf(path) else None
+    return int(found[1]) if found else None
+
+
+def anchor_of(path: str, heading_path: Sequence[str]) -> str:
+    """What a link to a section has after its `#`: the innermost heading, or `page=7`, as other programs say it."""
+    page = page_of(path, heading_path)
+    return f"page={page}" if page else heading_path[-1] if heading_path else ""
+
+
+def page_of_anchor(anchor: str) -> int | None:
+    """The page that an anchor such as `page=7` or `page=7&selection=1,2,3,4` names."""
+    found = _PAGE_ANCHOR.match(anchor)
+    return int(found[1]) if found else None
+
+
+def page_named(path: str | None, anchor: str) -> int | None:
+    """The page of a PDF that a link with this anchor leads to; None for any other file."""
+    return page_of_anchor(anchor) if path and is_pdf(path) else None
 
 
 def without_suffix(path: str) -> str:
@@ -46,6 +103,11 @@ def counted_files(paths: Collection[str], which: str = "") -> str:
 def may_hold_text(path: str) -> bool:
     """Whether a file may be read as text, by its suffix: no folder, picture, recording or PDF."""
     return not path.endswith("/") and path.rpartition(".")[2].lower() not in _MEDIA
+
+
+def is_image(path: str) -> bool:
+    """Whether the file at this path is an image by its suffix, but for SVG, which is text."""
+    return path.rpartition(".")[2].lower() in _PICTURES
 
 
 class FileStamp(NamedTuple):
@@ -115,6 +177,16 @@ class Section(NamedTuple):
     last_line: int
 
 
+class TaskLine(NamedTuple):
+    """A task of a list that is not done: `- [ ] text`."""
+
+    line: int
+    state: str
+    """The character in its box: a space, or `/` for one that is begun."""
+    text: str
+    """What stands after the box, as it is written."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """A parsed note."""
@@ -127,6 +199,8 @@ class Note:
     headings: tuple[Heading, ...] = ()
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
+    tasks: tuple[TaskLine, ...] = ()
+    """Those that are open."""
     body_start: int = 0
     """Character offset where the frontmatter ends."""
     line_count: int = 0
@@ -186,7 +260,9 @@ class Passage:
     """In a few words: `title`, `heading`, `text`, `similar`."""
 
 
-WarningKind = Literal["frontmatter", "encoding", "excess", "privacy", "unreadable", "unlisted", "setting"]
+WarningKind = Literal[
+    "frontmatter", "encoding", "excess", "privacy", "unreadable", "extraction", "waiting", "unlisted", "setting"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

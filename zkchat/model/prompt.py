@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from zkchat.model.choices import Role
+from zkchat.model.images import DEFAULT_RULE, ImageDetail, ImageRule
 from zkchat.model.message import Evidence, ImagePart, MessageExcerpt, TokenUsage, ToolCallPart, Value, VaultListing
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
@@ -41,6 +42,7 @@ class PromptMessage(Value):
     tool_call_id: str = ""
     tool_name: str = ""
     images: tuple[ImagePart, ...] = ()
+    """Those without data are not sent."""
 
 
 class ModelRequest(Value):
@@ -56,12 +58,17 @@ class ModelRequest(Value):
     """What of the last message itself answers its question, for a model that only quotes."""
     listing: VaultListing | None = None
     """What the index says on a question about the vault itself, for a model that only quotes."""
+    remark: str = ""
+    """Of which days the evidence is, where the question asks for a time."""
     is_small_talk: bool = False
     """Whether the last message asks for nothing that could stand in notes: a greeting, thanks."""
+    has_unseen_images: bool = False
+    """Whether images of the last message are not sent."""
     window: int
     """Tokens that the server must keep room for."""
     max_answer_tokens: int | None = None
     temperature: float | None = None
+    image_detail: ImageDetail = "high"
 
 
 class ModelInfo(Value):
@@ -74,6 +81,10 @@ class ModelInfo(Value):
     """Whether that limit is the user's own word rather than the server's."""
     calls_tools: bool = False
     """Whether tools are worth offering. A model without them is handed evidence instead."""
+    sees_images: bool = False
+    """Whether images go to it. A model that does not see gets their names."""
+    image_rule: ImageRule = DEFAULT_RULE
+    """How it counts the tokens of an image, and how large one may be."""
     needs_notes: bool = False
     """Whether it can say nothing but what the notes say."""
     needs_evidence: bool = False

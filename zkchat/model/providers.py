@@ -23,6 +23,8 @@ class ModelListing:
     host: str = ""
     """The name of the server's host; empty for models in this process."""
     models: tuple["ModelInfo", ...] = ()
+    embedding_models: tuple[str, ...] = ()
+    """Names that `embeddings.model` takes: these answer nothing, but make vectors for the search."""
     problem: str = ""
     hint: str = ""
 
@@ -38,6 +40,7 @@ class ModelRow:
     window: int | None = None
     calls_tools: bool | None = None
     """None where nothing is known of it."""
+    sees_images: bool | None = None
     is_small: bool = False
     on_this_machine: bool | None = None
     place: str = ""
@@ -56,10 +59,17 @@ class ModelOverview:
     """Why it is that one."""
     offer: str = ""
     """What could be set up, where there is no model."""
+    embeddings: str = ""
+    """The embedding model that is set; empty for none."""
     rows: tuple[ModelRow, ...] = ()
     """The one in use first."""
     listings: tuple[ModelListing, ...] = ()
     """Where they come from; also servers that do not answer."""
+
+    @property
+    def embedding_models(self) -> tuple[str, ...]:
+        """Those that the servers have."""
+        return tuple(name for listing in self.listings for name in listing.embedding_models)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ def quotations(
     """
     places: dict[str, dict[str, list[Evidence]]] = {}
     for passage in sorted(passages, key=lambda passage: not passage.linked):
-        places.setdefault(passage.relative_path, {}).setdefault(place_of(passage), []).append(passage)
+        places.setdefault(passage.relative_path, {}).setdefault(_source(passage), []).append(passage)
     before, was_linked = "\n" if after_text else "", after_linked
     for place, quoted in ((place, quoted) for note in places.values() for place, quoted in note.items()):
         if was_linked and not quoted[0].linked:
@@ -70,11 +70,26 @@ def _quoted(passage: Evidence) -> str:
     return "".join(f"> {line}\n" if line.strip() else ">\n" for line in lines)
 
 
+def _source(passage: Evidence) -> str:
+    """Where a passage stands, of when it is, and which newer note says otherwise."""
+    return " · ".join(filter(None, (place_of(passage), time_of(passage))))
+
+
+def time_of(passage: Evidence) -> str:
+    """The date of a passage where it has one that its place does not tell, and which newer note says otherwise."""
+    day = passage.date.isoformat() if passage.date else ""
+    day = "" if day in place_of(passage) else day
+    if not passage.outdated_by:
+        return day
+    newer = "a newer passage" if passage.outdated_by == passage.wikilink else f"the newer {passage.outdated_by}"
+    return " · ".join(filter(None, (day, f"{newer} says otherwise")))
+
+
 def place_of(passage: Evidence) -> str:
     """`[[Note]] › Heading`, without a heading that only repeats the title."""
     heading = heading_of(passage.heading)
-    is_title = heading.casefold() == passage.title.casefold()
-    return f"{passage.wikilink} › {heading}" if heading and not is_title else passage.wikilink
+    is_said = heading.casefold() == passage.title.casefold() or passage.wikilink.endswith(f"#{heading}]]")
+    return f"{passage.wikilink} › {heading}" if heading and not is_said else passage.wikilink
 
 
 def heading_of(written: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from zkchat.errors import ProviderError
+from zkchat.model.images import ImageDetail
 from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
@@ -40,13 +41,14 @@ MAX_CALLS = 100_000
 """Of one answer; more are left out."""
 
 
-def message_param(message: PromptMessage) -> "ChatCompletionMessageParam":
+def message_param(message: PromptMessage, detail: ImageDetail = "high") -> "ChatCompletionMessageParam":
     text = replace_surrogates(message.text)
     match message.role:
         case "system":
             return {"role": "system", "content": text}
         case "user":
-            return {"role": "user", "content": [_text(text), *_images(message)] if message.images else text}
+            images = [*_images(message, detail)]
+            return {"role": "user", "content": [_text(text), *images] if images else text}
         case "assistant" if message.tool_calls:
             calls = [_call(call) for call in message.tool_calls]
             return {"role": "assistant", "content": text or None, "tool_calls": calls}
@@ -60,9 +62,11 @@ def _text(text: str) -> "ChatCompletionContentPartParam":
     return {"type": "text", "text": text}
 
 
-def _images(message: PromptMessage) -> "Iterator[ChatCompletionContentPartParam]":
+def _images(message: PromptMessage, detail: ImageDetail) -> "Iterator[ChatCompletionContentPartParam]":
     for image in message.images:
-        yield {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
+        if image.data:
+            url = f"data:{image.media_type};base64,{image.data}"
+            yield {"type": "image_url", "image_url": {"url": url, "detail": detail}}
 
 
 def _call(call: ToolCallPart) -> "ChatCompletionMessageFunctionToolCallParam":

@@ -24,6 +24,7 @@ class ModelSettings:
     temperature: float | None = None
     """Used where a request does not give one."""
     calls_tools: bool | None = None
+    sees_images: bool | None = None
     options: Mapping[str, object] = field(default_factory=dict)
     """Sent with every request as they are."""
     local: bool = True
@@ -176,6 +177,7 @@ class ProviderDescriptor(ABC):
         info = model.info
         window = f"{info.context_limit:,} tokens" if info.context_limit else "window unknown"
         tools = "tools" if info.calls_tools else "no tools"
+        tools += ", sees images" if info.sees_images else ""
         place = "on this machine" if info.on_this_machine else "elsewhere, so local notes are withheld"
         return f"{info.name} (ready; {window}, {tools}, {place})"
 

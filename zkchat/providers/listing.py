@@ -8,12 +8,13 @@ from contextlib import suppress
 from http.client import HTTPException
 from typing import TypeVar
 from urllib.error import HTTPError
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from pydantic import BaseModel, ConfigDict
 
 from zkchat.errors import ProviderError
 from zkchat.providers.errors import Endpoint, Reply, map_error
+from zkchat.providers.json_requests import NoRedirects
 from zkchat.providers.locality import is_forwarded, is_loopback, is_reachable
 from zkchat.providers.transport import TransportPolicy
 
@@ -75,13 +76,6 @@ async def within_seconds(fetch: Callable[[], T], endpoint: Endpoint, seconds: fl
         ) from None
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """The key goes to the address that the user chose, and nowhere else."""
-
-    def redirect_request(self, *_request: object) -> None:
-        """None: a redirect becomes an error."""
-
-
 def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> ModelList:
     """Fetch the list at that address; `probe` first whether it accepts a connection. Raises `ProviderError`."""
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
@@ -90,7 +84,7 @@ def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> Model
         if probe and not is_reachable(address):
             raise ConnectionError
         request = Request(address, headers=headers)  # noqa: S310
-        with build_opener(_NoRedirects, *no_proxy).open(request, timeout=LIST_TIMEOUT) as reply:
+        with build_opener(NoRedirects, *no_proxy).open(request, timeout=LIST_TIMEOUT) as reply:
             return ModelList.model_validate_json(reply.read())
     except HTTPError as error:
         with error:

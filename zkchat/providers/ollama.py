@@ -73,10 +73,10 @@ class OllamaDescriptor(ProviderDescriptor):
         host, local = self.address(context), self.settings(context)["local"] is not False
         source, name = f"Ollama at {without_password(host)}", urlsplit(host).hostname or ""
         try:
-            models = await list_models(host, api_key=self.key(context).value, local=local)
+            models, embedding = await list_all_models(host, api_key=self.key(context).value, local=local)
         except ProviderError as error:
             return ModelListing(source=source, host=name, problem=error.message, hint=error.hint)
-        return ModelListing(source=source, host=name, models=tuple(models))
+        return ModelListing(source=source, host=name, models=tuple(models), embedding_models=tuple(embedding))
 
     def listed_ids(self, id_: str) -> Sequence[str]:
         return id_, f"{id_}:latest"  # as Ollama lists what has no tag
@@ -109,30 +109,47 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
 
 
 async def list_models(host: str, *, api_key: str = "", local: bool = True) -> list["ModelInfo"]:
-    """The models of an Ollama server. Raises `ProviderError` where it does not answer as one."""
+    """The models of an Ollama server for conversations. Raises `ProviderError` where it does not answer as one."""
+    return (await list_all_models(host, api_key=api_key, local=local))[0]
+
+
+async def list_all_models(host: str, *, api_key: str = "", local: bool = True) -> tuple[list["ModelInfo"], list[str]]:
+    """The models of an Ollama server, and the names of those that only embed.
+
+    Raises `ProviderError` where it does not answer as one.
+    """
     from zkchat.providers.libraries import load
     from zkchat.providers.listing import DESCRIBE_SECONDS, QUICK, within_seconds
     from zkchat.providers.ollama_client import Ollama
 
-    async def describe(name: str) -> "ModelInfo":
+    async def describe(name: str) -> Ollama:
         settings = ModelSettings(local=local)
         model = Ollama(name, host=host, api_key=api_key, settings=settings, policy=QUICK)
         with suppress(ProviderError, TimeoutError):  # one that is just being removed, say: the others still count
             async with asyncio.timeout(DESCRIBE_SECONDS):
                 await model.connect()
-        return model.info
+        return model
 
-    listed = await within_seconds(lambda: fetch_models(host, api_key=api_key), _endpoint(host, api_key))
+    listed = await within_seconds(lambda: _fetch_all(host, api_key), _endpoint(host, api_key))
     load("ollama")  # before the time of the server is measured
-    return list(await asyncio.gather(*(describe(model.name) for model in listed)))
+    described = await asyncio.gather(*(describe(model.name) for model in listed if not _only_embeds(model)))
+    embedding = [model.name for model in listed if _only_embeds(model)]
+    embedding += [model.info.id for model in described if model.only_embeds]
+    return [model.info for model in described if not model.only_embeds], [
+        f"ollama:{name.removesuffix(':latest')}" for name in embedding
+    ]
 
 
 def fetch_models(host: str, *, api_key: str = "") -> list["ListedModel"]:
-    """The same as its list has them, the last changed first."""
+    """The models for conversations as its list has them, the last changed first."""
+    return [model for model in _fetch_all(host, api_key) if not _only_embeds(model)]
+
+
+def _fetch_all(host: str, api_key: str) -> list["ListedModel"]:
     from zkchat.providers.listing import fetch_list
 
     listed = fetch_list(f"{host.rstrip('/')}/api/tags", _endpoint(host, api_key))
-    return [model for model in listed.models if model.name and not _only_embeds(model)]
+    return [model for model in listed.models if model.name]
 
 
 def _endpoint(host: str, api_key: str) -> "Endpoint":
@@ -149,7 +166,14 @@ def _endpoint(host: str, api_key: str) -> "Endpoint":
 
 
 def _only_embeds(model: "ListedModel") -> bool:
-    return "embed" in model.name or "bert" in str(model.details.get("family"))
+    """By what the list says of it; that of older servers has no more than its name and family."""
+    from zkchat.providers.embedding_conventions import convention_for, is_only_for_embedding
+
+    can = (model.model_extra or {}).get("capabilities")
+    if isinstance(can, list) and can:
+        return is_only_for_embedding(can)
+    is_known = bool(convention_for(model.name).pattern)
+    return is_known or "embed" in model.name or "bert" in str(model.details.get("family"))
 
 
 def _is_small(model: "ListedModel") -> bool:

@@ -20,6 +20,7 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
+from zkchat.providers.embedding_conventions import is_only_for_embedding
 from zkchat.providers.errors import Endpoint, Reply
 from zkchat.providers.libraries import load
 from zkchat.providers.locality import display_address, is_forwarded, may_run_here
@@ -36,6 +37,7 @@ from zkchat.providers.transport import (
     replace_surrogates,
     truncation_warning,
 )
+from zkchat.providers.vision import estimated_rule, with_vision
 
 if TYPE_CHECKING:
     import httpx
@@ -65,12 +67,15 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         )
         self._may_run_here = may_run_here(host, model, local=settings.local)
         self._is_forwarded = False
+        self.only_embeds = False
+        """Whether it makes vectors and answers nothing, once its server has said so."""
         info = ModelInfo(
             provider="ollama",
             id=model,
             context_limit=settings.context_limit,
             is_limit_declared=settings.context_limit is not None,
             calls_tools=settings.calls_tools is True,
+            sees_images=settings.sees_images is True,
             is_located=not self._may_run_here,
         )
         super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
@@ -95,6 +100,7 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             model = await client.show(self._model)
         window, tools = self._settings.context_limit, self._settings.calls_tools
         can = model.capabilities or ()
+        self.only_embeds = is_only_for_embedding(can)
         self._thinks = "thinking" in can
         info = self._info.model_copy(
             update={
@@ -104,7 +110,10 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
                 "is_located": True,
             }
         )
-        size = (model.modelinfo or {}).get("general.parameter_count") or size_in_name(self._model)
+        facts = model.modelinfo or {}
+        rule = estimated_rule(self._model, facts)
+        info = with_vision(info, declared=self._settings.sees_images, capabilities=can, rule=rule)
+        size = facts.get("general.parameter_count") or size_in_name(self._model)
         yield adapt_to_size(info, size, self._settings)
 
     async def _read_forwarding(self, response: "httpx.Response") -> None:
@@ -192,7 +201,7 @@ def _message(message: PromptMessage) -> dict[str, object]:
         ],
         "tool_name": message.tool_name,
         # As bytes: of a text the client would ask whether a file of that name exists, and send that.
-        "images": [b64decode(image.data) for image in message.images],
+        "images": [b64decode(image.data) for image in message.images if image.data],
     }
 
 

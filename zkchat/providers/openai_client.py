@@ -1,7 +1,6 @@
 """Models of OpenAI, and of any server that speaks its protocol: llama.cpp, vLLM, LM Studio, OpenRouter…"""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -14,6 +13,7 @@ from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, PromptMessa
 from zkchat.providers.completions import StreamedAnswer, message_param, tool_param
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.errors import Endpoint, Reply
+from zkchat.providers.json_requests import said_in
 from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.response_limits import END_OF_EVENT, NO_COMPRESSION, limit_response
 from zkchat.providers.small_models import adapt_to_size, size_in_name
@@ -24,6 +24,7 @@ from zkchat.providers.transport import (
     client_settings,
     drain,
 )
+from zkchat.providers.vision import estimated_rule, listed_capabilities, openai_vision, with_shown_vision, with_vision
 
 if TYPE_CHECKING:
     import openai
@@ -99,8 +100,13 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             is_located=not self._may_run_here,
             tokenizer=encoding_of(model) if self._is_openai else "",
         )
+        known = openai_vision(model) if self._is_openai else None
+        sees = known is not None if settings.sees_images is None else settings.sees_images
+        info = info.model_copy(update={"sees_images": sees, "image_rule": known or estimated_rule(model, {})})
         super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
         self._listed: frozenset[str] = frozenset()
+        self._shown: object = None
+        """What an Ollama says of the model."""
         self._connected = self._is_openai  # whose list of models does not say more than we know
         self._thinks = self._is_openai and model.startswith(_REASONING)
 
@@ -131,7 +137,8 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             here = await self._located(client)
         self._listed = frozenset(model.id for model in models)
         info = self._info.model_copy(update={"on_this_machine": here is True, "is_located": here is not None})
-        yield with_listed_facts(info, _facts(self._model, models), self._settings)
+        info = with_listed_facts(info, _facts(self._model, models), self._settings)
+        yield with_shown_vision(info, self._shown, declared=self._settings.sees_images)
 
     async def verify(self) -> None:
         """Check that the server has the model and takes the key. Raises `ProviderError`.
@@ -173,6 +180,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
             return True if error.status_code < 500 or error.status_code == NOT_IMPLEMENTED else None
         except (openai.OpenAIError, TimeoutError, ValueError):
             return None
+        self._shown = facts
         return not is_forwarded(facts)
 
     async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
@@ -196,7 +204,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         limit = omit if sampling.max_tokens is None else sampling.max_tokens
         return await client.chat.completions.create(
             model=self._model,
-            messages=[message_param(message) for message in request.messages],
+            messages=[message_param(message, request.image_detail) for message in request.messages],
             tools=[tool_param(spec) for spec in request.tools] or omit,
             temperature=omit if sampling.temperature is None or self._thinks else sampling.temperature,
             # OpenAI has given up the old name, and most of the others have not learnt the new one.
@@ -213,18 +221,11 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
 
         if isinstance(error, openai.APIStatusError):
             retry_after = error.response.headers.get("retry-after", "")
-            return Reply(status=error.status_code, text=_said(error.body), retry_after=retry_after)
+            return Reply(status=error.status_code, text=said_in(error.body), retry_after=retry_after)
         if type(error) is openai.APIError:  # in the middle of a stream, where some servers still give a status
             status = error.body.get("code") if isinstance(error.body, dict) else None
-            return Reply(status=status if isinstance(status, int) else 0, text=_said(error.body) or error.message)
+            return Reply(status=status if isinstance(status, int) else 0, text=said_in(error.body) or error.message)
         return None
-
-
-def _said(body: object) -> str:
-    """The reason in the body of an error, wherever that server puts it."""
-    if isinstance(body, Mapping):
-        return _said(body.get("message") or body.get("error") or body.get("detail") or json.dumps(dict(body)))
-    return str(body or "")
 
 
 def encoding_of(model: str) -> str:
@@ -255,4 +256,6 @@ def with_listed_facts(
     )
     window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
     size = of_llama_cpp.get("n_params") or size_in_name(info.id)
+    can = ("vision",) if info.sees_images else listed_capabilities(facts)
+    info = with_vision(info, declared=settings.sees_images, capabilities=can, rule=info.image_rule)
     return adapt_to_size(info.model_copy(update={"context_limit": window}), size, settings)

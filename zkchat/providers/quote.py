@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from zkchat.ports import ModelProvider
 
 SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes.\n"
+UNSEEN: Final = (
+    "Without a model, nothing can be said of an image: only passages of your notes are quoted, and none answers this. "
+    "A model that sees images can: `zkchat models` names those that do, and --model NAME asks one.\n"
+)
 HOW_TO_LINK: Final = "To link a note, type [[ and the beginning of its name."
 
 
@@ -29,10 +33,15 @@ class Quote:
             return
         for excerpt in excerpts(request.excerpts):
             yield excerpt
+        if request.remark:
+            yield RemarkChunk(text=request.remark)
         if not (request.evidence or request.excerpts):
-            yield TextChunk(text=SMALL_TALK if request.is_small_talk else no_answer(request.nearest))
-            if request.is_small_talk:
-                yield RemarkChunk(text=HOW_TO_LINK)
+            if request.has_unseen_images:
+                yield TextChunk(text=UNSEEN)
+            else:
+                yield TextChunk(text=SMALL_TALK if request.is_small_talk else no_answer(request.nearest))
+                if request.is_small_talk:
+                    yield RemarkChunk(text=HOW_TO_LINK)
             yield Finish(reason="abstained")
             return
         if request.is_doubtful:

@@ -45,6 +45,7 @@ class Script(_Strict):
     model: str = "scripted"
     context_limit: int | None = None
     calls_tools: bool = True
+    sees_images: bool = False
     tokenizer: str = ""
     answers: tuple[tuple[Step, ...], ...]
     """One list of steps for each request, in order. An answer whose last step is no `finish` ends with `stop`."""
@@ -80,6 +81,7 @@ class Scripted:
             id=self._script.model,
             context_limit=self._script.context_limit,
             calls_tools=self._script.calls_tools,
+            sees_images=self._script.sees_images,
             on_this_machine=True,
             tokenizer=self._script.tokenizer,
         )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
+from zkchat.model.embeddings import SimilarityTraits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,10 @@ class StaticVectors:
 
     name = "wordllama-l2-256-sif"
     dimensions = _DIMENSIONS
+    traits = SimilarityTraits(min_cosine=0.3)  # questions on nothing in a vault stay below
+    is_on_this_machine = True
+    needs_server = False
+    batch_size = 256  # some tens of milliseconds of work
 
     def __init__(self, folder: Path) -> None:
         """The files in this folder are read when the first text is embedded."""
@@ -58,6 +63,10 @@ class StaticVectors:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, 1)
         return vectors
+
+    def embed_query(self, text: str) -> "NDArray[np.float32]":
+        vector: NDArray[np.float32] = self.embed([text])[0]
+        return vector
 
     @cached_property
     def _words(self) -> "_Words":

@@ -5,9 +5,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from zkchat.model.message import DocumentReference
+from zkchat.model.note import file_kind, page_named
 from zkchat.render.cells import fit_cells, flow
 from zkchat.render.links import ClickableLinks
-from zkchat.render.references import DOUBTFUL_STYLE, describe_doubt, describe_reason, link_style
+from zkchat.render.references import (
+    DOUBTFUL_STYLE,
+    describe_doubt,
+    describe_location,
+    describe_reason,
+    describe_time,
+    link_style,
+)
 from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
@@ -52,8 +60,12 @@ def _is_listed(reference: DocumentReference) -> bool:
 
 
 def place(reference: DocumentReference) -> str:
-    """`path:line`, as editors and terminals open it; empty for a broken link."""
+    """`path:line`, as editors and terminals open it; `path › heading` of a canvas or PDF; empty for a broken link."""
     path = sanitize_line(reference.relative_path or "")
+    if page := page_named(reference.relative_path, reference.anchor):
+        return f"{path}#page={page}"
+    if file_kind(path):
+        return describe_location(reference)
     return f"{path}:{reference.lines.first}" if path and reference.lines else path
 
 
@@ -68,8 +80,10 @@ def short_reason(reference: DocumentReference) -> str:
         return describe_reason(reference)
     linked = "embedded in a note you linked" if reference.via == "embed" else "linked by you"
     is_linked = reference.reference_type == "direct"
+    kind = file_kind(reference.relative_path or "")
     words = ["cited"] * reference.cited + [linked] * is_linked + ["sent in part"] * bool(reference.extent)
-    return ", ".join(words) or "looked at"
+    words += ["not sent"] * bool(reference.unsent)
+    return ", ".join(filter(None, (kind, *(words or ["looked at"]), describe_time(reference))))
 
 
 def brief_lines(brief: BriefList) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Final, assert_never
 
 from zkchat.model.events import GoalEnded, GoalEvent, GoalPlanned, StepFinished, StepStarted
 from zkchat.model.goal import AnswerSupport, Goal, StepState
+from zkchat.model.note import line_place
 from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line
 
@@ -82,7 +83,7 @@ def _support_lines(support: AnswerSupport) -> Iterator[str]:
     yield f"   {len(support.supported)} of {counted(total, 'sentence')} found in your notes"
     for each in support.supported[:MAX_QUOTES]:
         how = "word for word" if each.exact else "nearly"
-        yield f"   “{shorten(each.text, _MAX_SENTENCE)}” {each.path}:{each.line}, {how}"
+        yield f"   “{shorten(each.text, _MAX_SENTENCE)}” {line_place(each.path, each.line)}, {how}"
     for sentence in support.unsupported[:MAX_QUOTES]:
         yield f"   not found: “{shorten(sentence, _MAX_SENTENCE)}”"
 

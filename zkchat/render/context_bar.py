@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-_MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("■", "default"))
+_MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("▤", "yellow"), ("■", "default"))
 """One for each part, so that the parts can be distinguished without colour."""
 _FREE: Final = ("·", "dim")
 _RESERVE: Final = ("╱", "dim")
@@ -57,6 +57,7 @@ def parts_of(usage: ContextUsage) -> tuple[tuple[str, int], ...]:
         ("tools", usage.tools),
         ("memory", usage.memory),
         ("references", usage.references),
+        ("images", usage.images),
         ("messages", usage.messages),
     )
 

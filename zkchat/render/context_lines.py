@@ -20,6 +20,7 @@ _GROUPS: Final[dict[ItemType, str]] = {
     "outcome": "Proposed changes",
     "reference": "Notes",
     "evidence": "Evidence",
+    "image": "Images",
     "tool": "Tools",
     "message": "Messages",
 }
@@ -33,6 +34,7 @@ _KINDS: Final[Mapping[ItemType, str]] = {
     "outcome": "proposed change",
     "reference": "note",
     "evidence": "evidence",
+    "image": "image",
     "tool": "tool",
 }
 

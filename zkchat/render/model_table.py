@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from zkchat.model.providers import ModelListing, ModelRow
+from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
 
 MAX_SHOWN: Final = 20
 """Models of one provider: some servers offer hundreds."""
@@ -54,6 +54,15 @@ def fold(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], int]:
     return shown, len(rows) - len(shown)
 
 
+def embedding_line(overview: ModelOverview) -> str:
+    """Which embedding model is set, or else which there are, with the command; empty where there are none."""
+    if overview.embeddings:
+        return f"The search uses vectors of {overview.embeddings}."
+    if not (names := overview.embedding_models):
+        return ""
+    return f"For vectors of the search: {', '.join(names)}. To use one: zkchat config set embeddings.model {names[0]}"
+
+
 def problem_lines(listings: Sequence[ModelListing]) -> list[str]:
     """A line for each server or folder that has nothing to offer now, with the way out."""
     lines = []
@@ -77,8 +86,9 @@ def _name(row: ModelRow) -> str:
 def _abilities(row: ModelRow) -> str:
     if row.name == "quote":
         return "no model: passages of your notes"
+    sees = "sees images" if row.sees_images else ""
     if row.is_small:
-        return "small, no tools"
+        return ", ".join(filter(None, ("small, no tools", sees)))
     if row.calls_tools is None:
-        return ""
-    return "tools" if row.calls_tools else "no tools"
+        return sees
+    return ", ".join(filter(None, ("tools" if row.calls_tools else "no tools", sees)))

@@ -1,6 +1,6 @@
 """Search results as rows of a numbered list."""
 
-from zkchat.model.note import Passage
+from zkchat.model.note import Passage, line_place, page_of
 from zkchat.render.numbered_rows import NumberedRow
 from zkchat.render.sanitize import sanitize_line
 
@@ -8,7 +8,9 @@ from zkchat.render.sanitize import sanitize_line
 def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> NumberedRow:
     """Title, location and text of a passage, and how many others have the same text."""
     repeated = f" · and {repetitions:,} more with the same text" if repetitions else ""
-    place = f"{passage.path}:{passage.first_line} · {passage.why}{repeated}"
+    page = page_of(passage.path, passage.heading_path)
+    where = f"{passage.path}#page={page}" if page else line_place(passage.path, passage.first_line)
+    place = f"{where} · {passage.why}{repeated}"
     return NumberedRow(name=passage_title(passage), place=place, text=preview)
 
 

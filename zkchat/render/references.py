@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from zkchat.model.message import DocumentReference
+from zkchat.model.note import file_kind, page_named
 from zkchat.model.text import shorten
 from zkchat.render.links import NO_LINKS, ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line
@@ -18,13 +19,15 @@ _MAX_EXCERPT_LENGTH: Final = 160
 
 
 def describe_location(reference: DocumentReference) -> str:
-    """Path, heading and lines of the document; empty for a broken link."""
+    """Path, heading and lines of the document; empty for a broken link. A canvas or PDF is not read by its lines."""
     if reference.relative_path is None:
         return ""
     words = sanitize_line(reference.relative_path)
+    if page := page_named(reference.relative_path, reference.anchor):
+        return f"{words}, page {page}" if reference.anchor_found else words
     if reference.anchor:
         words += f" › {sanitize_line(reference.anchor).replace('#', ' › ')}"
-    if reference.lines is not None:
+    if reference.lines is not None and not file_kind(reference.relative_path):
         first, last = reference.lines.first, reference.lines.last
         words += f", line {first}" if first == last else f", lines {first}–{last}"
     return words
@@ -40,12 +43,25 @@ def describe_reason(reference: DocumentReference) -> str:
         return f"{_origin(reference)}, never given to the model"
     if reference.via == "proposed":
         return "proposed"
-    words = [_origin(reference)]
+    words = [*filter(None, [file_kind(reference.relative_path or "")]), _origin(reference)]
     if reference.hits > 1:
         words.append(f"{reference.hits} times")
+    if reference.unsent:
+        return ", ".join([*words, f"not sent: {sanitize_line(reference.unsent)}"])
     if reference.extent:
         words.append(f"sent in part ({sanitize_line(reference.extent)})")
     words.append("cited" if reference.cited else "not cited")
+    words += filter(None, [describe_time(reference)])
+    return ", ".join(words)
+
+
+def describe_time(reference: DocumentReference) -> str:
+    """The date of what was found, where it has one, and whether it is outdated or others are."""
+    words = [reference.date.isoformat()] if reference.date else []
+    if reference.outdated_by:
+        words.append(f"outdated: the newer {sanitize_line(reference.outdated_by)} says otherwise")
+    elif reference.outdates:
+        words.append("older notes say otherwise")
     return ", ".join(words)
 
 
@@ -72,7 +88,8 @@ def describe_doubt(reference: DocumentReference) -> str:
     if reference.status == "ambiguous":
         words.append(f"Could also be: {candidates}")
     if not reference.anchor_found:
-        words.append(f"No “{sanitize_line(reference.anchor)}” in that note")
+        page = page_named(reference.relative_path, reference.anchor)
+        words.append(f"No page {page} in it" if page else f"No “{sanitize_line(reference.anchor)}” in that note")
     return ". ".join(words)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from zkchat.model.note import line_place, page_named
 from zkchat.model.quotation import heading_of
 from zkchat.model.text import counted, shorten
 from zkchat.model.verification import CheckedStatement, Difference, SourcePlace, Verdict, Verification
@@ -45,7 +46,9 @@ def _verdict(statement: CheckedStatement) -> str:
 
 def _location(place: SourcePlace) -> str:
     heading = heading_of(place.heading)
-    return f"{place.path}:{place.lines.first}" + (f" › {heading}" if heading else "")
+    if page := page_named(place.path, place.heading):
+        return f"{place.path}#page={page}"
+    return line_place(place.path, place.lines.first) + (f" › {heading}" if heading else "")
 
 
 def _others(statement: CheckedStatement) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from zkchat.chat.session_items import SessionItems
     from zkchat.model.branches import Branch
     from zkchat.model.change import ChangeRecord, ChangeSet
+    from zkchat.model.embeddings import EmbeddingProgress
     from zkchat.model.events import Event
     from zkchat.model.goal import Goal
     from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from zkchat.model.session import History, Window
     from zkchat.ports import ChangeStore, SessionStore
     from zkchat.render.console import Matches
-    from zkchat.render.numbered_rows import NumberedRow
+    from zkchat.render.numbered_rows import NumberedRow, RowSection
     from zkchat.repl.note_pages import Position
     from zkchat.repl.pick_list import PickRow
     from zkchat.repl.vault_browser import VaultBrowser
@@ -89,6 +90,10 @@ class CommandConversation(Protocol):
 
     def retry(self) -> "AsyncGenerator[Event, None]": ...
 
+    def summarize_brief(self, days: int) -> "AsyncGenerator[Event, None]":
+        """A turn in which the model sums up the daily brief; no events where no model writes."""
+        ...
+
     def compact(self, focus: str = "") -> "AsyncGenerator[Event, None]": ...
 
     def uncompact(self) -> "ChatMessage | None":
@@ -132,6 +137,10 @@ class Surface(Protocol):
 
     def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
         """Show a numbered list of places; `matches` finds words to be marked in their texts."""
+        ...
+
+    def print_sections(self, sections: "Sequence[RowSection]") -> None:
+        """Show a numbered list of places in parts."""
         ...
 
     def print_changes(self, changes: "ChangeSet") -> None:
@@ -276,6 +285,8 @@ class CommandContext:
     mentions: MentionChooser
     servers: "ServerAccess | None" = None
     """The MCP servers; None where there is none."""
+    embedding_progress: "Callable[[], EmbeddingProgress | None]" = lambda: None
+    """How far the vectors of the vault are."""
     keys: Sequence[str] = field(default=(), repr=False)
     """The API keys of this user, which no export may hold."""
 

@@ -10,7 +10,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
-from zkchat.model.note import Ambiguous, Link, Resolved, is_note
+from zkchat.model.note import Ambiguous, Link, Resolved, file_kind, is_note
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import NameMatch, normalize_name
@@ -107,7 +107,7 @@ class Suggestions:
                 mention = f'@"{path}"' if " " in path else f"@{path}"
                 yield Suggestion(text=mention, replaces=replaces, name=path, about="folder")
             else:
-                about = _about(match, with_path=False) if is_note(path) else "file"
+                about = _about(match, with_path=False) if is_note(path) else file_kind(path) or "file"
                 yield Suggestion(text=f"[[{path}]] ", replaces=replaces, name=path, about=about)
 
     def _of_resources(self, typed: str, replaces: int) -> list[Suggestion]:
@@ -159,7 +159,8 @@ class Suggestions:
 
 
 def _about(match: NameMatch, *, with_path: bool = True) -> str:
-    tokens = f"≈ {max(1, match.note.size // _BYTES_PER_TOKEN):,} tokens"
+    kind = file_kind(match.note.path)  # whose size says nothing of its text
+    tokens = kind or f"≈ {max(1, match.note.size // _BYTES_PER_TOKEN):,} tokens"
     return f"{tokens}  {match.note.path}" if with_path else tokens
 
 

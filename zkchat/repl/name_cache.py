@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.model.message import ChatMessage
-from zkchat.model.note import is_note, may_hold_text
+from zkchat.model.note import may_hold_text
 from zkchat.repl.folder_names import FolderNames
 from zkchat.repl.note_names import NamedNote, NameMatch, NoteNames
 from zkchat.repl.tag_names import CountedTag, TagNames
@@ -62,7 +62,7 @@ class NameCache:
 def _by_last_change(library: Library) -> list[NamedNote]:
     stamps = library.stamps()
     unknown = (0, 0, False)
-    rows = sorted(library.notes(), key=lambda row: -stamps.get(row.path, unknown)[1])
+    rows = sorted(library.indexed(), key=lambda row: -stamps.get(row.path, unknown)[1])
     return [
         NamedNote(path=row.path, title=row.title, aliases=row.aliases, size=stamps.get(row.path, unknown)[0])
         for row in rows
@@ -72,7 +72,7 @@ def _by_last_change(library: Library) -> list[NamedNote]:
 def _others(library: Library) -> Iterator[NamedNote]:
     """Folders and files that hold text, those near the root first."""
     paths = [row.path for row in library.files()]
-    files = (path for path in paths if not is_note(path) and may_hold_text(path))
+    files = (path for path in paths if may_hold_text(path) and not library.is_indexed(path))
     for path in sorted([*folders_of(paths), *files], key=lambda path: (path.rstrip("/").count("/"), path)):
         name = path.rstrip("/").rpartition("/")[2]
         yield NamedNote(path=path, title=f"{name}/" if path.endswith("/") else name)

@@ -1,6 +1,7 @@
 """The terminal that slash commands write on: drawn, or plain for pipes and screen readers."""
 
 import base64
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from zkchat.render.console import Matches
     from zkchat.render.links import ClickableLinks
-    from zkchat.render.numbered_rows import NumberedRow
+    from zkchat.render.numbered_rows import NumberedRow, RowSection
     from zkchat.repl.pick_list import PickRow
 
 _MAX_COPY_BYTES: Final = 74_000
@@ -117,7 +118,20 @@ class PlainSurface(_Surface):
     def print_rows(self, rows: "Sequence[NumberedRow]", _matches: "Matches | None" = None, /) -> None:
         from zkchat.render.numbered_rows import plain_rows
 
-        self.print("\n".join(plain_rows(rows)))
+        self.print("\n".join(plain_rows(rows, columns=self._narrow_columns())))
+
+    def _narrow_columns(self) -> int:
+        """The width of a narrow terminal; 0 for any other, and for a pipe, where lines stay whole."""
+        try:
+            columns = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError):
+            return 0
+        return columns if columns < _PLAIN_WIDTH else 0
+
+    def print_sections(self, sections: "Sequence[RowSection]") -> None:
+        from zkchat.render.numbered_rows import plain_sections
+
+        self.print(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:
         from zkchat.model.patch import patch_of
@@ -183,6 +197,11 @@ class DrawnSurface(_Surface):
         from zkchat.render.numbered_rows import print_rows
 
         print_rows(self._console, rows, matches)
+
+    def print_sections(self, sections: "Sequence[RowSection]") -> None:
+        from zkchat.render.numbered_rows import print_sections
+
+        print_sections(self._console, sections, self._links)
 
     def print_changes(self, changes: ChangeSet) -> None:
         from zkchat.render.diffs import print_changes

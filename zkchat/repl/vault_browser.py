@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
+from zkchat.model.note import line_place
 from zkchat.repl.note_pages import Position
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Place:
     @property
     def location(self) -> str:
         """Path and line, as editors take them."""
-        return f"{self.path}:{self.line}" if self.line else f"{self.path}"
+        return line_place(self.path, self.line) if self.path and self.line else f"{self.path}"
 
 
 class VaultView:

@@ -20,7 +20,7 @@ _MAX_ID_BYTES: Final = 100
 _MAX_PATH_BYTES: Final = 16_384
 _LOCK_SECONDS: Final = 30.0
 
-DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "summaries.db")
+DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "summaries.db", "pdf.db")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,18 @@
-"""The note index in one SQLite cache: notes, links, sections, postings and vectors."""
+"""The note index in one SQLite cache: notes, links, sections and postings."""
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 from pathlib import Path
 
 from zkchat.errors import StorageDamaged
+from zkchat.model.history import CommittedFiles
 from zkchat.model.index import (
     CatalogRow,
+    DateFacts,
     IndexBatch,
     IndexCounts,
     IndexedNote,
@@ -22,16 +23,20 @@ from zkchat.model.index import (
     SegmentHead,
     StoredLink,
     StoredSection,
+    StoredTask,
     TermPostings,
     TextLookup,
 )
-from zkchat.model.note import NoteWarning, PrivacyClass, Resolution
+from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import last_written
+from zkchat.storage.note_filters import section_ranges
 from zkchat.storage.note_schema import (
     CATALOG,
     COPIES,
     COUNTS,
+    DATE_FACTS,
+    DATE_FACTS_OF,
     DOUBTFUL_LINKS,
     EDGES,
     EDGES_TOUCHING,
@@ -41,21 +46,28 @@ from zkchat.storage.note_schema import (
     LINKS_TO,
     LINKS_TO_RESOLVE,
     MARK_RESOLVED,
+    NOTE_COMMITS,
     NOTES_TO_RESOLVE,
     NOTES_WITH_KEYS,
     POSTINGS_OF_PREFIXES,
     POSTINGS_OF_SEGMENT,
     POSTINGS_OF_TERMS,
     SCHEMA,
+    SECTION,
+    STAMPS_ENDING,
+    STORE_COMMIT,
     STORE_RESOLUTION,
+    TASKS,
     TOUCH_KEYS,
     VERSION,
+    dated_section_rows,
     known_note,
     link_of,
     link_row,
     names_of,
     note_row,
     numbered,
+    passage_row,
     posting_rows,
     postings_of_row,
     require_texts,
@@ -64,8 +76,7 @@ from zkchat.storage.note_schema import (
     section_row,
     typed,
 )
-
-_MAX_INT64 = (1 << 63) - 1
+from zkchat.storage.section_vectors import SqliteVectors
 
 
 class SqliteNoteIndex:
@@ -76,7 +87,7 @@ class SqliteNoteIndex:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
         self._reading = self._file.reading
         self._writing = self._file.writing
-        self.vectors = SqliteVectors(self._file)
+        self.vectors = SqliteVectors(self._file, path)
 
     def __reduce__(self) -> "tuple[Callable[[Path], SqliteNoteIndex], tuple[Path]]":
         """In another process: the index of the same file, opened there once."""
@@ -113,10 +124,23 @@ class SqliteNoteIndex:
             require_texts(stamps)
             return stamps
 
+    def stamps_ending(self, suffix: str) -> list[FileStamp]:
+        with self._reading() as database:
+            found = database.execute(STAMPS_ENDING, (f"%{suffix}",))
+            return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
+
     def known(self, path: str) -> KnownNote | None:
         with self._reading() as database:
             row = database.execute(KNOWN_NOTE, (path,)).fetchone()
             return known_note(*row) if row else None
+
+    def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
+        with self._reading() as database:
+            if paths is None:
+                rows = database.execute(DATE_FACTS)
+            else:
+                rows = database.execute(DATE_FACTS_OF, (json.dumps([*paths]),))
+            return {row[0]: DateFacts._make(row[1:]) for row in rows}
 
     def private(self) -> dict[str, PrivacyClass]:
         with self._reading() as database:
@@ -154,6 +178,10 @@ class SqliteNoteIndex:
             groups = groupby(typed(database.execute(query), str, str), key=itemgetter(0))
             return {tag: [path for _, path in group] for tag, group in groups}
 
+    def tasks(self) -> list[StoredTask]:
+        with self._reading() as database:
+            return [*map(StoredTask._make, typed(database.execute(TASKS), str, int, str, str))]
+
     def warnings(self) -> list[NoteWarning]:
         query = "SELECT path, text, kind FROM warnings JOIN notes ON notes.id = note UNION ALL SELECT * FROM unlisted"
         with self._reading() as database:
@@ -188,6 +216,37 @@ class SqliteNoteIndex:
                 next_section=next_section,
                 complete=0,
             )
+            return generation
+
+    def name_rule(self) -> int:
+        with self._reading() as database:
+            return _state(database, "name_rule")
+
+    def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
+        with self._writing() as database:
+            rows = [(day, path, day) for path, day in days.items()]
+            changed = database.executemany("UPDATE notes SET named = ? WHERE path = ? AND named IS NOT ?", rows)
+            generation = _state(database, "generation") + (changed.rowcount > 0)
+            _set_state(database, name_rule=rule, generation=generation)
+            return generation
+
+    def commits_read(self) -> tuple[str, str]:
+        with self._reading() as database:
+            rows = typed(database.execute("SELECT head, trouble FROM commits_read"), str, str)
+            head, trouble = rows[0] if rows else ("", "")
+            return head, trouble
+
+    def store_commits(self, commits: CommittedFiles) -> int:
+        rows = [{"path": path, **each._asdict()} for path, each in commits.files.items()]
+        with self._writing() as database:
+            if commits.is_whole:
+                database.execute("DELETE FROM commits")
+            database.executemany(STORE_COMMIT, rows)
+            database.execute("DELETE FROM commits_read")
+            database.execute("INSERT INTO commits_read VALUES (?, ?)", (commits.head, commits.trouble))
+            changed = database.execute(NOTE_COMMITS, (0,))
+            generation = _state(database, "generation") + (changed.rowcount > 0)
+            _set_state(database, generation=generation)
             return generation
 
     def store_unlisted(self, warnings: Sequence[NoteWarning]) -> None:
@@ -263,29 +322,12 @@ class SqliteNoteIndex:
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        query = (
-            "SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text"
-            " FROM sections JOIN notes ON notes.id = note WHERE sections.id = ?"
-        )
         with self._reading() as database:
-            return [section_of(row) for number in numbers for row in database.execute(query, (number,))]
+            return [section_of(row) for number in numbers for row in database.execute(SECTION, (number,))]
 
-    def section_ranges(self, wanted: NoteFilter) -> list[tuple[int, int]]:
-        query = "SELECT path, first_section, sections FROM notes WHERE true"
-        values: list[object] = []
-        for tag in map(str.casefold, wanted.tags):
-            query += " AND id IN (SELECT note FROM tags WHERE tag = ? OR substr(tag, 1, ?) = ?)"
-            values += [tag, len(tag) + 1, f"{tag}/"]
-        if wanted.after is not None:
-            query += " AND modified_ns >= ?"
-            values.append(_nanoseconds(wanted.after))
-        if wanted.within is not None:
-            query += " AND path IN (SELECT value FROM json_each(?))"
-            values.append(json.dumps([*wanted.within]))
+    def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
         with self._reading() as database:
-            rows = typed(database.execute(query + " ORDER BY modified_ns DESC, path", values), str, int, int)
-        pieces = [piece.casefold() for piece in wanted.paths]
-        return [(first, count) for path, first, count in rows if all(piece in path.casefold() for piece in pieces)]
+            return section_ranges(database, wanted, newest_first=newest_first)
 
     def segment_sizes(self) -> dict[int, int]:
         with self._reading() as database:
@@ -321,14 +363,6 @@ def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
 
 
-def _nanoseconds(at: datetime) -> int:
-    """Since 1970, as files count; a time that SQLite or the system cannot count is the earliest or latest it can."""
-    try:
-        return max(-_MAX_INT64, min(_MAX_INT64, int(at.timestamp() * 1e9)))
-    except (OverflowError, ValueError, OSError):
-        return _MAX_INT64 if at.year > 1970 else -_MAX_INT64
-
-
 def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
     return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in typed(rows, str, str, str)]
 
@@ -354,7 +388,9 @@ _FORGET_NOTE = (
     "DELETE FROM link_keys WHERE note = ?",
     "DELETE FROM tags WHERE note = ?",
     "DELETE FROM warnings WHERE note = ?",
+    "DELETE FROM tasks WHERE note = ?",
     "DELETE FROM unresolved WHERE note = ?",
+    "DELETE FROM dated_sections WHERE note = ?",
     "DELETE FROM notes WHERE id = ?",
 )
 
@@ -375,25 +411,39 @@ def _remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
     for note, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
         database.executemany("INSERT INTO dead VALUES (?)", _singles(range(first, first + count)))
         database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
-        database.execute("DELETE FROM vectors WHERE section >= ? AND section < ?", (first, first + count))
+        database.execute("DELETE FROM passages WHERE first_section = ?", (first,))
         for statement in _FORGET_NOTE:
             database.execute(statement, (note,))
 
 
 def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
     """Number their sections from `first_section` on; returned is the number after the last."""
-    first = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()[0]
+    (first,) = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()
     numbered = [*enumerate(notes, start=first)]
     starts = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
 
     database.executemany(
-        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (note_row(number, start, stored) for (number, stored), start in zip(numbered, starts, strict=False)),
     )
+    if database.execute("SELECT 1 FROM commits LIMIT 1").fetchone():
+        database.execute(NOTE_COMMITS, (first,))
     sections = ((number, section) for number, stored in numbered for section in stored.sections)
     database.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
         (section_row(id_, number, section) for id_, (number, section) in enumerate(sections, start=first_section)),
+    )
+    database.executemany(
+        "INSERT INTO dated_sections VALUES (?, ?, ?, ?)",
+        (
+            row
+            for (number, stored), start in zip(numbered, starts, strict=False)
+            for row in dated_section_rows(number, start, stored)
+        ),
+    )
+    database.executemany(
+        "INSERT INTO passages VALUES (?, ?)",
+        (passage_row(start, stored) for (_, stored), start in zip(numbered, starts, strict=False) if stored.sections),
     )
     database.executemany(
         INSERT_LINK,
@@ -404,6 +454,10 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
     database.executemany(
         "INSERT INTO warnings (note, text, kind) VALUES (?, ?, ?)",
         ((number, each.text, each.kind) for number, stored in numbered for each in stored.note.warnings),
+    )
+    database.executemany(
+        "INSERT INTO tasks VALUES (?, ?, ?, ?)",
+        ((number, *task) for number, stored in numbered for task in stored.note.tasks),
     )
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
@@ -428,48 +482,3 @@ def _add_segment(database: sqlite3.Connection, segment: Segment) -> None:
 
 def _singles(values: Iterable[object]) -> list[tuple[object]]:
     return [(value,) for value in values]
-
-
-_MISSING = """SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text
-    FROM sections JOIN notes ON notes.id = note LEFT JOIN vectors ON vectors.section = sections.id
-    WHERE sections.id > ? AND vectors.section IS NULL ORDER BY sections.id LIMIT ?"""
-_AFTER = """SELECT section, vector FROM vectors
-    WHERE section > ? AND (SELECT name FROM vector_method) = ? ORDER BY section LIMIT ?"""
-_SOME = """SELECT section, vector FROM json_each(?) AS wanted CROSS JOIN vectors ON section = wanted.value
-    WHERE (SELECT name FROM vector_method) = ?"""
-
-
-class SqliteVectors:
-    """Implements `ports.VectorIndex`."""
-
-    def __init__(self, file: CacheDatabase) -> None:
-        self._file = file
-        self._done = 0
-        """Up to this section all have one: who makes vectors by the hundred thousand does not begin from the start."""
-
-    def begin(self, method: str) -> None:
-        self._done = 0
-        with self._file.writing() as database:
-            if database.execute("SELECT name FROM vector_method").fetchall() != [(method,)]:
-                database.execute("DELETE FROM vectors")
-                database.execute("DELETE FROM vector_method")
-                database.execute("INSERT INTO vector_method VALUES (?)", (method,))
-
-    def missing(self, limit: int) -> list[StoredSection]:
-        with self._file.reading() as database:
-            return [section_of(row) for row in database.execute(_MISSING, (self._done, limit))]
-
-    def add(self, vectors: Iterable[tuple[int, bytes]]) -> None:
-        rows = [*vectors]
-        with self._file.writing() as database:
-            # A section may have gone while its vector was made.
-            database.executemany("INSERT OR REPLACE INTO vectors SELECT id, ?2 FROM sections WHERE id = ?1", rows)
-        self._done = max([self._done, *(section for section, _ in rows)])
-
-    def after(self, method: str, section: int, limit: int) -> list[tuple[int, bytes]]:
-        with self._file.reading() as database:
-            return typed(database.execute(_AFTER, (section, method, limit)), int, bytes)
-
-    def of(self, method: str, sections: Sequence[int]) -> list[tuple[int, bytes]]:
-        with self._file.reading() as database:
-            return typed(database.execute(_SOME, (json.dumps(sections), method)), int, bytes)

@@ -6,66 +6,107 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, assert_never
 
+from zkchat.model.embeddings import passage_digest
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 
-VERSION = 13
+VERSION = 22
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
-SCHEMA = (
-    "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+_STATEMENTS = (
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value INT NOT NULL) WITHOUT ROWID",
     # A generation that no earlier file has had, so that what others remember of one is not taken for this one.
     """INSERT INTO state VALUES ('generation', abs(random() % (1 << 50))), ('complete', 0),
-        ('text_generation', abs(random() % (1 << 50))), ('next_section', 1)""",
+        ('text_generation', abs(random() % (1 << 50))), ('epoch', abs(random() % (1 << 50))), ('next_section', 1),
+        ('name_rule', 0)""",
     """CREATE TABLE notes (
-        id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
-        settled INTEGER NOT NULL, digest BLOB NOT NULL, title TEXT NOT NULL, aliases TEXT NOT NULL,
-        headings TEXT NOT NULL, blocks TEXT NOT NULL, first_section INTEGER NOT NULL, sections INTEGER NOT NULL,
-        privacy TEXT NOT NULL)""",
+        id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INT NOT NULL, modified_ns INT NOT NULL,
+        settled INT NOT NULL, digest BLOB NOT NULL, title TEXT NOT NULL, aliases TEXT NOT NULL,
+        headings TEXT NOT NULL, blocks TEXT NOT NULL, first_section INT NOT NULL, sections INT NOT NULL,
+        privacy TEXT NOT NULL, named TEXT, created TEXT, updated TEXT, blob BLOB, committed INTEGER,
+        first_committed INTEGER)""",
+    """CREATE INDEX notes_dates ON notes (
+        named, created, updated, committed, first_committed, modified_ns, first_section, sections)""",
+    # The last and the first commit of each file, up to a commit; which notes hold what was committed is noted with
+    # them.
+    """CREATE TABLE commits (
+        path TEXT PRIMARY KEY, blob BLOB NOT NULL, seconds INT NOT NULL, first_seconds INT NOT NULL)
+        WITHOUT ROWID""",
+    "CREATE TABLE commits_read (head TEXT NOT NULL, trouble TEXT NOT NULL)",
     "CREATE TABLE unresolved (note INTEGER PRIMARY KEY)",
     "CREATE INDEX notes_private ON notes (path, privacy) WHERE privacy <> 'open'",
     "CREATE TABLE attachments (path TEXT PRIMARY KEY) WITHOUT ROWID",
-    "CREATE TABLE tags (tag TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID",
+    "CREATE TABLE tags (tag TEXT NOT NULL, note INT NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID",
     "CREATE INDEX tags_note ON tags (note)",
-    "CREATE TABLE warnings (note INTEGER NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
+    "CREATE TABLE warnings (note INT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
     "CREATE INDEX warnings_note ON warnings (note)",
+    "CREATE TABLE tasks (note INT NOT NULL, line INT NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL)",
+    "CREATE INDEX tasks_note ON tasks (note)",
     "CREATE TABLE unlisted (path TEXT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
     """CREATE TABLE links (
-        id INTEGER PRIMARY KEY, note INTEGER NOT NULL, text TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
-        display TEXT NOT NULL, size TEXT NOT NULL, syntax TEXT NOT NULL, embed INTEGER NOT NULL,
-        external INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, line INTEGER NOT NULL,
-        in_comment INTEGER NOT NULL, in_frontmatter TEXT NOT NULL,
+        id INTEGER PRIMARY KEY, note INT NOT NULL, text TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
+        display TEXT NOT NULL, size TEXT NOT NULL, syntax TEXT NOT NULL, embed INT NOT NULL,
+        external INT NOT NULL, start INT NOT NULL, end INT NOT NULL, line INT NOT NULL,
+        in_comment INT NOT NULL, in_frontmatter TEXT NOT NULL,
         status TEXT, path TEXT, via TEXT, anchor_found INTEGER, anchor_line INTEGER, others TEXT)""",
     "CREATE INDEX links_note ON links (note)",
     "CREATE INDEX links_path ON links (path) WHERE path IS NOT NULL",
-    "CREATE TABLE link_keys (key TEXT NOT NULL, note INTEGER NOT NULL, PRIMARY KEY (key, note)) WITHOUT ROWID",
+    "CREATE TABLE link_keys (key TEXT NOT NULL, note INT NOT NULL, PRIMARY KEY (key, note)) WITHOUT ROWID",
     "CREATE INDEX link_keys_note ON link_keys (note)",
     """CREATE TABLE sections (
-        id INTEGER PRIMARY KEY, note INTEGER NOT NULL, heading_path TEXT NOT NULL, first_line INTEGER NOT NULL,
-        last_line INTEGER NOT NULL, text TEXT NOT NULL)""",
+        id INTEGER PRIMARY KEY, note INT NOT NULL, heading_path TEXT NOT NULL, first_line INT NOT NULL,
+        last_line INT NOT NULL, text TEXT NOT NULL)""",
+    # The sections of a note whose headings tell a day, neighbours of one day in one row. There
+    # is no index by day: all of them are looked through in a moment.
+    "CREATE TABLE dated_sections (note, first, length, day TEXT, PRIMARY KEY (note, first)) WITHOUT ROWID",
     """CREATE TABLE segments (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, slots INTEGER NOT NULL, sections BLOB NOT NULL, lengths BLOB NOT NULL,
+        id INTEGER PRIMARY KEY AUTOINCREMENT, slots INT NOT NULL, sections BLOB NOT NULL, lengths BLOB NOT NULL,
         names BLOB NOT NULL)""",
     """CREATE TABLE postings (
-        segment INTEGER NOT NULL, first TEXT NOT NULL, terms TEXT NOT NULL, ends BLOB NOT NULL,
+        segment INT NOT NULL, first TEXT NOT NULL, terms TEXT NOT NULL, ends BLOB NOT NULL,
         standing BLOB NOT NULL, naming BLOB NOT NULL)""",
     "CREATE UNIQUE INDEX postings_first ON postings (segment, first)",
     "CREATE TABLE dead (section INTEGER PRIMARY KEY)",
-    "CREATE TABLE vectors (section INTEGER PRIMARY KEY, vector BLOB NOT NULL)",
-    "CREATE TABLE vector_method (name TEXT NOT NULL)",
+    "CREATE TABLE passages (first_section INTEGER PRIMARY KEY, digests BLOB NOT NULL)",
 )
 """A text index in segments: what is written is not rewritten. The sections of a note that is gone are `dead` until the
 segments they stand in are merged."""
+SCHEMA = tuple(" ".join(statement.split()) for statement in _STATEMENTS)
+"""Without indentation, so that it stays on the first page of the file: damage to the others is noticed and mended."""
 
-COUNTS = """SELECT count(*), (SELECT count(*) FROM links), coalesce(sum(sections), 0),
-    (SELECT count(*) FROM attachments), (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
+# Rows that are not of notes are those of other files with text; `LIKE` ignores case.
+COUNTS = """SELECT coalesce(sum(path LIKE '%.md'), 0), (SELECT count(*) FROM links), coalesce(sum(sections), 0),
+    (SELECT count(*) FROM attachments) + coalesce(sum(path NOT LIKE '%.md'), 0),
+    (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
     FROM notes"""
 # The last column is `IndexedNote.is_source`.
 KNOWN_NOTE = """SELECT digest, title, aliases, headings, blocks, sections > 0 OR privacy = 'never'
     FROM notes WHERE path = ?"""
+DATE_FACTS = "SELECT path, named, created, updated, committed, first_committed, modified_ns FROM notes"
+DATE_FACTS_OF = f"{DATE_FACTS} WHERE path IN (SELECT value FROM json_each(?))"  # noqa: S608 - only our own text
+STORE_COMMIT = """INSERT INTO commits VALUES (
+        :path, :blob, :seconds,
+        coalesce((SELECT first_seconds FROM commits WHERE path = :first_path), :first_seconds))
+    ON CONFLICT (path) DO UPDATE SET blob = excluded.blob, seconds = excluded.seconds"""
+# A file whose last commit deleted it, of which the id is zero, is none that git knows.
+NOTE_COMMITS = """UPDATE notes SET committed = found.last, first_committed = found.first
+    FROM (SELECT id, known.committed, known.first_committed, commits.first_seconds AS first,
+            CASE WHEN commits.blob = known.blob THEN seconds END AS last
+        FROM notes AS known
+        LEFT JOIN commits ON commits.path = known.path AND commits.blob <> zeroblob(20)
+        WHERE known.id >= ?) AS found
+    WHERE notes.id = found.id AND (found.last IS NOT found.committed OR found.first IS NOT found.first_committed)"""
 CATALOG = "SELECT path, title, aliases, sections > 0 OR privacy = 'never' FROM notes"
+# What zkchat saved of a conversation has no sections.
+TASKS = """SELECT path, line, state, text FROM tasks JOIN notes ON notes.id = note WHERE sections > 0
+    ORDER BY path, line"""
+SECTION = """SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text
+    FROM sections JOIN notes ON notes.id = note WHERE sections.id = ?"""
+SECTIONS = """SELECT sections.id, notes.path, title, aliases, heading_path, first_line, last_line, text
+    FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value CROSS JOIN notes ON notes.id = note"""
 INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, syntax, embed, external, start, end,
     line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 STORE_RESOLUTION = """UPDATE links
@@ -100,6 +141,9 @@ EDGES_TOUCHING = """SELECT source.path, target.path
     FROM json_each(:paths) AS wanted CROSS JOIN notes AS target ON target.path = wanted.value
     CROSS JOIN links ON links.path = wanted.value CROSS JOIN notes AS source ON source.id = note
     WHERE source.id != target.id"""
+# The paths are looked through in their own index, not in the far larger table.
+STAMPS_ENDING = """SELECT path, size, modified_ns, settled FROM notes
+    WHERE id IN (SELECT id FROM notes WHERE path LIKE ?)"""
 COPIES = """SELECT digest, path FROM notes
     WHERE size > 0 AND privacy <> 'never' AND digest IN (
         SELECT digest FROM notes WHERE size > 0 AND privacy <> 'never' GROUP BY digest HAVING count(*) > 1)
@@ -142,6 +186,9 @@ def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[obje
         first_section,
         len(stored.sections),
         stored.privacy,
+        *stored.dates,
+        None,
+        None,
     )
 
 
@@ -157,6 +204,20 @@ def link_row(note: int, link: Link) -> tuple[object, ...]:
 def section_row(number: int, note: int, section: Section) -> tuple[object, ...]:
     heading_path, text, _, _, first_line, last_line = section
     return number, note, _BETWEEN_HEADINGS.join(heading_path), first_line, last_line, text
+
+
+def dated_section_rows(note: int, first_section: int, stored: IndexedNote) -> Iterator[tuple[object, ...]]:
+    places = groupby(range(len(stored.sections)), key=stored.section_days.get) if stored.section_days else ()
+    for day, group in places:
+        if day is not None:
+            first, *others = group
+            yield note, first_section + first, 1 + len(others), day
+
+
+def passage_row(first_section: int, stored: IndexedNote) -> tuple[object, ...]:
+    """The digests of what is embedded of the sections of a note."""
+    title = stored.note.title
+    return first_section, b"".join([passage_digest(title, section.text) for section in stored.sections])
 
 
 def require_texts(values: Iterable[object]) -> None:

@@ -1,57 +1,32 @@
-"""Sessions in SQLite: append-only, shared by processes, on disk when `append` returns; opened lazily, recovered."""
+"""Sessions in SQLite: append-only, shared by processes, on disk when `append` returns."""
 
-import json
 import sqlite3
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple, assert_never
-
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, from_json
+from typing import Final
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
-from zkchat.model.message import OMIT_DEFAULTS
-from zkchat.model.session import (
-    AgentEntry,
-    ChangesEntry,
-    ContentEntry,
-    DraftEntry,
-    Entry,
-    EntryBody,
-    EntryFilter,
-    GoalEntry,
-    HeadEntry,
-    ItemsEntry,
-    ListingEntry,
-    MessageEntry,
-    ModelEntry,
-    PinEntry,
-    PriorityEntry,
-    RestoreEntry,
-    Session,
-    TitleEntry,
-    UnknownEntry,
-    sessions_called,
-)
+from zkchat.model.session import Entry, EntryBody, EntryFilter, MessageEntry, Session, TitleEntry, sessions_called
 from zkchat.model.text import counted
-from zkchat.ports import SessionStore
 from zkchat.storage.database import execute_all, sibling
-from zkchat.storage.durable_database import (
-    DurableDatabase,
-    LazyStore,
-    UnreadableRow,
-    keep_reserve,
-    release_reserve,
-    timestamp,
-)
+from zkchat.storage.durable_database import DurableDatabase, keep_reserve, release_reserve, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
+from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, erase_items, insert_items
 from zkchat.storage.session_listing import add_listing_columns, update_listing
 from zkchat.storage.session_locks import SessionLocks
-from zkchat.storage.sqlite_pages import Row, read_rows
+from zkchat.storage.session_recovery import RecoveredRows
+from zkchat.storage.session_rows import (
+    EntryRow,
+    entry_of,
+    insert_entries,
+    insert_session,
+    mark_deleted,
+    row_of,
+    session_of,
+    storable,
+)
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
@@ -122,28 +97,16 @@ _LAST_MESSAGES = """
 _BEFORE_ALL: Final = -(1 << 63)
 
 
-class EntryRow(NamedTuple):
-    """An entry as it lies in its table."""
-
-    session_id: str
-    sequence: int
-    kind: str
-    role: str | None
-    message_id: str | None
-    parent_id: str | None
-    title: str | None
-    at: str
-    body: str
-
-
 class SqliteSessions(DurableDatabase):
     """Implements `ports.SessionStore`: the sessions of one vault."""
 
-    migrations = (_create_tables, add_listing_columns)
+    migrations = (_create_tables, add_listing_columns, create_items_table)
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         super().__init__(path, now=now, new_id=new_id)
         self._locks = SessionLocks(path)
+        self._items: ItemWriter | None = None
+        """Of the session that was last written to."""
 
     def close(self) -> None:
         self._locks.release_all()
@@ -170,12 +133,12 @@ class SqliteSessions(DurableDatabase):
     def _create(self, title: str) -> Session:
         session_id, at = self._new_id(), self._now()
         with self._writing() as connection:
-            _insert_session(
+            insert_session(
                 connection,
                 {"id": session_id, "title": "", "created_at": timestamp(at), "updated_at": timestamp(at)},
             )
-            rows = [_row(session_id, 1, at, *_storable(TitleEntry(title=title)))] if title else []
-            _insert_entries(connection, rows)
+            rows = [row_of(session_id, 1, at, *storable(TitleEntry(title=title)))] if title else []
+            insert_entries(connection, rows)
         return self.get(session_id)
 
     def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
@@ -196,10 +159,12 @@ class SqliteSessions(DurableDatabase):
             if connection.execute(f"SELECT 1 FROM ({ids}) WHERE id = ?", (session_id,)).fetchone():  # noqa: S608
                 return False
             at = timestamp(first)
-            _insert_session(connection, {"id": session_id, "title": "", "created_at": at, "updated_at": at})
-            stored = [*zip(times, map(_storable, bodies), strict=True)]
-            rows = [_row(session_id, number, at or first, *each) for number, (at, each) in enumerate(stored, start=1)]
-            _insert_entries(connection, rows)
+            insert_session(connection, {"id": session_id, "title": "", "created_at": at, "updated_at": at})
+            items = ItemWriter(session_id)
+            stored = [(at, storable(body, items)) for at, body in zip(times, bodies, strict=True)]
+            insert_items(connection, items.new)
+            rows = [row_of(session_id, number, at or first, *each) for number, (at, each) in enumerate(stored, start=1)]
+            insert_entries(connection, rows)
             update_listing(connection, session_id, (body for _, (body, _) in stored))
         return True
 
@@ -209,14 +174,20 @@ class SqliteSessions(DurableDatabase):
 
     def _append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
         at = self._now().astimezone(UTC)
+        items, self._items = self._items, None  # it is not known any more where the disk refuses
+        if items is None or items.session_id != session_id:
+            items = ItemWriter(session_id)
         with self._writing() as connection:
             self.get(session_id)
+            items.catch_up(connection)
             (following,) = connection.execute(
                 "SELECT COALESCE (MAX (sequence), 0) + 1 FROM entries WHERE session_id = ?", (session_id,)
             ).fetchone()
-            stored = [*enumerate(map(_storable, bodies), start=following)]
-            _insert_entries(connection, [_row(session_id, number, at, *each) for number, each in stored])
+            stored = [*enumerate([storable(body, items) for body in bodies], start=following)]
+            insert_items(connection, items.new)
+            insert_entries(connection, [row_of(session_id, number, at, *each) for number, each in stored])
             update_listing(connection, session_id, (body for _, (body, _) in stored))
+        self._items = items
         return [Entry(session_id=session_id, sequence=number, at=at, body=body) for number, (body, _) in stored]
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
@@ -237,20 +208,21 @@ class SqliteSessions(DurableDatabase):
         }
         with self._reading() as connection:
             statement = _ENTRIES if wanted.last is None else _LAST_MESSAGES
-            return [_entry_of(EntryRow(*row)) for row in connection.execute(statement, parameters)]
+            items = ItemReader(connection, session_id)
+            return [entry_of(EntryRow(*row), items) for row in connection.execute(statement, parameters)]
 
     def sessions(self) -> list[Session]:
         """All of them, the last used first."""
         with self._reading() as connection:
             rows = connection.execute(f"{_SESSIONS} ORDER BY {_LAST_ENTRY} DESC, rowid DESC")
-            return [_session_of(row) for row in rows]
+            return [session_of(row) for row in rows]
 
     def get(self, session_id: str) -> Session:
         with self._reading() as connection:
             row = connection.execute(f"{_SESSIONS} WHERE id = ?", (session_id,)).fetchone()
             if row is None:
                 raise no_session(session_id)
-            return _session_of(row)
+            return session_of(row)
 
     def find(self, name: str) -> Session:
         """By id, the beginning of an id, or title. Raises `SessionNotFound` with the closest ones as a hint."""
@@ -279,84 +251,16 @@ class SqliteSessions(DurableDatabase):
 
     @staticmethod
     def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
-        found = _RecoveredRows()
+        found = RecoveredRows()
         for file in sources:
             found.read(file)
         found.insert_into(connection)
 
 
-def _insert_session(connection: sqlite3.Connection, values: Mapping[str, object]) -> None:
-    """Add a session without messages; a trigger counts those that are added."""
-    columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
-    connection.execute(f"INSERT INTO sessions ({columns}, message_count) VALUES ({marks}, 0)", values)  # noqa: S608
-
-
-def _insert_entries(connection: sqlite3.Connection, rows: Iterable[EntryRow]) -> None:
-    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-
-
-def _mark_deleted(connection: sqlite3.Connection, times: Mapping[str, str]) -> None:
-    """Record that these sessions were deleted, and when."""
-    connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?, ?)", times.items())
-
-
-def _session_of(row: Sequence[object]) -> Session:
-    try:
-        return Session.model_validate(dict(zip(Session.model_fields, row, strict=True)))
-    except ValueError as error:
-        raise UnreadableRow from error
-
-
-def _entry_of(row: EntryRow) -> Entry:
-    """The entry of a row; what a newer zkchat wrote in a way that we do not understand comes as an unknown one."""
-    try:
-        body = from_json(row.body)
-        head = {"session_id": row.session_id, "sequence": row.sequence, "at": row.at}
-        try:
-            return Entry.model_validate({**head, "body": body})
-        except ValidationError:
-            return Entry.model_validate({**head, "body": {"kind": "unreadable", "original": body}})
-    except (ValueError, TypeError) as error:
-        raise UnreadableRow from error
-
-
-def _storable(body: EntryBody) -> tuple[EntryBody, str]:
-    """What can be kept of a body, which is nearly always all of it, and the same as it is written."""
-    try:
-        return body, body.model_dump_json(context=OMIT_DEFAULTS)
-    except PydanticSerializationError:
-        # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
-        text = json.dumps(body.model_dump(mode="json", context=OMIT_DEFAULTS), ensure_ascii=False)
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return type(body).model_validate_json(text), text
-
-
-def _row(session_id: str, sequence: int, at: datetime, body: EntryBody, text: str) -> EntryRow:
-    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), text)
-
-
-def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:
-    """Role, message id, parent id and title, where there are any: what SQL needs to know of a body."""
-    match body:
-        case MessageEntry(message=message):
-            return message.role, message.id, message.parent_id, None
-        case DraftEntry():
-            return "assistant", body.message_id, body.parent_id, None
-        case HeadEntry() | PinEntry() | PriorityEntry() | ChangesEntry():
-            return None, body.message_id, None, None
-        case TitleEntry():
-            return None, None, None, body.title
-        case ItemsEntry() | RestoreEntry() | ContentEntry():
-            return None, None, None, None
-        case AgentEntry() | ModelEntry() | ListingEntry() | GoalEntry() | UnknownEntry():
-            return None, None, None, None
-        case _:
-            assert_never(body)
-
-
 def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
-    _mark_deleted(connection, {session_id: at})
+    mark_deleted(connection, {session_id: at})
     connection.execute("DELETE FROM entries WHERE session_id = ?", (session_id,))
+    erase_items(connection, session_id)
     connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
 
 
@@ -379,62 +283,6 @@ def _listed(sessions: Iterable[Session]) -> str:
     return ", ".join(f"{session.id} ({session.title or 'untitled'})" for session in sessions)
 
 
-@dataclass(slots=True)
-class _RecoveredRows:
-    """The rows of all tables that could be read, the newest version of each."""
-
-    sessions: dict[str, dict[str, object]] = field(default_factory=dict)
-    entries: dict[tuple[str, int], EntryRow] = field(default_factory=dict)
-    deleted: dict[str, str] = field(default_factory=dict)
-
-    def read(self, database: Path) -> None:
-        for row in read_rows(database):
-            try:
-                self._add(row)
-            except ValueError:
-                continue
-
-    def _add(self, row: Row) -> None:
-        """Keep a row that validates; its columns tell which table it is from. Older versions may have fewer."""
-        match row:
-            case (
-                str(id_),
-                int(sequence),
-                str(kind),
-                str() | None as role,
-                str() | None as own,
-                str() | None as parent,
-                str() | None as title,
-                str(at),
-                str(body),
-            ):
-                entry = EntryRow(id_, sequence, kind, role, own, parent, title, at, body)
-                _entry_of(entry)
-                self.entries.setdefault((entry.session_id, entry.sequence), entry)
-            case (str(id_), str(), str(), str(), int(), *_):
-                values: dict[str, object] = dict(zip(Session.model_fields, row, strict=False))
-                Session.model_validate(values)
-                del values["message_count"]
-                self.sessions.setdefault(id_, values)
-            case (str(id_), str(at)):
-                datetime.fromisoformat(at)
-                self.deleted.setdefault(id_, at)
-
-    def insert_into(self, connection: sqlite3.Connection) -> None:
-        """Everything but the sessions that the user had deleted."""
-        used = {entry.session_id: entry.at for _, entry in sorted(self.entries.items())}
-        kept = [entry for entry in self.entries.values() if entry.session_id not in self.deleted]
-        kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
-        sessions = {id_: values for id_, values in self.sessions.items() if id_ not in self.deleted}
-        for entry in kept:
-            times = {"created_at": entry.at, "updated_at": entry.at}
-            sessions.setdefault(entry.session_id, {"id": entry.session_id, "title": "", **times})
-        for values in sessions.values():
-            _insert_session(connection, values)
-        _insert_entries(connection, kept)
-        _mark_deleted(connection, self.deleted)
-
-
 def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[SqliteSessions]:
     """Open the sessions, after a recovery if they are damaged or missing. On a full disk the reserve is released."""
     try:
@@ -446,79 +294,3 @@ def open_sessions(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
     if opened.store.sessions():
         keep_reserve(path)
     return opened
-
-
-class _SessionsProxy(ABC):
-    """What `LazySessions` and `UnavailableSessions` share: every request goes to a store that is opened late."""
-
-    @abstractmethod
-    def _writable(self) -> SessionStore: ...
-
-    @abstractmethod
-    def _holding(self, name: str, /) -> SessionStore:
-        """The store that may hold a session of that name or id."""
-
-    def create(self, title: str = "") -> Session:
-        return self._writable().create(title)
-
-    def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
-        return self._writable().add(session_id, bodies)
-
-    def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
-        return self._holding(session_id).append(session_id, bodies)
-
-    def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
-        return self._holding(session_id).entries(session_id, wanted)
-
-    def get(self, session_id: str) -> Session:
-        return self._holding(session_id).get(session_id)
-
-    def find(self, name: str) -> Session:
-        return self._holding(name).find(name)
-
-    def delete(self, session_id: str) -> None:
-        self._holding(session_id).delete(session_id)
-
-
-class LazySessions(LazyStore[SqliteSessions], _SessionsProxy):
-    """Implements `ports.SessionStore` for a vault without sessions; the file is made with the first one."""
-
-    def sessions(self) -> list[Session]:
-        store = self._existing()
-        return store.sessions() if store else []
-
-    def enter(self, session_id: str) -> bool:
-        store = self._existing()
-        return store.enter(session_id) if store else True
-
-    def _not_found(self, name: str) -> SessionNotFound:
-        return no_session(name)
-
-
-class UnavailableSessions(_SessionsProxy):
-    """Implements `ports.SessionStore` where the disk is full or the folder cannot be written.
-
-    Every request raises the reason, so that the conversation warns and goes on in memory. A full disk may have space
-    again: then the store is opened, and what waits in memory is written.
-    """
-
-    def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
-        self._reason = reason
-        self._reopen = reopen
-        self._reopened: SessionStore | None = None
-
-    def sessions(self) -> list[Session]:
-        return self._writable().sessions()
-
-    def enter(self, session_id: str) -> bool:
-        return self._reopened.enter(session_id) if self._reopened else True
-
-    def _writable(self) -> SessionStore:
-        if self._reopened is None:
-            if not isinstance(self._reason, StorageFull):
-                raise self._reason
-            self._reopened = self._reopen()
-        return self._reopened
-
-    def _holding(self, _name: str, /) -> SessionStore:
-        return self._writable()

@@ -15,6 +15,7 @@ from zkchat.storage import memories, message_index, note_schema, sessions, summa
 from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.database import Migration, execute_all, open_read_only, result_code, storage_errors
 from zkchat.storage.locations import DATABASES
+from zkchat.storage.pdf import texts
 
 _WAY_OUT: Final = "Look at it and move it away, or run: zkchat config set storage.location user"
 _INTERNAL: Final = re.compile(rb"sqlite_(stat\d|sequence|autoindex_.*)", re.DOTALL)
@@ -54,6 +55,7 @@ _KNOWN: Final = {
     "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
     "summaries.db": _cache(summaries.SCHEMA, summaries.VERSION),
+    "pdf.db": _cache(texts.SCHEMA, texts.VERSION),
 }
 
 

@@ -1,21 +1,25 @@
 """Tools that read the vault. Each returns text for the model and the documents it came from."""
 
-from collections.abc import Callable, Sequence
-from datetime import date, datetime
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
 from zkchat.context.assembly import digest
-from zkchat.context.formatting import format_document
-from zkchat.errors import NoteNotFound
+from zkchat.context.formatting import NEWEST_COUNTS, format_document
+from zkchat.errors import NoteNotFound, UsageError
+from zkchat.model.dates import DayRange
 from zkchat.model.index import StoredLink
 from zkchat.model.message import DocumentReference, LineRange
-from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved
+from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved, anchor_of, is_pdf, page_named, page_of
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.registry import Arguments, FunctionTool, Limit
 from zkchat.vault import graph
+from zkchat.vault.dates.expressions import filter_period
+from zkchat.vault.dates.time_filters import check_times
 from zkchat.vault.library import Library
+from zkchat.vault.newest import are_worth_showing, date_of
 from zkchat.vault.notes import wikilink
 
 CORE_TOOLS = frozenset({"read_document", "find_excerpts"})
@@ -39,7 +43,7 @@ NotePath = Annotated[
 Query = Annotated[
     str,
     Field(
-        description='Words, tag:x, path:x, after:2026-01-31, "phrase"',
+        description='Words, tag:x, path:x, "phrase"',
         min_length=1,
         validation_alias=AliasChoices("query", "q", "text", "search"),
     ),
@@ -55,15 +59,21 @@ class OneNote(Arguments):
     relative_path: NotePath
 
 
-class Find(Arguments):
+class OfDays(Arguments):
+    """Notes written from a day on, or before one; also as people say it: `last week`."""
+
+    after: Annotated[str, Field(validation_alias=AliasChoices("after", "since", "modified_after"))] = ""
+    before: Annotated[str, Field(validation_alias=AliasChoices("before", "until"))] = ""
+
+
+class Find(OfDays):
     query: Query
     limit: Limit = 5
 
 
-class ListDocuments(Arguments):
+class ListDocuments(OfDays):
     folder: str = ""
     tag: str = ""
-    modified_after: Annotated[date | None, Field(description="YYYY-MM-DD")] = None
 
 
 class Nothing(Arguments):
@@ -114,7 +124,7 @@ def explore_tools(library: Library, now: Callable[[], datetime]) -> list[Tool]:
         ),
         FunctionTool(
             "list_documents",
-            "List notes by folder, tag or date, for an overview.",
+            "List notes by folder, tag or date.",
             ListDocuments,
             explore.list_documents,
         ),
@@ -131,7 +141,8 @@ class _Explore:
 
     def read_document(self, wanted: ReadDocument) -> ToolOutcome:
         path = self._path(wanted.relative_path)
-        text = self._library.section(path)
+        anchor = _link(wanted.relative_path).anchor if is_pdf(path) else ""
+        text = self._library.section(path, anchor)
         page = text[wanted.offset : wanted.offset + PAGE_CHARS]
         end = wanted.offset + len(page)
         reference = self._reference(path, included=True)
@@ -144,19 +155,43 @@ class _Explore:
         )
 
     def find_excerpts(self, wanted: Find) -> ToolOutcome:
-        return self._found(self._library.search(wanted.query, limit=wanted.limit), "passage")
+        found = self._library.search(wanted.query, limit=wanted.limit, period=self._period(wanted))
+        return self._found(found, "passage")
 
     def find_documents(self, wanted: Find) -> ToolOutcome:
-        return self._found(self._library.documents(wanted.query, limit=wanted.limit), "note")
+        found = self._library.documents(wanted.query, limit=wanted.limit, period=self._period(wanted))
+        return self._found(found, "note")
+
+    def _period(self, wanted: OfDays) -> DayRange | None:
+        """The days that are asked for. Raises `UsageError` for a text, or a filter of the query, that names none."""
+        if isinstance(wanted, Find):
+            check_times(wanted.query, self._library.calendar())
+        period: DayRange | None = None
+        for field, value in (("after", wanted.after), ("before", wanted.before)):
+            if value.strip():
+                days = filter_period(field, value, self._library.calendar())
+                if days is None:
+                    raise UsageError(f"{field} {value!r} is no time.", hint="Write YYYY-MM-DD, or words: last week.")
+                period = days.overlap(period)
+        return period
 
     def _found(self, passages: Sequence[Passage], what: str) -> ToolOutcome:
         if not passages:
             return ToolOutcome(text="Nothing matches. Try other words.", summary="nothing found")
+        texts = [format_document(_place_of(passage), passage.text) for passage in passages]
         return ToolOutcome(
-            text="\n\n".join(format_document(passage.path, passage.text) for passage in passages),
+            text="\n\n".join([*texts, *self._told_dates(passages)]),
             references=tuple(self._passage(passage) for passage in passages),
             summary=_counted(len(passages), what),
         )
+
+    def _told_dates(self, passages: Sequence[Passage]) -> Iterator[str]:
+        """A line with the dates of the passages, where notes that are dated differ in them."""
+        dates = self._library.dates({passage.path for passage in passages})
+        found = {each.path: date_of(dates.get(each.path), each.heading_path) for each in passages}
+        if are_worth_showing([*found.values()]):
+            told = "; ".join(f"{path}: {each.day}" for path, each in found.items() if each and each.origin != "file")
+            yield f"(Dates: {told}. {NEWEST_COUNTS})"
 
     def resolve_wikilink(self, wanted: ResolveWikilink) -> ToolOutcome:
         link = _link(wanted.wikilink)
@@ -203,10 +238,11 @@ class _Explore:
         filters = [
             f'path:"{wanted.folder}"' if wanted.folder else "",
             f'tag:"{wanted.tag}"' if wanted.tag else "",
-            f"after:{wanted.modified_after.isoformat()}" if wanted.modified_after else "",
         ]
         query = " ".join(filter(None, filters)).replace("\n", " ")
-        notes = self._library.documents(query, limit=ALL) if query else self._library.notes()
+        period = self._period(wanted)
+        is_filtered = query or period
+        notes = self._library.documents(query, limit=ALL, period=period) if is_filtered else self._library.notes()
         lines = [f"- {note.path}: {note.title}" for note in notes]
         return self._listed(lines, [note.path for note in notes], "note")
 
@@ -252,7 +288,8 @@ class _Explore:
     def _passage(self, passage: Passage) -> DocumentReference:
         return self._reference(passage.path, included=True).model_copy(
             update={
-                "anchor": passage.heading_path[-1] if passage.heading_path else "",
+                "wikilink": self._library.link_into(passage.path, passage.heading_path),
+                "anchor": anchor_of(passage.path, passage.heading_path),
                 "lines": LineRange(first=passage.first_line, last=passage.last_line),
                 "snippet": passage.snippet,
                 "score": passage.score,
@@ -260,9 +297,19 @@ class _Explore:
         )
 
 
+def _place_of(passage: Passage) -> str:
+    """What a model cites a passage by: the path, and the page of a PDF."""
+    page = page_of(passage.path, passage.heading_path)
+    return f"{passage.path}#page={page}" if page else passage.path
+
+
 def _link(named: str) -> Link:
-    links = wikilink.scan(named)
-    return links[0] if links else Link(text=named, target=named.strip())
+    if links := wikilink.scan(named):
+        return links[0]
+    path, _, anchor = named.strip().partition("#")
+    if page_named(path, anchor):  # as passages of a PDF are named to the model
+        return Link(text=named, target=path, anchor=anchor)
+    return Link(text=named, target=named.strip())
 
 
 def _counted(number: int, what: str) -> str:

@@ -76,7 +76,10 @@ def broken_links(
             found[key] = replace(found[key], lines=(*found[key].lines, each.link.line))
             continue
         is_missing = isinstance(each.found, Missing)
-        repairs = finder.of_target(each.link, each.source) if is_missing else finder.of_anchor(each.link, each.source)
+        repairs: tuple[Repair, ...] = ()
+        if is_note(each.source):  # in a canvas or drawing, links are not where they are read
+            find = finder.of_target if is_missing else finder.of_anchor
+            repairs = find(each.link, each.source)
         found[key] = BrokenLink(
             source=each.source, link=each.link, is_missing=is_missing, lines=(each.link.line,), repairs=repairs
         )

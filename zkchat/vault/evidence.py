@@ -8,13 +8,24 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from itertools import islice
 
 from zkchat.errors import VaultError
+from zkchat.model.dates import DayRange
 from zkchat.model.message import Evidence, LineRange
-from zkchat.model.note import Ambiguous, Link, Passage, Resolved, is_note
-from zkchat.model.trust import PAGES
+from zkchat.model.note import Ambiguous, Link, Passage, Resolved, anchor_of
+from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
+from zkchat.vault.evidence_candidates import (
+    EVERYWHERE,
+    SEARCHED_PASSAGES,
+    Candidate,
+    Scope,
+    rarest_idf,
+    search_passages,
+    telling,
+)
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
@@ -23,7 +34,7 @@ from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, idf, query_terms, terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
 
 DEFAULT_LIMIT = 3
 """Passages that are shown unless more are asked for."""
@@ -52,7 +63,6 @@ MIN_SHARE_OF_BEST = 0.6
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
 
-_SEARCHED_PASSAGES = 12
 _MAX_EXCERPT_COLUMNS = 480
 """Of a passage; where letters take two columns, half as many."""
 _MAX_OPENING_CHARACTERS = 20_000
@@ -74,53 +84,62 @@ class Findings:
     """Whether it is uncertain that the evidence answers."""
     more: int = 0
     """How many further passages would be found."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    ranked: RankedBlock
-    linked: bool = False
-
-    @property
-    def path(self) -> str:
-        return self.ranked.passage.path
-
-    @property
-    def score(self) -> float:
-        return self.ranked.score
+    remark: str = ""
+    """Of which days the passages are, where the question asks for a time."""
+    day: date | None = None
+    """When the first passage was written, where they are in the order of time."""
 
 
 def find_evidence(
-    library: Library, question: str, linked: Sequence[tuple[str, str]], *, limit: int = DEFAULT_LIMIT, skip: int = 0
+    library: Library,
+    question: str,
+    linked: Sequence[tuple[str, str]],
+    *,
+    limit: int = DEFAULT_LIMIT,
+    skip: int = 0,
+    scope: Scope = EVERYWHERE,
 ) -> Findings:
     """Passages for a question without its links; `linked` are the notes (path and heading) they lead to."""
     asked = " ".join(question[:MAX_QUERY_CHARACTERS].split())
     if not linked and not topic_terms(asked):
         return Findings()
-    topic = topic_of(asked)
-    passages = _search(library, topic) if topic else []
-    first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages)
-    ranked = [*first, *_of_others(library, asked, passages, first)]
+    if scope.order:
+        ranked = by_date(library, asked, scope)
+    else:
+        topic = topic_of(asked)
+        passages = search_passages(library, topic, scope) if topic else []
+        first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages, scope.period)
+        ranked = [*first, *_of_others(library, asked, passages, first)]
+        ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0]) if ranked else 0.0
     close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
     found = _best_first(_deduplicated(_widened(close)))[:MAX_EVIDENCE]
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit = max(limit, len(dict.fromkeys(linked)))
-    shown = (found if skip or limit > DEFAULT_LIMIT else _close(found))[skip : skip + limit]
+    best = _close(found)
+    if not scope.order:
+        best = newest_first(library, asked, best, has_links=bool(linked))
+    shown = ([*best, *found[len(best) :]] if skip or limit > DEFAULT_LIMIT else best)[skip : skip + limit]
     more = len(found) - skip - len(shown)
-    return Findings(_evidence(library, _grouped(shown)), is_doubtful=confidence < DOUBTLESS, more=more)
+    day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
+    evidence = _evidence(library, _grouped(with_useful_dates(shown)))
+    return Findings(evidence, is_doubtful=confidence < DOUBTLESS, more=more, day=day)
 
 
-def _search(library: Library, topic: str) -> list[Passage]:
-    """Without the pages that instruct the model: they are no notes, and may not be approved."""
-    found = library.search(topic, limit=_SEARCHED_PASSAGES)
-    return [passage for passage in found if passage.path not in PAGES]
+def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
+    """How notes begin: of few their first blocks, of many one block each."""
+    found: list[Candidate] = []
+    each_gives = max(1, 2 * DEFAULT_LIMIT // max(1, len(paths)))
+    for path in paths:
+        with suppress(VaultError):  # it is gone, or cannot be read
+            found += _opening(library, path, "")[:each_gives]
+    return _evidence(library, [replace(each, linked=False) for each in found])
 
 
-def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[_Candidate]:
+def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[Candidate]:
     """The best of each linked note, then the others of all of them."""
-    of_each: list[list[_Candidate]] = []
+    of_each: list[list[Candidate]] = []
     for path, anchor in dict.fromkeys(linked):
         with suppress(VaultError):  # it is gone, or cannot be read
             of_each.append(_of_note(library, asked, path, anchor))
@@ -129,16 +148,16 @@ def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) 
     return [*best, *sorted(rest, key=lambda each: -each.score)]
 
 
-def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Candidate]:
+def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candidate]:
     """The passages of a note that fit, best first; else how it begins."""
     names = {term for name in (*library.names(path), anchor) for term in terms(name)}
-    question = WeightedQuestion.of(asked, library.idf, rarest=_rarest(library), without=names)
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), without=names)
     if not question.weights:
         return _opening(library, path, anchor)
     passages = [_section(library, path, anchor)]
     if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
-        passages = library.search(topic_of(asked), within=[path], limit=_SEARCHED_PASSAGES)
-    ranked = [*islice(_telling(rank_blocks(question, passages)), _MAX_COMPARED)]
+        passages = library.search(topic_of(asked), within=[path], limit=SEARCHED_PASSAGES)
+    ranked = [*islice(telling(rank_blocks(question, passages)), _MAX_COMPARED)]
     near = library.similarities(topic_of(asked), [_described(each) for each in ranked])
     fitting = [
         replace(each, score=each.score + MEANING_WEIGHT * max(0.0, similarity))
@@ -146,17 +165,17 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[_Cand
         if each.coverage + similarity >= MIN_FIT
     ]
     fitting.sort(key=lambda each: (-each.score, each.passage.first_line, each.block.first_line))
-    return [_Candidate(each, linked=True) for each in fitting] or _opening(library, path, anchor)
+    return [Candidate(each, linked=True) for each in fitting] or _opening(library, path, anchor)
 
 
-def _of_named(library: Library, asked: str, passages: Sequence[Passage]) -> list[_Candidate]:
+def _of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
     """How the notes begin whose name is all that the question says."""
     topic = frozenset(query_terms(topic_of(asked)))
-    paths = next(filter(None, (_resolved(library, name) for name in names_in(asked))), [])
+    paths = next(filter(None, (_resolved(library, name) for name in names_in(asked))), []) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)
         paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
-    openings: list[list[_Candidate]] = []
+    openings: list[list[Candidate]] = []
     for path in dict.fromkeys(paths):
         with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
             if is_source(frontmatter_of(library.read(path)).properties):
@@ -167,10 +186,10 @@ def _of_named(library: Library, asked: str, passages: Sequence[Passage]) -> list
 
 def _resolved(library: Library, name: str) -> list[str]:
     match library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0):
-        case Resolved(path=path) if is_note(path):
+        case Resolved(path=path) if library.is_indexed(path):
             return [path]
         case Ambiguous(path=path, others=others):
-            return [each for each in (path, *others) if is_note(each)]
+            return [each for each in (path, *others) if library.is_indexed(each)]
         case _:
             return []
 
@@ -180,16 +199,16 @@ def _is_called(library: Library, path: str, topic: Set[str]) -> bool:
 
 
 def _of_others(
-    library: Library, asked: str, passages: Sequence[Passage], first: Sequence[_Candidate]
-) -> Iterator[_Candidate]:
+    library: Library, asked: str, passages: Sequence[Passage], first: Sequence[Candidate]
+) -> Iterator[Candidate]:
     """The passages of other notes; after linked ones, those that meet more of the question."""
     known = {candidate.path for candidate in first}
     least = max((candidate.score for candidate in first), default=0.0)
-    question = WeightedQuestion.of(asked, library.idf, rarest=_rarest(library))
-    for ranked in _telling(_by_their_questions(library, asked, rank_blocks(question, passages))):
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
+    for ranked in telling(_by_their_questions(library, asked, rank_blocks(question, passages))):
         if ranked.passage.path in known or ranked.score < least:
             continue
-        candidate = _Candidate(ranked)
+        candidate = Candidate(ranked)
         if first and _confidence(library, asked, candidate) < MIN_CONFIDENCE_AFTER_LINKED:
             return
         yield candidate
@@ -206,7 +225,7 @@ def _by_their_questions(library: Library, asked: str, ranked: Sequence[RankedBlo
     return sorted(raised, key=lambda each: -each.score)
 
 
-def _confidence(library: Library, asked: str, candidate: _Candidate) -> float:
+def _confidence(library: Library, asked: str, candidate: Candidate) -> float:
     """How likely it is that a passage answers: 1 if the user has said that it stands there."""
     if candidate.linked:
         return 1.0
@@ -220,17 +239,7 @@ def _described(ranked: RankedBlock) -> str:
     return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
 
 
-def _rarest(library: Library) -> float:
-    """The inverse document frequency of a word that one note has."""
-    return idf(library.note_count(), 1)
-
-
-def _telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
-    """Without blocks that only point elsewhere: "See also [[Compost]]." answers nothing."""
-    return (each for each in ranked if not each.block.is_pointer)
-
-
-def _opening(library: Library, path: str, anchor: str) -> list[_Candidate]:
+def _opening(library: Library, path: str, anchor: str) -> list[Candidate]:
     """How a note or section begins: the first block of each of its first sections, and more of them if they are few."""
     passage = _section(library, path, anchor)
     found = blocks(passage.text)
@@ -241,7 +250,7 @@ def _opening(library: Library, path: str, anchor: str) -> list[_Candidate]:
     chosen = [*islice(first_of_section.values(), DEFAULT_LIMIT)]
     chosen += islice((block for block in telling if block not in chosen), DEFAULT_LIMIT - len(chosen))
     return [
-        _Candidate(
+        Candidate(
             RankedBlock(passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0),
             linked=True,
         )
@@ -265,7 +274,7 @@ def _section(library: Library, path: str, anchor: str) -> Passage:
     )
 
 
-def _widened(candidates: Iterable[_Candidate]) -> Iterator[_Candidate]:
+def _widened(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Each with all that stands under the same heading, if it is short: nobody would copy one line of three."""
     telling: dict[str, list[Block]] = {}
     for candidate in candidates:
@@ -275,7 +284,7 @@ def _widened(candidates: Iterable[_Candidate]) -> Iterator[_Candidate]:
         yield _with_section(candidate, telling[text])
 
 
-def _with_section(candidate: _Candidate, of_passage: Sequence[Block]) -> _Candidate:
+def _with_section(candidate: Candidate, of_passage: Sequence[Block]) -> Candidate:
     ranked = candidate.ranked
     telling = [block for block in of_passage if block.heading_path == ranked.block.heading_path]
     if len(telling) < 2 or ranked.block not in telling:
@@ -289,21 +298,21 @@ def _with_section(candidate: _Candidate, of_passage: Sequence[Block]) -> _Candid
     return replace(candidate, ranked=replace(ranked, block=whole, best_sentences=()))
 
 
-def _deduplicated(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The first of each wording."""
-    kept: dict[str, _Candidate] = {}
+    kept: dict[str, Candidate] = {}
     for candidate in candidates:
         kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
     return [*kept.values()]
 
 
-def _best_first(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those that are shown at once before all others, so that whoever asks for more reads each of them once."""
     close = _close(candidates)
     return [*close, *(each for each in candidates if each not in close)]
 
 
-def _close(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _close(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The best, the best of each linked note, and those that come close to it."""
     least = MIN_SHARE_OF_BEST * max((each.score for each in candidates[:1]), default=0.0)
     best_of_linked = {each.path: number for number, each in reversed([*enumerate(candidates)]) if each.linked}
@@ -314,21 +323,21 @@ def _close(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     ]
 
 
-def _grouped(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those of one note together, notes in the order of their best."""
     paths = [*dict.fromkeys(each.path for each in candidates)]
     return sorted(candidates, key=lambda each: paths.index(each.path))
 
 
-def _of_different_notes(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+def _of_different_notes(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The best passage of each of the nearest notes."""
-    best: dict[str, _Candidate] = {}
+    best: dict[str, Candidate] = {}
     for candidate in candidates:
         best.setdefault(candidate.path, candidate)
     return [*islice(best.values(), _MAX_NEAREST)]
 
 
-def _evidence(library: Library, candidates: Iterable[_Candidate]) -> tuple[Evidence, ...]:
+def _evidence(library: Library, candidates: Iterable[Candidate]) -> tuple[Evidence, ...]:
     """What can be quoted of them; a note may be gone since it was indexed."""
     found: list[Evidence] = []
     for candidate in candidates:
@@ -337,17 +346,20 @@ def _evidence(library: Library, candidates: Iterable[_Candidate]) -> tuple[Evide
     return tuple(found)
 
 
-def _quoted(library: Library, candidate: _Candidate) -> Evidence:
+def _quoted(library: Library, candidate: Candidate) -> Evidence:
     ranked, passage = candidate.ranked, candidate.ranked.passage
     return Evidence(
         text=excerpt(ranked.block, ranked.best_sentences, _max_characters(ranked.block.text)),
         relative_path=passage.path,
         title=passage.title,
-        wikilink=library.link_to(passage.path),
-        heading="" if ranked.block.kind == "faq" else _heading(ranked.heading_path, passage.title),
+        wikilink=library.link_into(passage.path, ranked.heading_path),
+        heading="" if ranked.block.kind == "faq" else _heading(passage, ranked.heading_path),
         lines=_lines(library, ranked),
         score=round(min(1.0, candidate.score / MAX_SCORE), 4),
         linked=candidate.linked,
+        date=candidate.date.day if candidate.date else None,
+        outdated_by=library.link_to(candidate.outdated_by) if candidate.outdated_by else "",
+        outdates=tuple(dict.fromkeys(map(library.link_to, candidate.outdates))),
     )
 
 
@@ -356,9 +368,10 @@ def _max_characters(text: str) -> int:
     return round(_MAX_EXCERPT_COLUMNS * len(text) / (len(text) + wide))
 
 
-def _heading(heading_path: Sequence[str], title: str) -> str:
-    """The innermost heading, unless it only repeats the title."""
-    return heading_path[-1] if heading_path and heading_path[-1] != title else ""
+def _heading(passage: Passage, heading_path: Sequence[str]) -> str:
+    """The innermost heading, or the page, unless it only repeats the title."""
+    heading = anchor_of(passage.path, heading_path)
+    return heading if heading != passage.title else ""
 
 
 def _lines(library: Library, ranked: RankedBlock) -> LineRange:

@@ -76,8 +76,8 @@ def with_suggestions(library: Library, followed: Followed) -> Followed:
 
 
 def all_links(library: Library) -> Iterator[Followed]:
-    """Every link of the vault, note by note."""
-    paths = [note.path for note in library.notes()]
+    """Every link of the vault, file by file."""
+    paths = [row.path for row in library.indexed()]
     for start in range(0, len(paths), _BATCH_NOTES):
         for stored in library.links_from(*paths[start : start + _BATCH_NOTES]):
             yield _followed(library, stored)

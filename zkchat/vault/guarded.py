@@ -4,19 +4,23 @@ Each class implements the same Protocol as what it wraps. A library over these i
 methods it has; a new method of a Protocol has to be written here before it can be used there.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from zkchat.errors import NoteNotFound
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.index import (
     CatalogRow,
+    DateFacts,
     IndexCounts,
     KnownNote,
     NoteFilter,
     StoredLink,
     StoredSection,
+    StoredTask,
     TextLookup,
 )
 from zkchat.model.note import (
@@ -32,11 +36,15 @@ from zkchat.model.note import (
     file_title,
     is_note,
 )
-from zkchat.ports import LinkIndex, NoteCatalog, NoteFiles, TextIndex
+from zkchat.ports import ExtractedTexts, LinkIndex, NoteCatalog, NoteFiles, TextIndex
 from zkchat.vault.links.resolver import LinkResolver
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import PassageSearch, Search
 from zkchat.vault.search.vectors import VectorSearch
+
+if TYPE_CHECKING:
+    from zkchat.vault.search.ranking import Mask, Numbers, Scores
+    from zkchat.vault.search.similarity import Places
 
 MAX_CHECKED: Final = 200
 """Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
@@ -77,11 +85,15 @@ class VaultPorts:
     vectors: VectorSearch | None
     """Compares only the sections that it is given."""
     search: PassageSearch
+    calendar: Callable[[], Calendar]
+    extracted: ExtractedTexts | None = None
+    """The texts of PDFs and the like, where there is a program that reads them."""
 
 
 def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
     """The same without the notes that are hidden from a model."""
     text = GuardedText(ports.text, guard)
+    vectors = GuardedVectors(ports.vectors, guard) if ports.vectors else None
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
         notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
@@ -90,7 +102,9 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
         links=GuardedLinks(ports.links, guard),
         text=text,
         vectors=ports.vectors,
-        search=GuardedSearch(ports.search, Search(text, ports.vectors), guard),
+        search=GuardedSearch(ports.search, Search(text, vectors, ports.calendar), guard, vectors),
+        calendar=ports.calendar,
+        extracted=GuardedExtractedTexts(ports.extracted, guard) if ports.extracted else None,
     )
 
 
@@ -130,6 +144,26 @@ class GuardedFiles:
         return self._files.linked(self._guard.visible(paths))
 
 
+class GuardedExtractedTexts:
+    """Implements `ports.ExtractedTexts`: of a file that is hidden by its folder there is no text."""
+
+    def __init__(self, extracted: ExtractedTexts, guard: PrivacyGuard) -> None:
+        self._extracted = extracted
+        self._guard = guard
+
+    def covers(self, path: str) -> bool:
+        return self._extracted.covers(path)
+
+    def find(self, stamp: FileStamp) -> ExtractedText | None:
+        return self._extracted.find(stamp) if self._discloses(stamp.path) else None
+
+    def latest(self, path: str) -> ExtractedText | None:
+        return self._extracted.latest(path) if self._discloses(path) else None
+
+    def _discloses(self, path: str) -> bool:
+        return self._guard.may_open(path) and self._guard.disclose_text("", path)
+
+
 class GuardedCatalog:
     """Implements `ports.NoteCatalog`. The generation, a number about the whole index, names no note."""
 
@@ -150,7 +184,7 @@ class GuardedCatalog:
         return replace(
             counts,
             notes=counts.notes - len(notes),
-            links=counts.links - len(self._links.links_from(notes)),
+            links=counts.links - len(self._links.links_from([*hidden])),
             sections=counts.sections - sum(count for _, count in self._text.section_ranges(NoteFilter(within=hidden))),
             attachments=counts.attachments - (len(hidden) - len(notes)),
         )
@@ -162,6 +196,13 @@ class GuardedCatalog:
     def known(self, path: str) -> KnownNote | None:
         self._guard.check([path])
         return None if path in self._guard.hidden() else self._notes.known(path)
+
+    def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
+        if paths is not None:
+            shown = self._guard.visible(paths)
+            return self._notes.date_facts(shown) if shown else {}
+        hidden = self._guard.hidden()
+        return {path: facts for path, facts in self._notes.date_facts().items() if path not in hidden}
 
     def private(self) -> dict[str, PrivacyClass]:
         hidden = self._guard.hidden()
@@ -178,6 +219,10 @@ class GuardedCatalog:
     def tags(self) -> dict[str, list[str]]:
         shown = {tag: self._guard.visible(paths) for tag, paths in self._notes.tags().items()}
         return {tag: paths for tag, paths in shown.items() if paths}
+
+    def tasks(self) -> list[StoredTask]:
+        hidden = self._guard.hidden()
+        return [task for task in self._notes.tasks() if task.path not in hidden]
 
     def warnings(self) -> list[NoteWarning]:
         hidden = self._guard.hidden()
@@ -323,38 +368,64 @@ class GuardedText:
         hidden = self._guard.hidden()
         return [section for section in self._text.sections(numbers) if section.path not in hidden]
 
-    def section_ranges(self, wanted: NoteFilter) -> list[tuple[int, int]]:
-        found = self._text.section_ranges(wanted)
+    def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
+        found = self._text.section_ranges(wanted, newest_first=newest_first)
         hidden = self._guard.hidden()
         if not hidden:
             return found
-        kept_back = {*self._text.section_ranges(NoteFilter(within=hidden))}
-        return [each for each in found if each not in kept_back]
+        kept_back = {*self._sections_of(hidden)}
+        return [each for each in found if each[0] not in kept_back]
 
     def _sections_of(self, paths: frozenset[str]) -> Iterable[int]:
         for first, count in self._text.section_ranges(NoteFilter(within=paths)) if paths else ():
             yield from range(first, first + count)
 
 
+class GuardedVectors:
+    """Implements `Similarities`. What a model asks that may have read local notes goes to no server elsewhere."""
+
+    def __init__(self, vectors: VectorSearch, guard: PrivacyGuard) -> None:
+        self._vectors = vectors
+        self._guard = guard
+
+    def keep_questions(self) -> bool:
+        """Whether questions go to no server but one on this machine."""
+        return self._vectors.sends_questions and self._guard.may_tell_of_local_notes()
+
+    def similarities(
+        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
+    ) -> "tuple[Places, Scores]":
+        return self._vectors.similarities(question, sections, text, allowed, stays_here=self.keep_questions())
+
+
 class GuardedSearch:
     """Implements `PassageSearch`. Where nothing is hidden, the search over all notes answers: that costs nothing."""
 
-    def __init__(self, whole: PassageSearch, visible: PassageSearch, guard: PrivacyGuard) -> None:
+    def __init__(
+        self, whole: PassageSearch, visible: PassageSearch, guard: PrivacyGuard, vectors: GuardedVectors | None
+    ) -> None:
         self._whole = whole
         self._visible = visible
         self._guard = guard
+        self._vectors = vectors
 
     def passages(
-        self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
+        self,
+        text: str,
+        *,
+        limit: int,
+        within: Collection[str] | None = None,
+        period: DayRange | None = None,
+        words_only: bool = False,
     ) -> list[Passage]:
         while True:
-            found = self._search().passages(text, limit=limit, within=within, words_only=words_only)
+            found = self._search().passages(text, limit=limit, within=within, period=period, words_only=words_only)
             if not self._guard.check(passage.path for passage in found):
                 return found
 
-    def documents(self, text: str, *, limit: int) -> list[Passage]:
+    def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
         while True:
-            found = self._search().documents(text, limit=limit)
+            found = self._search().documents(text, limit=limit, period=period)
             if not self._guard.check(passage.path for passage in found[:MAX_CHECKED]):
                 return found
 
@@ -362,7 +433,8 @@ class GuardedSearch:
         return self._search().idf(wanted)
 
     def _search(self) -> PassageSearch:
-        return self._visible if self._guard.hidden() else self._whole
+        keeps_questions = self._vectors is not None and self._vectors.keep_questions()
+        return self._visible if self._guard.hidden() or keeps_questions else self._whole
 
 
 def targets_of(found: Resolution | None) -> tuple[str, ...]:

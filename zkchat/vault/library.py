@@ -4,7 +4,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
-from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink
+from zkchat.model.dates import Calendar, DayRange, NoteDates, unknown_calendar
+from zkchat.model.embeddings import EmbeddingProgress
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.history import Commit, HistoryStatus
+from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink, StoredTask
 from zkchat.model.note import (
     Ambiguous,
     Link,
@@ -14,12 +18,22 @@ from zkchat.model.note import (
     Resolution,
     Resolved,
     file_title,
+    is_drawing,
     is_note,
+    is_pdf,
+    may_hold_text,
+    page_of,
     without_suffix,
 )
-from zkchat.ports import LocatedModel, NoteFiles, NoteIndex, Workers
+from zkchat.ports import ExtractedTexts, LocatedModel, NoteFiles, NoteIndex, Workers
+from zkchat.vault.dates.origins import all_dates
+from zkchat.vault.documents.document import Document, UnreadableDocument
+from zkchat.vault.documents.readers import is_indexed
 from zkchat.vault.guarded import VaultPorts, guarded
 from zkchat.vault.indexing.background import Answer, IndexMaintenance
+from zkchat.vault.indexing.dating import NO_DATES, DateSources
+from zkchat.vault.indexing.embedding_work import EmbeddingWork
+from zkchat.vault.indexing.extraction import Extracted, TextExtraction
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_folder, rows_in
 from zkchat.vault.links.resolver import LiveCatalog, section_lines
@@ -29,6 +43,22 @@ from zkchat.vault.overlay import Overlay, overlaid
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import UNKNOWN_SIMILARITY, VectorSearch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryOptions:
+    local_only: Sequence[str] = ()
+    """The folders whose notes go to no model but one on this machine."""
+    templates: Callable[[], Sequence[str]] = tuple
+    """Names the folders of templates."""
+    calendar: Callable[[], Calendar] = unknown_calendar
+    """Tells what day it is."""
+    extracted: ExtractedTexts | None = None
+    """The texts of PDFs, where there is a program that reads them."""
+    dates: DateSources = NO_DATES
+    """Where dates of notes come from that the notes do not say."""
+    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
+    """What extracts these texts."""
 
 
 class Library:
@@ -60,17 +90,17 @@ class Library:
         vectors: VectorSearch | None = None,
         *,
         workers: Workers | None = None,
-        local_only: Sequence[str] = (),
         clock: Callable[[], float] | None = None,
-        templates: Callable[[], Sequence[str]] = tuple,
+        options: "LibraryOptions | None" = None,
     ) -> "Library":
         """The library of the user, over all notes.
 
-        `local_only` are the folders whose notes go to no model but one on this machine. The `clock` counts seconds;
-        only `prefetch` needs it. `templates` names the folders of templates.
+        The `clock` counts seconds; only `prefetch` needs it.
         """
+        options = options or LibraryOptions()
+        templates, calendar = options.templates, options.calendar
         links = LiveCatalog(index)
-        indexer = Indexer(files, index, links, workers, templates)
+        indexer = Indexer(files, index, links, workers, templates, options.extracted, options.dates)
         ports = VaultPorts(
             files=files,
             notes=index,
@@ -79,9 +109,14 @@ class Library:
             links=links,
             text=index,
             vectors=vectors,
-            search=Search(index, vectors),
+            search=Search(index, vectors, calendar),
+            calendar=calendar,
+            extracted=options.extracted,
         )
-        return Library(ports, IndexMaintenance(index, indexer, vectors, clock), local_only, templates)
+        embedding = EmbeddingWork(vectors, index, files, options.local_only) if vectors else None
+        extraction = options.extraction(files, index) if options.extraction else None
+        maintenance = IndexMaintenance(index, indexer, vectors, embedding, clock, extraction)
+        return Library(ports, maintenance, options.local_only, templates)
 
     def guarded_for(self, model: LocatedModel) -> "GuardedLibrary":
         """The library as a model gets it: without the notes that it may not see."""
@@ -94,7 +129,8 @@ class Library:
 
     def overlaid(self, overlay: Overlay) -> "Library":
         """The library of the user as it will be with changes that are staged; a model's library is made of that."""
-        library = Library(overlaid(self._ports, overlay), self._maintenance, self._local_only, self._templates)
+        ports = overlaid(self._ports, overlay)
+        library = Library(ports, self._maintenance, self._local_only, self._templates)
         library._without_overlay = self
         return library
 
@@ -136,16 +172,46 @@ class Library:
         return self._maintenance.rebuild(progress)
 
     def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
-        """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
+        """Give vectors that need no server to passages without one, as long as `keep_on`, told how many so far, says
+        so."""
         return self._maintenance.embed(keep_on)
 
+    def embed_by_server(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
+        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
+        return self._maintenance.embed_by_server(keep_on)
+
     def embed_in_background(self) -> None:
-        """The same in the background, until all have one or the library is closed."""
+        """Both in the background, until all have one or the library is closed; waits where the server is away."""
         self._maintenance.embed_in_background()
+
+    def embedding_progress(self) -> EmbeddingProgress | None:
+        """How far the embedding has come, whichever process does it; None if there is no embedder."""
+        return self._maintenance.embedding_progress()
+
+    def embedding_notice(self) -> str:
+        """What the user has to be told of the embedding, once: a sentence, or nothing."""
+        return self._maintenance.embedding_notice()
+
+    def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
+        """Extract the texts of PDFs that have none, for so long at most."""
+        return self._maintenance.extract(seconds=seconds, progress=progress)
+
+    def unextracted(self) -> int:
+        """How many PDFs still have no text."""
+        extraction = self._maintenance.extraction
+        return len(self._answer(extraction.missing)) if extraction else 0
+
+    def extract_in_background(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
+        self._maintenance.extract_in_background()
 
     def close(self) -> None:
         """End what goes on in the background."""
         self._maintenance.close()
+
+    def calendar(self) -> Calendar:
+        """What `today` means now, where the user is."""
+        return self._ports.calendar()
 
     def note_count(self) -> int:
         """How many notes there are."""
@@ -159,7 +225,8 @@ class Library:
         return self._answer(self._ports.details.warnings)
 
     def read(self, path: str) -> str:
-        """The text of a file as it is now; of a folder, the list of what it holds.
+        """The text of a file as it is now; of a folder, the list of what it holds. Of a canvas, a drawing or a PDF it
+        is a text to be read, not what the file holds.
 
         Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`.
         """
@@ -170,6 +237,10 @@ class Library:
         except NoteNotFound as error:
             raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
 
+    def may_hold_text(self, path: str) -> bool:
+        """Whether a file may have a text to be read, by its suffix."""
+        return may_hold_text(path) or self._is_document(path)
+
     def has_text(self, path: str) -> bool:
         """Whether a file with text has this path, also one that is too new for the index."""
         try:
@@ -179,6 +250,39 @@ class Library:
         return True
 
     def _read_file(self, path: str) -> str:
+        return self._document(path).text if self._is_document(path) else self.read_raw(path)
+
+    def _is_document(self, path: str) -> bool:
+        """Whether a file is no note, and is read as a document nevertheless."""
+        return is_drawing(path) or (is_pdf(path) and self._ports.extracted is not None)
+
+    def _document(self, path: str) -> Document:
+        from zkchat.vault.documents.pages import document_of_pages
+        from zkchat.vault.documents.readers import read_drawing
+
+        if is_drawing(path):
+            try:
+                return read_drawing(path, self.read_raw(path))
+            except UnreadableDocument as error:
+                raise NoteUnreadable(f"{path} {error}.", hint="Open it in a program of your own.") from error
+        extracted = self._extracted_text(path)
+        if extracted and not extracted.trouble:
+            return document_of_pages(path, extracted)
+        if extracted:
+            raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it in a program of your own.")
+        raise NoteUnreadable(f"The text of {path} has not been extracted yet.", hint="zkchat index extracts it.")
+
+    def _extracted_text(self, path: str) -> ExtractedText | None:
+        """The text of a PDF, which is extracted now if it has none yet. Raises `NoteNotFound`."""
+        extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted.latest(path))
+        if extracted:
+            return extracted
+        if path not in {row.path for row in self.files()}:
+            raise NoteNotFound(f"There is no file {path} in the vault.")
+        return self._maintenance.extract_now(path) if self.confirmed([path]) else None
+
+    def read_raw(self, path: str) -> str:
+        """What a file with text holds, whatever it is. Raises as `read` does."""
         text, is_intact = self._answer(lambda: self._ports.files.read_whole(path))
         if not (is_intact or is_note(path)):
             raise NoteUnreadable(f"{path} is no text in UTF-8.", hint="Save it as UTF-8 to use it.")
@@ -217,6 +321,18 @@ class Library:
         """Every note with its names, by path."""
         return sorted((row for row in self.files() if is_note(row.path)), key=lambda row: row.path)
 
+    def indexed(self) -> list[CatalogRow]:
+        """Every file whose text and links are known, by path: notes, canvases and drawings, PDFs that are read."""
+        return sorted((row for row in self.files() if self.is_indexed(row.path)), key=lambda row: row.path)
+
+    def is_indexed(self, path: str) -> bool:
+        """Whether the text and links of such a file are known, by its suffix."""
+        return is_indexed(path, self._ports.extracted)
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read or to find."""
+        return not self.note_count() and not self.counts().sections
+
     def without_templates(self, paths: Iterable[str]) -> list[str]:
         """Those of the notes that lie in no folder of templates."""
         folders = tuple(self._templates())
@@ -234,19 +350,33 @@ class Library:
 
         Of what is no note, all of it.
         """
+        if self._is_document(path):
+            return self._section_of(self._document(path), anchor)
         text = self.read(path)
         if not is_note(path):
             return text
         if not anchor:
             return shown_text(text)
-        note = parse_note(path, text)
+        return self._section_of(Document(note=parse_note(path, text), text=text), anchor)
+
+    def _section_of(self, document: Document, anchor: str) -> str:
+        note, text = document.note, document.text
         lines = _shown(text, note.comments).splitlines(keepends=True)
-        place = section_lines(note, anchor)
-        return "".join(lines[place[0] - 1 : place[1]] if place else lines)
+        place = section_lines(note, anchor) if anchor else None
+        if not place:
+            return "".join(lines)
+        first, last = place
+        return "".join(lines[first - 1 : min(last, document.ends.get(first, last))])
 
     def resolve(self, link: Link, source: str | None = None, *, suggestions: int = 3) -> Resolution:
         """What a link leads to, written in the note `source` or by the user. Suggestions take time in a large vault."""
         return self._answer(lambda: self._ports.links.resolve(link, source, suggestions=suggestions))
+
+    def link_into(self, path: str, heading_path: Sequence[str]) -> str:
+        """The wikilink that leads to the page of a PDF; for any other file as `link_to`."""
+        link = self.link_to(path)
+        page = page_of(path, heading_path)
+        return f"{link.removesuffix(']]')}#page={page}]]" if page else link
 
     def link_to(self, path: str) -> str:
         """The shortest wikilink that leads to a file; a mention of a folder."""
@@ -291,19 +421,36 @@ class Library:
         """By tag, in lower case, the paths of the notes that have it; tags below it are tags of their own."""
         return self._answer(self._ports.notes.tags)
 
+    def tasks(self) -> list[StoredTask]:
+        """The open tasks of notes as they were last read, by path and line, without those of templates.
+
+        Of a library for a model, whoever names notes of the list has them confirmed first.
+        """
+        folders = tuple(self._templates())
+        tasks = self._answer(self._ports.notes.tasks)
+        return [task for task in tasks if not task.path.startswith(folders)] if folders else tasks
+
     def search(
-        self, query: str, *, limit: int = 10, within: Collection[str] | None = None, words_only: bool = False
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        within: Collection[str] | None = None,
+        period: DayRange | None = None,
+        words_only: bool = False,
     ) -> list[Passage]:
-        """The passages that answer best, of the whole vault or of the notes `within`.
+        """The passages that answer best, of the whole vault or of the notes `within`, of all times or of the `period`.
 
         With `words_only` it is the same whether or not sections have got their vectors already.
         """
         search = self._ports.search
-        return self._answer(lambda: search.passages(query, limit=limit, within=within, words_only=words_only))
+        return self._answer(
+            lambda: search.passages(query, limit=limit, within=within, period=period, words_only=words_only)
+        )
 
-    def documents(self, query: str, *, limit: int = 10) -> list[Passage]:
+    def documents(self, query: str, *, limit: int = 10, period: DayRange | None = None) -> list[Passage]:
         """The notes that answer best, each by its best passage."""
-        return self._answer(lambda: self._ports.search.documents(query, limit=limit))
+        return self._answer(lambda: self._ports.search.documents(query, limit=limit, period=period))
 
     def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """The inverse document frequency of each term that occurs in the vault."""
@@ -321,6 +468,19 @@ class Library:
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
         """By path: size and time of change of every note, as it was last read."""
         return self._answer(self._ports.notes.stamps)
+
+    def dates(self, paths: Collection[str] | None = None) -> dict[str, NoteDates]:
+        """By path, when these notes, or all, were written and changed; nothing for what is not in the index."""
+        zone = self._ports.calendar().now.tzinfo
+        return self._answer(lambda: all_dates(self._ports.notes.date_facts(paths), zone))
+
+    def commits(self, path: str, limit: int) -> list[Commit]:
+        """The git commits of a file, the latest first."""
+        return self._maintenance.dating.commits_of(path, limit)
+
+    def history_status(self) -> HistoryStatus:
+        """Whether dates of notes come from git, and why not."""
+        return self._answer(self._maintenance.dating.history_status)
 
     def outline(self, path: str) -> KnownNote | None:
         """The headings and blocks of a note, as it was last read."""
@@ -352,7 +512,7 @@ class GuardedLibrary(Library):
 
     def __init__(self, whole: Library, model: LocatedModel) -> None:
         ports = whole._ports
-        self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, model)
+        self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, model, ports.link_index)
         super().__init__(guarded(ports, self._guard), whole._maintenance, templates=whole._templates)
         self._whole = whole
         self._model = model
@@ -403,6 +563,9 @@ class GuardedLibrary(Library):
     def confirmed(self, paths: Iterable[str]) -> list[str]:
         asked = [*paths]
         return self._answer(lambda: self._guard.confirm(asked))
+
+    def commits(self, path: str, limit: int) -> list[Commit]:
+        return super().commits(path, limit) if self.confirmed([path]) else []
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from heapq import nlargest
-from typing import Final
 
+from zkchat.model.dates import DayRange, NoteDate, newness
+from zkchat.model.note import is_note
 from zkchat.vault.library import Library
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +26,9 @@ class TagCount:
 class ChangedNote:
     path: str
     title: str
+    changed: NoteDate
     changed_at: datetime
+    """The same as a point in time, in the user's time zone."""
 
 
 def tag_counts(library: Library, prefix: str = "") -> list[TagCount]:
@@ -52,18 +53,23 @@ def _with_parents(tag: str) -> Iterator[str]:
         yield "/".join(parts[:end])
 
 
-def recent_notes(library: Library, limit: int) -> list[ChangedNote]:
-    """The notes that changed last, the latest first."""
-    changed = ((modified_ns, path) for path, (_, modified_ns, _) in library.stamps().items())
+def count_changed(library: Library, period: DayRange) -> int:
+    """How many notes changed in a period."""
+    return sum(is_note(path) and each.changed.day in period for path, each in library.dates().items())
+
+
+def recent_notes(library: Library, limit: int, period: DayRange | None = None) -> list[ChangedNote]:
+    """The notes that changed last, of all days or in a period, the latest first."""
+    zone = library.calendar().now.tzinfo
+    dates = {
+        path: each
+        for path, each in sorted(library.dates().items())
+        if is_note(path) and (period is None or each.changed.day in period)
+    }
+    latest = nlargest(limit, dates, key=lambda path: newness(dates[path]))
     return [
-        ChangedNote(path=path, title=library.title(path), changed_at=_time(modified_ns))
-        for modified_ns, path in nlargest(limit, changed)
+        ChangedNote(
+            path=path, title=library.title(path), changed=dates[path].changed, changed_at=dates[path].changed.at(zone)
+        )
+        for path in latest
     ]
-
-
-def _time(nanoseconds: int) -> datetime:
-    """A time of the file system; one that a calendar cannot hold is the beginning of 1970."""
-    try:
-        return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
-    except OverflowError:
-        return _EPOCH

@@ -21,6 +21,7 @@ _MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
 _WORD: Final = re.compile(rf"[{UNSPACED_SCRIPTS}]|(?:(?![{UNSPACED_SCRIPTS}])[^\W_]|[{_MARKS}])+")
 """A word, or one letter of a script without spaces."""
 _SIMPLE_WORD: Final = re.compile(r"[^\W_]+")
+_ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
 _NOT_SIMPLE: Final = re.compile(f"[{_MARKS}{UNSPACED_SCRIPTS}]")
 _ASCII_WORDS: Final = bytes(
     code if code > 127 else ord(chr(code).lower() if chr(code).isalnum() else " ") for code in range(256)
@@ -173,6 +174,19 @@ class NoteNames:
                 if (not name.is_exact or written == name.name) and _stands_alone(prose, start, end):
                     return name, start, end, count
         return None
+
+
+def named_in(texts: Iterable[str], notes: Iterable[CatalogRow]) -> list[CatalogRow]:
+    """Those of the notes that may be named in one of the texts, by the words of their names.
+
+    For a few texts of a large vault: names that cannot be in them need not be prepared.
+    """
+    present = {word for text in texts for word in _word_set(text)}
+
+    def may_occur(name: str) -> bool:
+        return not name.isascii() or present.issuperset(_ASCII_WORD.findall(name.lower()))
+
+    return [note for note in notes if any(map(may_occur, (file_title(note.path), note.title, *note.aliases)))]
 
 
 def prose_for_links(text: str) -> str:

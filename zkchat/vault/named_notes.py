@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from zkchat.errors import NoteNotFound, UsageError
-from zkchat.model.note import Ambiguous, Link, Missing, Resolved
+from zkchat.model.note import Ambiguous, Link, Missing, Resolved, page_named
+from zkchat.model.text import counted
 from zkchat.vault.library import Library
 from zkchat.vault.notes.wikilink import scan
 
@@ -48,6 +49,8 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
     resolved = library.resolve(link)
     match resolved:
         case Resolved() | Ambiguous():
+            if not resolved.anchor_found and (page := page_named(resolved.path, link.anchor)):
+                raise _no_page(library, resolved.path, page)
             return NamedNote(
                 path=resolved.path,
                 anchor=link.anchor if resolved.anchor_found else "",
@@ -59,6 +62,12 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
             closest = ", ".join(f"[[{suggestion}]]" for suggestion in resolved.suggestions)
             raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Closest: {closest}.")
     raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Look for it: {search} WORDS")
+
+
+def _no_page(library: Library, path: str, page: int) -> NoteNotFound:
+    outline = library.outline(path)
+    pages = counted(len(outline.headings) if outline else 0, "page")
+    return NoteNotFound(f"There is no page {page:,} in {path}: it has {pages}.", hint=f"The first: {path}#page=1")
 
 
 def _at_path(library: Library, name: str) -> NamedNote | None:

@@ -4,13 +4,14 @@ Searches go by the index, and so by what is on disk.
 """
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Protocol
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.change import TRASH
-from zkchat.model.index import CatalogRow, IndexCounts, KnownNote
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.index import CatalogRow, DateFacts, IndexCounts, KnownNote, StoredTask
 from zkchat.model.note import (
     Ambiguous,
     FileStamp,
@@ -21,8 +22,12 @@ from zkchat.model.note import (
     Resolution,
     Resolved,
     file_title,
+    is_drawing,
 )
-from zkchat.ports import NoteCatalog, NoteFiles
+from zkchat.ports import ExtractedTexts, NoteCatalog, NoteFiles
+from zkchat.vault.dates.names import name_date
+from zkchat.vault.documents.document import UnreadableDocument
+from zkchat.vault.documents.readers import read_drawing
 from zkchat.vault.guarded import VaultPorts, targets_of
 from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, LinkResolver, resolve
 from zkchat.vault.notes.parse import parse_note
@@ -60,7 +65,13 @@ def overlaid(ports: VaultPorts, overlay: Overlay) -> VaultPorts:
     """The same vault with the changes."""
     notes = OverlaidCatalog(ports.notes, overlay)
     files = OverlaidFiles(ports.files, overlay)
-    return replace(ports, files=files, notes=notes, links=OverlaidLinks(ports.links, notes, files, overlay))
+    return replace(
+        ports,
+        files=files,
+        notes=notes,
+        links=OverlaidLinks(ports.links, notes, files, overlay),
+        extracted=OverlaidExtractedTexts(ports.extracted, overlay) if ports.extracted else None,
+    )
 
 
 class OverlaidFiles:
@@ -108,6 +119,25 @@ class OverlaidFiles:
         return {path: place for path, place in places.items() if place != path}  # a file is where it was, until moved
 
 
+class OverlaidExtractedTexts:
+    """Implements `ports.ExtractedTexts`: a file that is moved has the text it had."""
+
+    def __init__(self, extracted: ExtractedTexts, overlay: Overlay) -> None:
+        self._extracted = extracted
+        self._overlay = overlay
+
+    def covers(self, path: str) -> bool:
+        return self._extracted.covers(path)
+
+    def find(self, stamp: FileStamp) -> ExtractedText | None:
+        on_disk = self._overlay.path_on_disk(stamp.path)
+        return None if on_disk is None else self._extracted.find(stamp._replace(path=on_disk))
+
+    def latest(self, path: str) -> ExtractedText | None:
+        on_disk = self._overlay.path_on_disk(path)
+        return None if on_disk is None else self._extracted.latest(on_disk)
+
+
 class OverlaidCatalog:
     """Implements `ports.NoteCatalog`."""
 
@@ -129,6 +159,20 @@ class OverlaidCatalog:
     def known(self, path: str) -> KnownNote | None:
         on_disk = self._overlay.path_on_disk(path)
         return None if on_disk is None or path in self._overlay.new_paths else self._notes.known(on_disk)
+
+    def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
+        """Of files that are on disk; a moved one is dated by its new name."""
+        if paths is None:
+            facts = self._notes.date_facts()
+            places = {after: path for path in facts if (after := _place(self._overlay, path))}
+        else:
+            places = {path: on_disk for path in paths if (on_disk := self._overlay.path_on_disk(path)) is not None}
+            facts = self._notes.date_facts([*places.values()])
+        return {
+            path: facts[on_disk] if path == on_disk else facts[on_disk]._replace(named=name_date(path))
+            for path, on_disk in places.items()
+            if on_disk in facts
+        }
 
     def private(self) -> dict[str, PrivacyClass]:
         return {
@@ -161,6 +205,13 @@ class OverlaidCatalog:
             tag: [after for path in paths if (after := _place(self._overlay, path))]
             for tag, paths in self._notes.tags().items()
         }
+
+    def tasks(self) -> list[StoredTask]:
+        """As they are on disk, where their notes will be."""
+        tasks = self._notes.tasks()
+        if not self._overlay:
+            return tasks
+        return [task._replace(path=after) for task in tasks if (after := _place(self._overlay, task.path))]
 
     def warnings(self) -> list[NoteWarning]:
         return self._notes.warnings()
@@ -204,8 +255,9 @@ class OverlaidLinks:
 
     def _anchors(self, path: str) -> Anchors:
         try:
-            note = parse_note(path, self._files.read(path))
-        except NoteNotFound:
+            text = self._files.read(path)
+            note = read_drawing(path, text).note if is_drawing(path) else parse_note(path, text)
+        except (NoteNotFound, UnreadableDocument):
             return Anchors()
         return Anchors(note.headings, note.blocks)
 

@@ -15,6 +15,8 @@ COMMANDS = (
     ("search", "{word}", "--notes"),
     ("show", "{name}"),
     ("recent",),
+    ("brief", "--no-model"),
+    ("timeline", "{name}"),
     ("tags",),
     ("links", "--all"),
     ("links", "{name}"),

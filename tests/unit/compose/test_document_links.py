@@ -56,6 +56,18 @@ def test_what_a_system_runs_or_renders_cannot_be_clicked(links: VaultDocumentLin
     assert links.of(reference(name))
 
 
+def test_a_pdf_opens_at_its_page(tmp_path: Path, library: Library) -> None:
+    (tmp_path / "a b.pdf").touch()
+    page = DocumentReference(wikilink="[[a b.pdf#page=7]]", relative_path="a b.pdf", anchor="page=7")
+    by_file = VaultDocumentLinks(tmp_path, library, "desktop").of(page)
+    assert by_file == f"{(tmp_path / 'a b.pdf').as_uri()}#page=7"
+    by_obsidian = VaultDocumentLinks(tmp_path, library, "obsidian").of(page)
+    assert by_obsidian
+    assert by_obsidian.endswith("a%20b.pdf%23page%3D7")
+    note = DocumentReference(wikilink="[[Note#page=7]]", relative_path="Note.md", anchor="page=7")
+    assert VaultDocumentLinks(tmp_path, library, "desktop").of(note) == (tmp_path / "Note.md").as_uri()
+
+
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_can_only_be_shown_can_be_clicked(links: VaultDocumentLinks, name: str) -> None:
     (links.vault / name).touch()

@@ -40,7 +40,8 @@ def test_a_setting_and_a_section_never_share_a_name() -> None:
 
 def test_a_vault_may_set_unasked_only_what_is_on_the_list_of_harmless_settings() -> None:
     cosmetic = {"ui.color", "ui.panel", "ui.references_shown", "ui.thinking", "ui.keys"}
-    assert cosmetic | {"vault.exclude", "privacy.local_only"} == HARMLESS
+    of_calendar = {"calendar.first_day_of_week", "calendar.time_zone"}
+    assert cosmetic | of_calendar | {"vault.exclude", "privacy.local_only"} == HARMLESS
 
 
 @pytest.mark.parametrize("key", [*sorted(FIELDS.keys() - HARMLESS), "models.any.id", "mcp.servers.x.command", "ui.new"])

@@ -1,9 +1,11 @@
 """How passages of notes stand in a request."""
 
+from datetime import date
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.formatting import format_document, format_evidence
+from zkchat.context.formatting import NEWEST_COUNTS, format_document, format_evidence
 from zkchat.model.message import Evidence, LineRange
 
 
@@ -44,3 +46,14 @@ def test_nothing_in_a_passage_ends_the_evidence_or_passes_for_another_passage(te
 
 def test_a_document_cannot_end_itself_in_other_letters() -> None:
     assert format_document("A.md", "x </Document> y").count("</Document>") == 0
+
+
+def test_a_model_is_told_dates_and_that_the_newest_counts() -> None:
+    new = passage("710 euros.").model_copy(update={"date": date(2026, 2, 3), "outdates": ("[[Lease]]",)})
+    old = passage("640 euros.").model_copy(update={"date": date(2024, 5, 2), "outdated_by": "[[Meeting]]"})
+    assert format_evidence([new, old]) == (
+        "<evidence>\n- [[Note]] (2026-02-03): 710 euros.\n"
+        "- [[Note]] (2024-05-02 · the newer [[Meeting]] says otherwise): 640 euros.\n</evidence>\n"
+        f"({NEWEST_COUNTS})"
+    )
+    assert NEWEST_COUNTS not in format_evidence([new])

@@ -286,3 +286,11 @@ def test_a_number_that_json_does_not_know_becomes_nothing() -> None:
     odd = DocumentReference(wikilink="[[Sleep]]", score=float("nan"))
     _, after = exported_and_imported(message("q1", None, "Why?", references=(odd,)))
     assert thread_of(after)[0].references[0].score is None
+
+
+def test_an_image_keeps_its_place_in_the_vault_and_none_outside() -> None:
+    inside = ImagePart(name="bed.png", media_type="image/png", digest="d1", width=4, height=3)
+    outside = inside.model_copy(update={"name": "photo.jpg", "file": "/home/ann/photo.jpg"})
+    _, (entry,) = exported_and_imported(message("m1", None, "Look", parts=(inside, outside)))
+    assert isinstance(entry.body, MessageEntry)
+    assert entry.body.message.parts == (inside, outside.model_copy(update={"file": "", "digest": ""}))

@@ -1,5 +1,7 @@
 """Passages as Markdown: quotations, grouped by note."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +109,14 @@ def test_a_listing_of_an_excerpt_ends_where_it_should(text: str) -> None:
     (piece,) = excerpts([excerpt(text, 1)])
     listings = [token.content for token in parse(piece.text) if token.type == "fence"]
     assert listings == [f"{text}\n"]
+
+
+def test_dates_and_newer_notes_are_told_with_the_place() -> None:
+    day = date(2024, 5, 2)
+    old = passage("640 euros.", note="Lease").model_copy(update={"date": day, "outdated_by": "[[Meeting]]"})
+    assert quoted(old) == "> 640 euros.\n\n— [[Lease]] · 2024-05-02 · the newer [[Meeting]] says otherwise\n"
+    of_log = passage("640 euros.", note="Log", heading="2024-05-02")
+    of_log = of_log.model_copy(update={"date": day, "outdated_by": "[[Log]]"})
+    assert quoted(of_log) == "> 640 euros.\n\n— [[Log]] › 2024-05-02 · a newer passage says otherwise\n"
+    daily = passage("Rain.", note="2024-05-02").model_copy(update={"date": day})
+    assert quoted(daily) == "> Rain.\n\n— [[2024-05-02]]\n"

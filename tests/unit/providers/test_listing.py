@@ -123,3 +123,12 @@ def test_models_in_files_come_with_windows_and_tools_and_what_is_none_is_left_ou
 )
 def test_of_openais_own_models_only_those_that_talk_count(name: str, expected: bool) -> None:
     assert openai.is_chat_model(name) is expected
+
+
+def test_a_model_whose_capabilities_say_that_it_only_embeds_is_no_model_to_talk_to(server: Listing) -> None:
+    status, body = tags("tells", "mine")
+    assert isinstance(body, dict)
+    body["models"][1]["capabilities"] = ["embedding"]
+    server.lists["/api/tags"] = status, body
+    models, embedding = asyncio.run(ollama.list_all_models(server.address))
+    assert ([info.id for info in models], embedding) == (["tells"], ["ollama:mine"])

@@ -118,7 +118,7 @@ def test_every_kind_of_message_is_sent(server: Server) -> None:
             "role": "user",
             "content": [
                 {"type": "text", "text": "What is ? this?"},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ=="}},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,cGljdHVyZQ==", "detail": "high"}},
             ],
         },
         {"role": "assistant", "content": None, "tool_calls": called},

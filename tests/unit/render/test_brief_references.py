@@ -122,3 +122,17 @@ def test_any_documents_fit_any_width(names: list[tuple[str, bool, bool]], width:
     squeezed = "".join(shown.split())
     assert all("".join(place(each).split()) in squeezed for each in references if not each.is_doubtful) or width < 70
     assert all(short_reason(each) for each in references)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("Boards/Launch.canvas", ("Boards/Launch.canvas › Risks", "canvas, cited")),
+        ("Circuit.excalidraw", ("Circuit.excalidraw › Risks", "drawing, cited")),
+        ("Sleep.md", ("Sleep.md:12", "cited")),
+    ],
+)
+def test_a_canvas_is_told_by_its_kind_and_heading(path: str, expected: tuple[str, str]) -> None:
+    shown = found("Sleep", relative_path=path, anchor="Risks", cited=True)
+    assert (place(shown), short_reason(shown)) == expected
+    assert short_reason(found("Sleep", relative_path="a.canvas")) == "canvas, looked at"

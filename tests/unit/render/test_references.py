@@ -1,5 +1,7 @@
 """The documents of an answer, in words and as a panel."""
 
+from datetime import date
+
 import pytest
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
@@ -10,6 +12,7 @@ from zkchat.render.references import (
     describe_doubt,
     describe_location,
     describe_reason,
+    describe_time,
     reference_lines,
     references_panel,
 )
@@ -173,3 +176,16 @@ def test_no_line_of_the_panel_is_wider_than_the_screen(width: int) -> None:
     long = DocumentReference(wikilink=f"[[{'日本' * 60}]]", relative_path="x" * 300 + ".md", summary="word " * 90)
     panel = drawn(references_panel([long, found(2)]), width)
     assert max(map(len, panel.splitlines())) <= width
+
+
+def test_the_panel_says_which_note_is_outdated() -> None:
+    old = DocumentReference(
+        wikilink="[[Lease]]", relative_path="Lease.md", reference_type="search", via="evidence", cited=True
+    ).model_copy(update={"date": date(2024, 5, 2), "outdated_by": "[[Meeting\x1b]]"})
+    assert describe_reason(old) == (
+        "found by search, cited, 2024-05-02, outdated: the newer [[Meeting␛]] says otherwise"
+    )
+    new = old.model_copy(update={"date": date(2026, 2, 3), "outdated_by": "", "outdates": ("[[Lease]]",)})
+    assert describe_reason(new) == "found by search, cited, 2026-02-03, older notes say otherwise"
+    named = DocumentReference(wikilink="[[Lease]]", relative_path="Lease.md", cited=True)
+    assert describe_time(old.merged_with(named)) == describe_time(named.merged_with(old)) == describe_time(old)

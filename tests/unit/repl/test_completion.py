@@ -1,5 +1,6 @@
 """What the menu offers after the text before the cursor."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -214,3 +215,17 @@ def test_a_new_note_is_offered_once_the_cache_is_refreshed(library: Library, tmp
 def test_an_error_of_the_index_means_no_menu_and_nothing_else() -> None:
     menu = MenuCompleter(Suggestions(NameCache(), SourceWithoutIndex()))
     assert completed(menu, "[[Sleep#") == []
+
+
+def test_canvases_and_their_headings_are_offered_as_notes_are(tmp_path: Path) -> None:
+    place = {"x": 0, "y": 0, "width": 9, "height": 9}
+    nodes = [{"id": "a", "type": "group", "label": "Risks", **place}, {"id": "b", "type": "text", "text": "x", **place}]
+    with library_of(tmp_path, {"Boards/Launch.canvas": json.dumps({"nodes": nodes}), "list.csv": "a"}) as library:
+        menu = menu_of(library)
+        assert completed(menu, "[[lau") == ["[[Launch.canvas]]"]
+        assert completed(menu, "[[Launch.canvas#") == ["[[Launch.canvas#Risks]]"]
+        assert completed(menu, "@lau") == ["[[Boards/Launch.canvas]] "]
+        assert completed(menu, "@list") == ["[[list.csv]] "]
+        (row,) = menu.get_completions(Document("[[lau", 5), CompleteEvent())
+        assert "canvas" in row.display_meta_text
+        assert "tokens" not in row.display_meta_text

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+import os
 import re
 from collections.abc import Sequence
 
@@ -231,3 +232,22 @@ def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() ->
     user = RecordingUser()
     user.can_pick = True
     assert asyncio.run(PlainSurface(stream, user, RecordingDesktop()).pick("Which?", rows, "")) == 1
+
+
+def test_plain_rows_are_wrapped_between_words_on_a_narrow_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = NumberedRow(
+        name="Evergreen notes", place="Ideas/Evergreen.md:23 · title, alias", text="revised, sharpened " * 4
+    )
+
+    def shown(columns: int) -> list[str]:
+        monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((columns, 20)))
+        surface, stream = plain()
+        monkeypatch.setattr(stream, "fileno", lambda: 1)
+        surface.print_rows([row])
+        return stream.getvalue().splitlines()
+
+    narrow, wide = shown(40), shown(100)
+    assert len(wide) == 3
+    assert max(map(len, narrow)) <= 40
+    assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(wide).split())
+    assert all(line.startswith("   ") for line in narrow[1:])

@@ -5,13 +5,14 @@ from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import datetime
+from datetime import UTC, date
 from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
 from zkchat.errors import StorageDamaged, StorageError
+from zkchat.model.dates import DayRange
 from zkchat.model.index import CatalogRow, IndexBatch, IndexedNote, KnownNote, NoteFilter, Segment
 from zkchat.model.note import (
     Ambiguous,
@@ -213,12 +214,13 @@ def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> N
         NoteFilter(tags=("plant", "green")): [(2, 3)],
         NoteFilter(tags=("plan",)): [],
         NoteFilter(paths=("SUB/", "b")): [(2, 3)],
-        NoteFilter(after=datetime.fromtimestamp(10**9)): [(2, 3)],
-        NoteFilter(after=datetime.fromtimestamp(10**9 + 1)): [],
+        NoteFilter(period=DayRange(first=date(2001, 9, 9)), zone=UTC): [(2, 3)],
+        NoteFilter(period=DayRange(first=date(2001, 9, 10)), zone=UTC): [],
+        NoteFilter(period=DayRange(end=date(2001, 9, 9)), zone=UTC): [(5, 1), (1, 1)],
         NoteFilter(within=frozenset({"c.md", "x.md"})): [(5, 1)],
         NoteFilter(within=frozenset()): [],
     }
-    assert {wanted: index.section_ranges(wanted) for wanted in ranges} == ranges
+    assert {wanted: index.section_ranges(wanted, newest_first=True) for wanted in ranges} == ranges
 
 
 def test_terms_are_looked_up_in_all_segments(index: SqliteNoteIndex) -> None:

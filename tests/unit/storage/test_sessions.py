@@ -182,7 +182,9 @@ def test_of_what_a_request_held_nothing_is_stored_that_goes_without_saying(store
     store.append(session.id, [asked, MessageEntry(message=answer)])
     with closing(sqlite3.connect(path)) as database:
         ((body,),) = database.execute("SELECT body FROM entries WHERE message_id = 'm2'")
-    assert '"items":[{"type":"message","name":"m1","tokens":3}]' in body
+        ((stored,),) = database.execute("SELECT item FROM request_items")
+    assert '"items":"0"' in body
+    assert stored == '{"type":"message","name":"m1","tokens":3}'
     assert '"include":"always"' in answer.model_dump_json()
 
 

@@ -13,11 +13,13 @@ import pytest
 from tests.support import hostile_vaults
 from tests.support.sessions import NOON
 from zkchat.errors import StorageError
+from zkchat.model.extracted_text import ExtractedText
 from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.locations import DATABASES
 from zkchat.storage.memories import SqliteMemories
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.pdf.texts import SqliteExtractedTexts
 from zkchat.storage.sessions import SqliteSessions
 from zkchat.storage.summaries import SqliteSummaries
 from zkchat.storage.vault_databases import ignore_in_git, validate_vault_database
@@ -45,6 +47,9 @@ def make(path: Path) -> None:
         case "messages.db":
             with closing(SqliteMessageIndex(path)) as messages:
                 messages.known()
+        case "pdf.db":
+            with closing(SqliteExtractedTexts(path, 1_000)) as texts:
+                texts.keep(b"x", ExtractedText(pages=("A.",)))
         case _:
             with closing(SqliteSummaries(path)) as sentences:
                 sentences.keep("a.md", "", b"x", "A.")

@@ -124,6 +124,9 @@ def test_related_notes_are_the_neighbours_and_those_on_the_same_subject(box: Too
         ({"modified_after": "2999-01-01"}, set()),
         ({"modified_after": "0001-01-01", "folder": "a/"}, {"a/Twin.md"}),
         ({"modified_after": "9999-12-31"}, set()),
+        ({"after": "2999"}, set()),
+        ({"before": "last week", "folder": "Ideas"}, set()),
+        ({"after": "last year", "before": "2999-01-01", "folder": "Ideas"}, {"Ideas/Sleep.md"}),
     ],
 )
 def test_notes_are_listed_by_folder_tag_and_date(box: Toolbox, arguments: dict[str, str], listed: set[str]) -> None:
@@ -131,7 +134,27 @@ def test_notes_are_listed_by_folder_tag_and_date(box: Toolbox, arguments: dict[s
 
 
 def test_a_date_that_is_none_goes_back_to_the_model(box: Toolbox) -> None:
-    assert "modified_after" in use(box, "list_documents", modified_after="soon").text
+    outcome = use(box, "list_documents", after="soon")
+    assert (outcome.failed, outcome.text) == (
+        True,
+        "after 'soon' is no time. Write YYYY-MM-DD, or words: last week.",
+    )
+
+
+@pytest.mark.parametrize("tool", ["find_excerpts", "find_documents"])
+def test_a_filter_that_names_no_time_goes_back_to_the_model(box: Toolbox, tool: str) -> None:
+    outcome = use(box, tool, query="sleep on:foo")
+    assert (outcome.failed, outcome.text.startswith("on:foo names no time. Write 2026-03-08")) == (True, True)
+
+
+def test_passages_and_notes_are_found_by_their_days(tmp_path: Path) -> None:
+    notes = {"2026-03-08.md": "compost turned", "2026-04-02.md": "compost sieved"}
+    with library_of(tmp_path, notes) as library:
+        box = Toolbox(explore_tools(library, lambda: NOON))
+        for name in ("find_excerpts", "find_documents"):
+            assert paths(use(box, name, query="compost", after="2026-04-01")) == ["2026-04-02.md"]
+            assert paths(use(box, name, query="compost", before="2026-04-01")) == ["2026-03-08.md"]
+            assert paths(use(box, name, query="compost during:2026-03")) == ["2026-03-08.md"]
 
 
 def test_the_time_is_told(box: Toolbox) -> None:

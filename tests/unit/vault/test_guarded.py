@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
 from zkchat.errors import NoteNotFound
+from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.index import NoteFilter
-from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved
+from zkchat.model.note import Ambiguous, External, FileStamp, Link, Missing, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.guarded import VaultPorts
-from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.vault.library import GuardedLibrary, Library, LibraryOptions
 from zkchat.vault.search.terms import query_terms
 
 NOTES = {
@@ -23,12 +25,14 @@ NOTES = {
     "# Secret\n\n## Door\n\nApples are crimson. [[Open]]\n",
     "Never.md": "---\nzkchat: never\ntitle: Unsaid\ntags: [whisper]\n---\n# Unsaid\n\nApples are blue. [[Open]]\n",
     "Open.md": "# Open\n\nApples are green. [[Secret]] and [[Never]] and [[Plan]]\n",
-    "Journal/Plan.md": "# Plan\n\n## Later\n\nApples in the journal.\n",
+    "Journal/Plan.md": "# Plan\n\n## Later\n\nApples in the journal.\n\n- [ ] Mend the Door\n",
     "Work/Plan.md": "# Plan\n\n## Soon\n\nPears at work.\n",
     "Not.md": "---\nzkchat: never\ntitle: Unsaid\ntags: [whisper]\n---\n# Unsaid\n\nApples are blue. [[Open]]\n",
     "Copy.md": "The same.\n",
     "Journal/Copy.md": "The same.\n",
     "Journal/photo.png": "",
+    "Journal/door.pdf": "",
+    "Journal/Board.canvas": '{"nodes": [{"type": "text", "text": "# Hush\\nApples are crimson at the Door."}]}',
     "Doubt.md": "[[Nowhere]]\n",
     "Journal/Doubt.md": "[[Nowhere]]\n",
 }
@@ -47,7 +51,9 @@ def whole(tmp_path: Path, index: SqliteNoteIndex) -> Library:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     files = VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=10_000)
-    library = Library.over(files, index, local_only=["Journal"])
+    extracted = PagesByPath({"Journal/door.pdf": ExtractedText(pages=("Apples are crimson at the Door.",))})
+    options = LibraryOptions(local_only=["Journal"], extracted=extracted)
+    library = Library.over(files, index, options=options)
     library.refresh()
     return library
 
@@ -86,7 +92,8 @@ def test_a_model_elsewhere_finds_open_notes_only(
     elsewhere: GuardedLibrary, here: GuardedLibrary, whole: Library
 ) -> None:
     assert found(elsewhere, "apples") == {"Open.md"}
-    assert found(here, "apples") == found(whole, "apples") == {"Open.md", "Secret.md", "Journal/Plan.md"}
+    shown = {"Open.md", "Secret.md", "Journal/Plan.md", "Journal/door.pdf", "Journal/Board.canvas"}
+    assert found(here, "apples") == found(whole, "apples") == shown
     assert found(elsewhere, "tag:whisper") == set()
     assert found(elsewhere, "path:Journal") == set()
 
@@ -122,7 +129,11 @@ def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["Secret.md", "./Secret.md", "Work/../Secret.md", "Journal/Plan.md", "Work/../Journal/Plan.md", "Never.md"]
+    "path",
+    [
+        *("Secret.md", "./Secret.md", "Work/../Secret.md", "Journal/Plan.md", "Work/../Journal/Plan.md", "Never.md"),
+        *("Journal/door.pdf", "Journal/Board.canvas"),
+    ],
 )
 def test_a_private_note_cannot_be_read_elsewhere(elsewhere: GuardedLibrary, path: str) -> None:
     with pytest.raises(NoteNotFound) as caught:
@@ -220,8 +231,11 @@ def test_tags_are_those_of_the_notes_that_may_be_seen(
     assert whole.tags() == {**elsewhere.tags(), "whisper": ["Secret.md"]}
 
 
+IN_JOURNAL = ("Journal/Copy.md", "Journal/door.pdf", "Journal/Board.canvas")
 ASKED: dict[str, Callable[[Library], object]] = {
     "notes": lambda library: library.notes(),
+    "indexed": lambda library: library.indexed(),
+    "is_empty": lambda library: library.is_empty(),
     "title": lambda library: library.title("Secret.md"),
     "names": lambda library: library.names("Secret.md"),
     "outline": lambda library: library.outline("Secret.md"),
@@ -235,28 +249,43 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "edges": lambda library: library.edges(),
     "copies": lambda library: library.copies(),
     "tags": lambda library: library.tags(),
+    "tasks": lambda library: library.tasks(),
     "search": lambda library: library.search("crimson door secret apples"),
     "similarities": lambda library: library.similarities("crimson", ["apples"]),
     "documents": lambda library: library.documents("crimson door secret apples"),
     "idf": lambda library: sorted(library.idf({"door", "journal", "crimson"})),
     "stamps": lambda library: library.stamps(),
+    "commits": lambda library: library.commits("Secret.md", 5),
+    "dates": lambda library: (library.dates(), library.dates(["Open.md", "Secret.md"])),
     "files": lambda library: library.files(),
-    "has_text": lambda library: (library.has_text("Secret.md"), library.has_text("Journal/Copy.md")),
+    "has_text": lambda library: [*map(library.has_text, ("Secret.md", *IN_JOURNAL))],
     "find_folder": lambda library: library.find_folder("Journal/"),
     "warnings": lambda library: library.warnings(),
     "resolve": lambda library: library.resolve(link("Hus")),
     "withheld": lambda library: library.withheld(link("Hush")),
     "confirmed": lambda library: library.confirmed(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
     "link_to": lambda library: library.link_to("Open.md"),
+    "link_into": lambda library: library.link_into("Open.md", ["Page 7"]),
     "counts": lambda library: library.counts().notes,
     "note_count": lambda library: library.note_count(),
     "generation": lambda library: library.generation(),
 }
-TOLD_IN_OTHER_TESTS = {"read", "read_data", "section"}
+TOLD_IN_OTHER_TESTS = {"read", "read_data", "read_raw", "section"}
 NOTHING_TOLD = {
     *("refresh", "refresh_within", "refresh_in_background", "prefetch", "rebuild"),
-    *("embed", "embed_in_background", "close"),
-    *("whole", "guarded_for", "over", "without_templates", "overlaid", "is_overlaid", "on_disk"),
+    *("embed", "embed_by_server", "embed_in_background", "embedding_progress", "embedding_notice", "close"),
+    *(
+        "whole",
+        "guarded_for",
+        "over",
+        "without_templates",
+        "history_status",
+        "overlaid",
+        "is_overlaid",
+        "on_disk",
+        "calendar",
+    ),
+    *("may_hold_text", "is_indexed", "extract", "extract_in_background", "unextracted"),
 }
 
 
@@ -287,7 +316,10 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     },
     "notes": {
         "known": ("Secret.md",),
-        **dict.fromkeys(("stamps", "private", "copies", "catalog", "tags", "warnings", "generation", "counts"), ()),
+        "date_facts": (["Secret.md", "Open.md"],),
+        **dict.fromkeys(
+            ("stamps", "private", "copies", "catalog", "tags", "tasks", "warnings", "generation", "counts"), ()
+        ),
     },
     "details": {
         "names": ("Secret.md",),
@@ -306,12 +338,21 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     "links": {"resolve": (link("Hus"), None)},
     "text": {"sections": (range(100),), "look_up": (["crimson"], None), "section_ranges": (NoteFilter(),)},
     "search": {"passages": ("crimson door",), "documents": ("crimson door",), "idf": (["crimson", "door"],)},
+    "extracted": {
+        "covers": ("Journal/door.pdf",),
+        "find": (FileStamp("Journal/door.pdf", 0, 0),),
+        "latest": ("Journal/door.pdf",),
+    },
 }
 """With arguments, every question to what a library is made of."""
 
 
 def test_every_question_to_a_port_is_one_that_is_asked_here(elsewhere: GuardedLibrary) -> None:
-    ports = {each.name: getattr(elsewhere._ports, each.name) for each in fields(VaultPorts) if each.name != "vectors"}
+    ports = {
+        each.name: getattr(elsewhere._ports, each.name)
+        for each in fields(VaultPorts)
+        if each.name not in {"vectors", "calendar"}
+    }
     asked = {name: {method for method in dir(port) if not method.startswith("_")} for name, port in ports.items()}
     assert asked == {name: set(methods) for name, methods in PORTS.items()}
 

@@ -110,3 +110,11 @@ def test_a_note_that_was_gone_only_among_the_staged_changes_is_there_again(
     assert elsewhere.confirmed(["Tea.md"]) == []
     staged.clear()
     assert elsewhere.confirmed(["Tea.md"]) == ["Tea.md"]
+
+
+def test_a_moved_note_is_dated_by_its_new_name(library: Library, staged: StagedChanges) -> None:
+    staged.move("Tea.md", "2026-03-08.md", title="Move")
+    staged.create("2026-03-09.md", "new", title="Create")
+    assert set(library.dates()) == {"Coffee.md", "Work/Plan.md", "Secret.md", "2026-03-08.md"}
+    dates = library.dates(["2026-03-08.md", "Tea.md", "2026-03-09.md"])
+    assert {path: str(each.written) for path, each in dates.items()} == {"2026-03-08.md": "2026-03-08"}

@@ -23,7 +23,7 @@ from zkchat.model.session import (
     MessageRow,
     Session,
 )
-from zkchat.ports import Embedder, MessageIndex, SessionStore
+from zkchat.ports import MessageIndex, SessionStore, TextEmbedder
 from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.terms import query_terms, terms
 
@@ -64,7 +64,7 @@ class _MessageTable:
 class ConversationSearch:
     """The messages of a vault's sessions. What `learn` and `catch_up` have not seen is not found."""
 
-    def __init__(self, index: MessageIndex, embedder: Embedder | None = None) -> None:
+    def __init__(self, index: MessageIndex, embedder: TextEmbedder | None = None) -> None:
         self._index = index
         self._vectors = MessageVectors(embedder)
         self._tables: dict[str, _MessageTable] = {}

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
-from zkchat.ports import Embedder
+from zkchat.ports import TextEmbedder
 
 if TYPE_CHECKING:
     from zkchat.vault.search.similarity import Vector, Vectors
@@ -17,7 +17,7 @@ MAX_CHARACTERS = 4_000
 class MessageVectors:
     """Without an embedder, or with one that fails, there are no vectors, and messages are ordered without them."""
 
-    def __init__(self, embedder: Embedder | None) -> None:
+    def __init__(self, embedder: TextEmbedder | None) -> None:
         self._embedder = embedder
 
     @property

@@ -161,6 +161,8 @@ def _passage(found: Evidence) -> Json:
         "text": _text(found.text),
         "score": json_value(found.score),
         "linked": found.linked,
+        "date": found.date.isoformat() if found.date else None,
+        "outdated_by": _text(found.outdated_by),
     }
 
 

@@ -10,6 +10,7 @@ from zkchat.model.text import counted
 from zkchat.render import phrases
 from zkchat.render.context_bar import tokens_used
 from zkchat.render.context_lines import context_lines
+from zkchat.render.vector_progress import vector_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.arguments import last_answer, message_numbered
 
@@ -29,6 +30,8 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
     )
     for line in _importance_lines(conversation.messages, window.pinned):
         context.surface.print(line)
+    for line in vector_lines(context.embedding_progress()):
+        context.surface.print(f"{line[:1].upper()}{line[1:]}")
     context.surface.print_dimmed(
         f"Model {conversation.model.name}. Session {conversation.session_id or '(begins with your first message)'}."
     )

@@ -87,7 +87,7 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
 
 
 async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> Outcome:
-    reference = DocumentReference(wikilink=place.name or path, relative_path=path)
+    reference = DocumentReference(wikilink=place.name or path, relative_path=path, anchor=place.anchor)
     address = context.links.of(reference)
     if address is None:
         raise UsageError(f"{path} leads to no file of this vault.")

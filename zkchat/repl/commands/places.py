@@ -5,6 +5,7 @@ from typing import Final
 
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.message import DocumentReference, VaultListing
+from zkchat.model.note import page_named
 from zkchat.model.text import counted
 from zkchat.render.references import describe_doubt
 from zkchat.repl.command_context import CommandContext
@@ -91,7 +92,14 @@ def listed_places(context: CommandContext) -> Sequence[Place]:
 def _place_of(reference: DocumentReference) -> Place:
     line = reference.lines.first if reference.lines else None
     doubt = describe_doubt(reference)
-    return Place(path=reference.relative_path, line=line, name=reference.wikilink, doubt=doubt and f"{doubt}.")
+    is_page = page_named(reference.relative_path, reference.anchor) is not None and reference.anchor_found
+    return Place(
+        path=reference.relative_path,
+        line=line,
+        anchor=reference.anchor if is_page else "",
+        name=reference.wikilink,
+        doubt=doubt and f"{doubt}.",
+    )
 
 
 def complete_place(context: CommandContext, text: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from zkchat.errors import UsageError
-from zkchat.model.note import Ambiguous, Passage, Resolved, without_suffix
+from zkchat.model.note import Ambiguous, Passage, Resolved, line_place, without_suffix
 from zkchat.model.text import counted
 from zkchat.render.link_destinations import describe_destination, describe_link, is_doubtful
 from zkchat.render.numbered_rows import NumberedRow
@@ -13,11 +13,14 @@ from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.places import NEXT_STEP, find_file, show_list
 from zkchat.repl.vault_browser import Place
 from zkchat.vault import graph
-from zkchat.vault.listings import recent_notes, tag_counts
+from zkchat.vault.dates.expressions import describe_period, parse_period
+from zkchat.vault.dates.time_filters import check_times, impossible_times
+from zkchat.vault.listings import ChangedNote, count_changed, recent_notes, tag_counts
 from zkchat.vault.search.passages import matches
 from zkchat.vault.search.previews import hits_of
 
 if TYPE_CHECKING:
+    from zkchat.model.dates import Calendar, DayRange
     from zkchat.vault.graph import Followed
     from zkchat.vault.library import Library
 
@@ -40,10 +43,13 @@ async def search(context: CommandContext, argument: str) -> Outcome:
         raise UsageError(
             "What shall be searched for?", hint='/search WORDS, with tag:idea, path:Projects or "a phrase".'
         )
-    hits = hits_of(context.browser.refreshed().search(argument, limit=_MAX_COMPARED), argument)
+    library = context.browser.refreshed()
+    check_times(argument, library.calendar())
+    hits = hits_of(library.search(argument, limit=_MAX_COMPARED), argument)
     shown = hits[:_MAX_HITS]
     if not shown:
-        context.surface.print(f"Nothing matches {argument}. Try fewer or other words.")
+        impossible = impossible_times(argument, library.calendar())
+        context.surface.print(impossible or f"Nothing matches {argument}. Try fewer or other words.")
         return NOTHING
     rows = [passage_row(hit.passage, hit.preview, hit.repetitions) for hit in shown]
     context.surface.print_rows(rows, lambda text: matches(text, argument))
@@ -103,7 +109,7 @@ async def backlinks(context: CommandContext, argument: str) -> Outcome:
 
 
 def _backlink_row(followed: "Followed") -> NumberedRow:
-    return NumberedRow(name=f"{followed.source}:{followed.link.line}", text=followed.context)
+    return NumberedRow(name=line_place(followed.source or "", followed.link.line), text=followed.context)
 
 
 def _backlink_place(followed: "Followed") -> Place:
@@ -111,18 +117,38 @@ def _backlink_place(followed: "Followed") -> Place:
 
 
 async def recent(context: CommandContext, argument: str) -> Outcome:
-    if argument and not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= _MAX_RECENT):
-        raise UsageError(f"{argument!r} is not a number of notes up to {_MAX_RECENT:,}.", hint="For example /recent 20")
-    limit = int(argument) if argument else _MAX_RECENT_SHOWN
-    found = recent_notes(context.browser.refreshed(), limit)
+    library = context.browser.refreshed()
+    limit, period = _MAX_RECENT_SHOWN, None
+    if argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= _MAX_RECENT:
+        limit = int(argument)
+    elif argument:
+        limit, period = _MAX_LISTED, _recent_period(argument, library.calendar())
+    found = recent_notes(library, limit, period)
+    if not found and period:
+        raise UsageError(
+            f"No note changed {describe_period(period, library.calendar())}.", hint="/recent lists the last."
+        )
     if not found:
         raise UsageError("There are no notes in this vault.")
     rows = [
-        NumberedRow(name=note.title, place=f"{note.changed_at.astimezone():%Y-%m-%d %H:%M} · {note.path}")
-        for note in found
+        NumberedRow(name=note.title, place=" · ".join((str(note.changed), *_origin(note), note.path))) for note in found
     ]
     context.surface.print_rows(rows)
+    if period and (more := count_changed(library, period) - len(found)):
+        context.surface.print_dimmed(f"… and {more:,} more")
     return _end_list(context, [Place(path=note.path, name=note.title) for note in found])
+
+
+def _recent_period(argument: str, calendar: "Calendar") -> "DayRange":
+    period = parse_period(argument, calendar)
+    if period is None:
+        hint = "For example /recent 20, /recent yesterday, /recent since monday, /recent 2026-03"
+        raise UsageError(f"{argument!r} is neither a number of notes up to {_MAX_RECENT:,} nor a time.", hint=hint)
+    return period
+
+
+def _origin(note: ChangedNote) -> tuple[str, ...]:
+    return () if note.changed.origin == "file" else (note.changed.origin,)
 
 
 async def tags(context: CommandContext, argument: str) -> Outcome:

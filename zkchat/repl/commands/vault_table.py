@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from zkchat.repl.command_context import Command
-from zkchat.repl.commands import documents, mentions, vault
+from zkchat.repl.commands import daily_brief, documents, mentions, timeline, vault
 from zkchat.repl.commands.places import complete_place, describe_number
 
 VAULT_COMMANDS: Final[Sequence[Command]] = (
@@ -12,7 +12,7 @@ VAULT_COMMANDS: Final[Sequence[Command]] = (
         name="search",
         arguments="WORDS",
         help="search your notes",
-        details='As zkchat search does, with tag:idea, path:Projects, after:2026-03-01, "a phrase" and -without. Hits '
+        details='As zkchat search does, with tag:idea, path:Projects, on:yesterday, "a phrase" and -without. Hits '
         "are numbered: /show N reads one and /open N opens it, until another list is shown or an answer comes.",
         act=vault.search,
         complete=vault.complete_search,
@@ -82,8 +82,20 @@ VAULT_COMMANDS: Final[Sequence[Command]] = (
         is_minor=True,
         arguments="[N]",
         help="notes changed last",
-        details="Ten of them, or N, with the time of their last change.",
+        details="Ten of them, or N, with the time of their last change; or up to fifty that changed in a time: "
+        "/recent yesterday, /recent since monday, /recent 2026-03.",
         act=vault.recent,
+    ),
+    Command(
+        name="timeline",
+        is_minor=True,
+        arguments="[NOTE]",
+        help="a note in time",
+        details="When it was written and changed, what zkchat changed in it, its git commits, and dated notes around "
+        "it. NOTE as for /show.",
+        act=timeline.timeline,
+        complete=complete_place,
+        describe=describe_number,
     ),
     Command(
         name="daily",
@@ -91,5 +103,13 @@ VAULT_COMMANDS: Final[Sequence[Command]] = (
         details="By Obsidian's settings of daily notes, else by the usual names. If there is none, you are told how it "
         "would be called; it is not made.",
         act=documents.daily,
+    ),
+    Command(
+        name="brief",
+        arguments="[DAYS]",
+        help="tasks and changes",
+        details="Open tasks by their due dates, notes that changed in seven days, or DAYS, notes of this day in "
+        "earlier years, and what is not linked. A model writes a paragraph on top.",
+        act=daily_brief.brief,
     ),
 )

@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from typing import Final
 
+from zkchat.model.dates import Calendar
 from zkchat.model.note import Ambiguous, Missing, Resolved, file_title
 from zkchat.model.text import counted
 from zkchat.vault import graph
 from zkchat.vault.catalog.query import CatalogQuery, QueryKind
+from zkchat.vault.catalog.task_answers import describe_task, tasks_asked_for
 from zkchat.vault.catalog.view import CatalogView, ranked
+from zkchat.vault.dates.expressions import describe_period
 from zkchat.vault.library import Library
 from zkchat.vault.notes.wikilink import name_key
 
@@ -25,7 +27,6 @@ _LINKS_SHOWN: Final = 3
 """Broken links of one note that are named."""
 _MAX_TAGS: Final = 40
 """Tags that are named, one after the other."""
-BY_FILE_TIME: Final = "by the time their files were last changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,12 @@ class CatalogAnswer:
 
 
 def answer_query(
-    library: Library, query: CatalogQuery, path: str, now: datetime, *, most: int = MAX_LISTED
+    library: Library, query: CatalogQuery, path: str, calendar: Calendar, *, most: int = MAX_LISTED
 ) -> CatalogAnswer:
-    """The answer to a query with at most so many rows; `path` is the note that it names, if any. `now` is local."""
+    """The answer to a query with at most so many rows; `path` is the note that it names, if any."""
     most = max(most, MAX_ASKED) if query.wants_all else most
-    return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, now), most))
+    by_change = query.by_change or query.period is None
+    return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, calendar, by_change=by_change), most))
 
 
 class _Asked:
@@ -66,7 +68,7 @@ class _Asked:
     @property
     def notes(self) -> list[str]:
         """The notes with the tags and in the folder that are asked for."""
-        paths = [*self.view.notes]
+        paths = [*(self.view.taggable if self.query.tags else self.view.notes)]
         combined = any if self.query.any_tag else all
         if tagged := [self.view.tagged(tag) for tag in self.query.tags]:
             paths = [path for path in paths if combined(path in each for each in tagged)]
@@ -107,7 +109,7 @@ class _Asked:
     ) -> CatalogAnswer:
         """The first of the notes, without those that may not be named."""
         first = paths[: limit or self.most]
-        details = describe or self.view.date
+        details = describe or self.view.date_beside_link
         return CatalogAnswer(
             heading=f"{heading}:",
             rows=tuple(Row(path=path, details=details(path)) for path in self.view.library.confirmed(first)),
@@ -123,17 +125,18 @@ def _list_notes(asked: _Asked) -> CatalogAnswer:
     query, view = asked.query, asked.view
     paths, when = asked.notes, ""
     if query.period:
-        start, end = query.period.bounds(view.now)
-        when = f" changed {query.period.describe(view.now)}, {BY_FILE_TIME}"
-        times = {path: view.changed_at(path) for path in paths}
-        paths = [path for path in paths if start <= times[path] and (end is None or times[path] < end)]
+        kept = [path for path in paths if view.dates[path].day in query.period]
+        verb = "changed" if query.by_change else "written"
+        when = f" {verb} {describe_period(query.period, view.calendar)}, {view.origins(kept or paths)}"
+        paths = kept
     if not paths:
         return CatalogAnswer(heading=_no_notes(asked, when))
     if query.order:
         return _rank_notes(asked, paths)
-    paths.sort(key=lambda path: (-view.stamps[path][1], path))
+    paths = view.newest_first(paths)
     if query.is_about_changes and not query.period:
-        return asked.listed(paths, f"The {asked.described()} changed last, {BY_FILE_TIME}", tells_rest=False)
+        heading = f"The {asked.described()} changed last, {view.origins(paths[: asked.most])}"
+        return asked.listed(paths, heading, tells_rest=False)
     return asked.listed(paths, f"{asked.counted(len(paths))}{when}")
 
 
@@ -144,9 +147,10 @@ def _no_notes(asked: _Asked, when: str) -> str:
         near = ", ".join(view.folders.nearest(query.folder))
         return f"There is no folder {query.folder.rstrip('/')}." + (f" Nearest: {near}." if near else "")
     sentence = f"No {asked.described(1)}{when}." if when else f"There is no {asked.described(1)}."
-    last = max(asked.notes, key=lambda path: view.stamps[path][1], default="")
+    last = max(asked.notes, key=view.newness, default="")
     named = view.link(last) if when and last else ""
-    return sentence + (f" The last one to change was {named}, {view.date(last)}." if named else "")
+    what = "The last one to change was" if query.by_change else "The newest is"
+    return sentence + (f" {what} {named}, {view.date(last)}." if named else "")
 
 
 def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
@@ -156,10 +160,10 @@ def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
         lengths = view.by_length(paths, limit, longest=order == "longest")
         heading = f"The {order} {asked.described()}"
         return asked.listed([*lengths], heading, lambda path: counted(lengths[path], "character"), limit=limit)
-    sign = 1 if order == "oldest" else -1
-    first = sorted(paths, key=lambda path: (sign * view.stamps[path][1], path))
-    what = f"{asked.described()} that have not changed for the longest" if sign > 0 else f"newest {asked.described()}"
-    return asked.listed(first, f"The {what}, {BY_FILE_TIME}", limit=limit, tells_rest=False)
+    is_oldest = order == "oldest"
+    first = sorted(paths, key=lambda path: (view.time_of(path), path)) if is_oldest else view.newest_first(paths)
+    what = f"{asked.described()} that have not changed for the longest" if is_oldest else f"newest {asked.described()}"
+    return asked.listed(first, f"The {what}, {view.origins(first[:limit])}", limit=limit, tells_rest=False)
 
 
 def _list_orphans(asked: _Asked) -> CatalogAnswer:
@@ -296,7 +300,7 @@ def _describe_vault(asked: _Asked) -> CatalogAnswer:
         return CatalogAnswer(heading="There are no notes yet.")
     folders = ranked({folder: size for folder, size in view.folder_sizes.items() if folder.count("/") == 1})
     tags = [*view.tag_counts.items()]
-    newest = sorted(view.notes, key=lambda path: (-view.stamps[path][1], path))[: _OVERVIEW_ITEMS // 2]
+    newest = view.newest_first(view.notes)[: _OVERVIEW_ITEMS // 2]
     lines = {
         "Largest folders": [f"{name} ({size:,})" for name, size in folders[:_OVERVIEW_ITEMS]],
         "Most frequent tags": [f"#{name} ({size:,})" for name, size in tags[:_OVERVIEW_ITEMS]],
@@ -319,6 +323,12 @@ def _totals(view: CatalogView) -> str:
     )
 
 
+def _list_tasks(asked: _Asked) -> CatalogAnswer:
+    heading, tasks = tasks_asked_for(asked.view.library, asked.query, asked.view.calendar)
+    rows = tuple(Row(path=task.path, details=describe_task(task)) for task in tasks[: asked.most])
+    return CatalogAnswer(heading=heading, rows=rows, more=len(tasks) - len(rows))
+
+
 _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "notes": _list_notes,
     "orphans": _list_orphans,
@@ -331,4 +341,5 @@ _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "backlinks": _list_backlinks,
     "links": _list_links,
     "hubs": _list_hubs,
+    "tasks": _list_tasks,
 }

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from zkchat.vault.catalog.lexer import UNKNOWN, Token, fold
-from zkchat.vault.catalog.query import Period
+from zkchat.model.dates import DayRange
+from zkchat.vault.catalog.lexer import UNKNOWN, Token
+from zkchat.vault.dates.tokens import fold
 
 SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 SILENT: Final = frozenset({"ask", "list", "or"})
@@ -30,7 +31,7 @@ class Phrase:
     """A question in one language: its tokens, and the names in it."""
 
     tokens: Sequence[Token]
-    period: Period | None = None
+    period: DayRange | None = None
     tags: tuple[str, ...] = ()
     any_tag: bool = False
     without_tags: tuple[str, ...] = ()

@@ -1,40 +1,35 @@
 """Tokens of a question about the vault: what its words mean in one language, and what means nothing there."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from zkchat.lexicon.quantities import NUMBER_WORDS, WEEKDAYS
+from zkchat.lexicon.quantities import NUMBER_WORDS
+from zkchat.lexicon.task_questions import TASK_WORDS
 from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.vault.dates.tokens import fold
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
 LINK_MARK: Final = "\ue000"
 """Stands for a link in the text."""
+PERIOD_MARK: Final = "\ue001"
+"""Stands for a time."""
 UNKNOWN: Final = "unknown"
 MAX_UNKNOWN: Final = 4
 """Tokens that are not understood at which reading ends."""
 _UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _HASHTAG: Final = re.compile(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+")
 _FOLDER: Final = re.compile(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])")
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _NUMBER: Final = re.compile(r"\d{1,4}(?![\w.-]*\d)")
 _WORD: Final = re.compile(r"[\w'’/.-]*\w")
-_CJK_WEEKDAY: Final = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜日?")
-_CJK_DAYS: Final = {**dict(zip("一二三四五六日", range(7), strict=True)), "天": 6} | dict(
-    zip("月火水木金土", range(6), strict=True)
-)
-
-
 _LITERALS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[re.Match[str]], str]]]] = (
     (re.compile(LINK_MARK), "link", lambda found: found[0]),
     (_HASHTAG, "hashtag", lambda found: found[0][1:].rstrip("./")),
     (_FOLDER, "path", lambda found: found[0]),
-    (_DATE, "date", lambda found: found[0]),
+    (re.compile(PERIOD_MARK), "period", lambda found: found[0]),
     (_NUMBER, "number", lambda found: str(int(found[0]))),
-    (_CJK_WEEKDAY, "weekday", lambda found: str(_CJK_DAYS[found[1] or found[2]])),
 )
 """What is known by its form: pattern, meaning, value."""
 
@@ -55,12 +50,12 @@ class Token:
         return meaning in self.meanings
 
 
-def tokens_of(text: str, language: str) -> list[Token]:
+def tokens_of(text: str, language: str, *, for_tasks: bool = False) -> list[Token]:
     """The text without its punctuation, up to what is not understood once too often: that is no question of ours.
 
     What is not understood next to each other is one token.
     """
-    return _Lexer(text, language).run()
+    return _Lexer(text, _phrases_of(language, for_tasks)).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +66,10 @@ class _Phrases:
 
 
 class _Lexer:
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, phrases: _Phrases) -> None:
         self._text = text
         self._folded = fold(text)
-        self._phrases = _phrases_of(language)
+        self._phrases = phrases
         self._tokens: list[Token] = []
         self._unknown_tokens = 0
 
@@ -138,15 +133,13 @@ class _Lexer:
 
 
 @cache
-def _phrases_of(language: str) -> _Phrases:
+def _phrases_of(language: str, for_tasks: bool) -> _Phrases:
     meanings: dict[str, tuple[str, ...]] = {}
-    for meaning, phrases in VAULT_WORDS[language].items():
+    words = (*(TASK_WORDS[language].items() if for_tasks else ()), *VAULT_WORDS[language].items())
+    for meaning, phrases in words:
         for phrase in phrases.replace("\n", "|").split("|"):
             if key := phrase.strip():
                 meanings[key] = (*meanings.get(key, ()), meaning)
-    for number, name in enumerate(WEEKDAYS.get(language, "").split()):
-        meanings.setdefault(fold(name), (f"weekday:{number}",))
-        meanings.setdefault(fold(name.removesuffix("-feira")), (f"weekday:{number}",))
     for pair in NUMBER_WORDS.get(language, "").split():
         word, value = pair.split(":")
         meanings.setdefault(fold(word), (f"number:{value}",))
@@ -154,16 +147,3 @@ def _phrases_of(language: str) -> _Phrases:
     for key in meanings:
         lengths.setdefault(key[0], set()).add(len(key))
     return _Phrases(meanings, {letter: sorted(found, reverse=True) for letter, found in lengths.items()})
-
-
-def fold(text: str) -> str:
-    """The text in lower case and without Latin accents, letter for letter."""
-    return "".join(map(_folded, text))
-
-
-@cache
-def _folded(letter: str) -> str:
-    if letter == "’":
-        return "'"
-    plain = unicodedata.normalize("NFD", letter.lower())
-    return plain[0] if plain[1:].strip("\u0300\u0301\u0302\u0303\u0308\u0327") == "" else letter

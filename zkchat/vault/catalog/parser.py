@@ -6,30 +6,21 @@ of is looked for in the notes.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Final
 
 from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.model.dates import Calendar
 from zkchat.vault.catalog.filters import SIGNS, SILENT, Names, Phrase, with_named_folder, with_tags_and_folder
-from zkchat.vault.catalog.lexer import LINK_MARK, MAX_UNKNOWN, UNKNOWN, Token, tokens_of
-from zkchat.vault.catalog.query import CatalogQuery, Order, Period, QueryKind, Unit
+from zkchat.vault.catalog.lexer import LINK_MARK, MAX_UNKNOWN, PERIOD_MARK, UNKNOWN, Token, tokens_of
+from zkchat.vault.catalog.query import CatalogQuery, Order, QueryKind
+from zkchat.vault.catalog.task_questions import parse_task_question
+from zkchat.vault.dates.questions import find_period
 
 MAX_CHARACTERS: Final = 160
 """Of a question; what is longer tells a story."""
 _MAX_NAME_CHARACTERS: Final = 60
-_PERIODS: Final[dict[str, Period]] = {
-    "today": Period(unit="day"),
-    "yesterday": Period(unit="day", back=1),
-    "this_week": Period(unit="week"),
-    "last_week": Period(unit="week", back=1),
-    "this_month": Period(unit="month"),
-    "last_month": Period(unit="month", back=1),
-    "this_year": Period(unit="year"),
-    "last_year": Period(unit="year", back=1),
-}
-_UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month")
 _ORDERS: Final[tuple[Order, ...]] = ("newest", "oldest", "longest", "shortest")
-_CHANGES: Final = frozenset({"changed", "new", "recent"})
+_CHANGES: Final = frozenset({"changed", "written", "new", "recent"})
 _ANY: Final = frozenset({"note", "vault", "count"})
 
 _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
@@ -43,27 +34,44 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
 
-def parse_question(text: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
+def parse_question(text: str, links: Sequence[str], names: Names, calendar: Calendar) -> CatalogQuery | None:
     """The query that a text means in which each of the links is written as `LINK_MARK`."""
     if not 0 < len(text.strip()) <= MAX_CHARACTERS or text.count(LINK_MARK) != len(links) or len(links) > 1:
         return None
-    plain = " ".join(text.split())
+    plain = " ".join(text.replace(PERIOD_MARK, " ").split())
     for language in VAULT_WORDS:
         tokens = tokens_of(plain, language)
-        if query := _parse(plain, tokens, language, links, names):
+        if query := _parse(plain, Phrase(tokens=tokens), language, links, names):
             return query
-    return None
+        found = find_period(plain, language, calendar)
+        if found is None:
+            continue
+        marked = f"{plain[: found.start]} {PERIOD_MARK} {plain[found.end :]}".strip()
+        phrase = Phrase(tokens=_without_on(tokens_of(marked, language)), period=found.period)
+        if query := _parse(marked, phrase, language, links, names):
+            return query
+    return None if links else parse_task_question(plain, calendar)
 
 
-def _parse(text: str, tokens: list[Token], language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
-    if sum(token.meaning == UNKNOWN for token in tokens) >= MAX_UNKNOWN:
+def _without_on(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without the word before a time that only says that one follows."""
+    followed = [*tokens[1:], None]
+    return [
+        token
+        for token, after in zip(tokens, followed, strict=True)
+        if not (after and after.meaning == "period" and token.may_mean("on"))
+    ]
+
+
+def _parse(text: str, phrase: Phrase, language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
+    if sum(token.meaning == UNKNOWN for token in phrase.tokens) >= MAX_UNKNOWN:
         return None
-    phrase = _with_named_note(text, Phrase(tokens=tokens), links, names)
+    phrase = _with_named_note(text, phrase, links, names)
     if phrase.folder and not phrase.has("note"):
         return None  # a folder that is mentioned comes with the list of its files
     if phrase.folder is None and not phrase.note:
         phrase = with_named_folder(text, phrase, names)
-    named = with_tags_and_folder(_with_period(phrase), names)
+    named = with_tags_and_folder(phrase, names)
     if named is None or any(token.meaning == UNKNOWN for token in named.tokens):
         return None
     if named.note:
@@ -85,56 +93,6 @@ def _with_named_note(text: str, phrase: Phrase, links: Sequence[str], names: Nam
                 kept = [*tokens[: at + 1], replace(token, meanings=("link",))]
                 return replace(phrase, tokens=kept, note=name, note_at=at + 1)
     return phrase
-
-
-def _with_period(phrase: Phrase) -> Phrase:
-    """The phrase with the time it names as one value."""
-    tokens, period = [*phrase.tokens], phrase.period
-    for at, token in enumerate(tokens):
-        found = _period_at(tokens, at)
-        if found:
-            period, length = found
-            before = at - 1 if at and (tokens[at - 1].may_mean("since") or tokens[at - 1].may_mean("on")) else at
-            end = at + length
-            is_since = (before < at and tokens[before].may_mean("since")) or (
-                end < len(tokens) and tokens[end].may_mean("after_since")
-            )
-            end += end < len(tokens) and tokens[end].may_mean("after_since")
-            if is_since:
-                period = replace(period, is_open=True)
-            moved = replace(token, meanings=("period",))
-            return replace(phrase, tokens=[*tokens[:before], moved, *tokens[end:]], period=period)
-    return phrase
-
-
-def _period_at(tokens: Sequence[Token], at: int) -> tuple[Period, int] | None:
-    """The time that is named from a token on, and how many tokens that takes."""
-    token, following = tokens[at], tokens[at + 1 : at + 3]
-    if token.meaning in _PERIODS:
-        return _PERIODS[token.meaning], 1
-    if token.meaning == "date":
-        return _day_of(token)
-    if token.meaning == "weekday":
-        return Period(unit="day", weekday=int(token.text)), 1
-    if token.may_mean("last") and following and following[0].meaning == "weekday":
-        return Period(unit="day", weekday=int(following[0].text)), 2
-    return _rolling_period((token, *following)) if len(following) == 2 else None
-
-
-def _day_of(token: Token) -> tuple[Period, int] | None:
-    try:
-        return Period(unit="day", day=date.fromisoformat(token.text)), 1
-    except ValueError:
-        return None
-
-
-def _rolling_period(tokens: Sequence[Token]) -> tuple[Period, int] | None:
-    """`Last 7 days`, or `7 last days`."""
-    unit = next((unit for unit in _UNITS if tokens[2].may_mean(unit)), None)
-    number = next((token for token in tokens[:2] if token.meaning == "number"), None)
-    if unit and number and any(token.may_mean("last") for token in tokens[:2] if token is not number):
-        return Period(unit=unit, back=int(number.text), rolling=True), 3
-    return None
 
 
 _LINK_WORDS: Final = frozenset(
@@ -220,15 +178,25 @@ def _notes_query(phrase: Phrase, meanings: frozenset[str], *, has_filter: bool) 
     is_odd = len(orders) > 1 or (numbers and not (orders or changes))
     if is_odd or not meanings <= _NOTE_WORDS or not _is_whole(phrase, meanings, bool(orders), changes=changes):
         return None
+    if _asks_what_a_day_says(phrase, meanings):
+        return None
     if has_filter or orders or changes or (phrase.has("list") and "count" not in meanings):
         return replace(
             _filtered("notes", phrase),
             period=phrase.period,
+            by_change=not meanings.isdisjoint({"changed", "recent"}) and "written" not in meanings,
             order=orders[0] if orders else None,
             is_about_changes=changes,
             limit=numbers[0] if numbers else None,
         )
     return CatalogQuery(kind="count") if {"count", "note"} <= meanings else None
+
+
+def _asks_what_a_day_says(phrase: Phrase, meanings: frozenset[str]) -> bool:
+    """Whether it asks what was written on a single day: that is answered with the notes of the day themselves."""
+    period = phrase.period
+    is_day = period is not None and period.first and period.end and (period.end - period.first).days == 1
+    return bool(is_day) and "written" in meanings and meanings.isdisjoint({"note", "single", "count", "tag", "folder"})
 
 
 def _is_whole(phrase: Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:

@@ -1,37 +1,66 @@
 """The catalog of a vault as answers need it: notes with their times, sizes, tags, folders and incoming links."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Final
 
 from zkchat.errors import VaultError
-from zkchat.model.note import is_note
+from zkchat.model.dates import Calendar, DateOrigin, NoteDate, NoteDates
+from zkchat.model.note import file_title, is_note
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import Folders
 from zkchat.vault.listings import tag_counts
 
 _MAX_CHARACTER_BYTES: Final = 4
+_ORIGINS: Final[Mapping[DateOrigin, str]] = {
+    "name": "names",
+    "frontmatter": "properties",
+    "git": "{which} commits",
+    "file": "files",
+}
+_ORIGINS_OF_ONE: Final[Mapping[DateOrigin, str]] = {
+    "name": "its name",
+    "frontmatter": "its properties",
+    "git": "its {which} commit",
+    "file": "the time its file was last changed",
+}
 
 
 class CatalogView:
     """Reads each part of the catalog once, and only where it is asked for."""
 
-    def __init__(self, library: Library, now: datetime) -> None:
+    def __init__(self, library: Library, calendar: Calendar, *, by_change: bool = True) -> None:
+        """`by_change`: whether the time of a note is that of its last change, and not when it was written."""
         self.library = library
-        self.now = now
-        """In local time."""
+        self.calendar = calendar
+        self._by_change = by_change
 
     @cached_property
     def stamps(self) -> Mapping[str, tuple[int, int, bool]]:
         return self.library.stamps()
 
     @cached_property
+    def dates(self) -> Mapping[str, NoteDate]:
+        """By path, when each note was last changed, or when it was written."""
+        known = self._all_dates.items()
+        return {path: dates.changed if self._by_change else dates.written for path, dates in known}
+
+    @cached_property
+    def _all_dates(self) -> Mapping[str, NoteDates]:
+        return self.library.dates()
+
+    @cached_property
     def notes(self) -> Sequence[str]:
         """By path."""
         return [row.path for row in self.library.notes() if row.path in self.stamps]
+
+    @cached_property
+    def taggable(self) -> Sequence[str]:
+        """Notes, and canvases and other files whose text may hold tags, by path."""
+        return [row.path for row in self.library.indexed() if row.path in self.stamps]
 
     @cached_property
     def tags(self) -> Mapping[str, Sequence[str]]:
@@ -72,19 +101,40 @@ class CatalogView:
         """The link to a note; empty for one that may not be named."""
         return self.library.link_to(path) if self.library.confirmed([path]) else ""
 
-    def changed_at(self, path: str) -> datetime:
-        try:
-            return datetime.fromtimestamp(self.stamps[path][1] / 1e9, tz=self.now.tzinfo)
-        except (OverflowError, OSError, ValueError):
-            return datetime.fromtimestamp(0, tz=self.now.tzinfo)
+    def time_of(self, path: str) -> datetime:
+        return self.dates[path].at(self.calendar.now.tzinfo)
+
+    def newest_first(self, paths: Iterable[str]) -> list[str]:
+        """By their time; those of the same time by the day they were written, then by path."""
+        return sorted(sorted(paths), key=self.newness, reverse=True)
+
+    def newness(self, path: str) -> tuple[datetime, date]:
+        """Greater for a note of a later time; of the same, for one that was written on a later day."""
+        return self.time_of(path), self._all_dates[path].written.day
+
+    def origins(self, paths: Sequence[str]) -> str:
+        """By what the times of these notes are known, in words."""
+        found = {self.dates[path].origin for path in paths}
+        which = "last" if self._by_change else "first"
+        if len(paths) == 1:
+            return f"by {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
+        words = [word.format(which=which) for origin, word in _ORIGINS.items() if origin in found]
+        if words in ([], ["files"]):
+            return "by the time their files were last changed"
+        return f"by their {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
 
     def date(self, path: str) -> str:
-        """When a note was changed, in words: `today 09:12`, `2026-11-01`."""
-        changed = self.changed_at(path)
-        days = (self.now.date() - changed.date()).days
+        """The time of a note in words: `today 09:12`, `2026-11-01`."""
+        day, clock, _ = self.dates[path]
+        days = (self.calendar.today - day).days
         if 0 <= days <= 1:
-            return f"{'yesterday' if days else 'today'} {changed:%H:%M}"
-        return f"{changed:%Y-%m-%d}"
+            return f"{'yesterday' if days else 'today'}{f' {clock:%H:%M}' if clock else ''}"
+        return str(day)
+
+    def date_beside_link(self, path: str) -> str:
+        """The same beside the link; empty where the name of the note tells it."""
+        day, clock, _ = self.dates[path]
+        return "" if clock is None and file_title(path) == str(day) else self.date(path)
 
     def by_length(self, paths: Sequence[str], limit: int, *, longest: bool) -> dict[str, int]:
         """The longest or shortest notes with their characters. As few as possible are read: a character takes one to

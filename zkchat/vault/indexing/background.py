@@ -1,15 +1,20 @@
 """Keeping the index current: refreshed, embedded and repaired, at once or in background threads."""
 
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import inf
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from zkchat.errors import StorageDamaged, ZkchatError
+from zkchat.model.embeddings import EmbeddingProgress
+from zkchat.model.extracted_text import ExtractedText
 from zkchat.ports import NoteIndex
+from zkchat.vault.indexing.background_embedding import BackgroundEmbedding
+from zkchat.vault.indexing.embedding import KeepOn
+from zkchat.vault.indexing.embedding_work import EmbeddingWork
+from zkchat.vault.indexing.extraction import Extracted, TextExtraction
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.search.vectors import VectorSearch
 
@@ -151,18 +156,21 @@ class IndexMaintenance:
         index: NoteIndex,
         indexer: Indexer,
         vectors: VectorSearch | None = None,
+        embedding: EmbeddingWork | None = None,
         clock: Callable[[], float] | None = None,
+        extraction: TextExtraction | None = None,
     ) -> None:
-        """The `clock` counts seconds; only `prefetch` needs it."""
+        """The `clock` counts seconds; `prefetch` needs it, and pauses of the embedding go by it."""
+        self.extraction = extraction
         self._index = index
         self._indexer = indexer
+        self.dating = indexer.dating
         self._vectors = vectors
+        self._embedding = embedding
         self._refreshing = Lock()
         self._background = BackgroundRefresh(self.refresh, clock)
-        self._embedding: Thread | None = None
-        self._embedded: int | None = None
-        """The generation of the index at which every section had a vector."""
-        self._closing = Event()
+        self._embedder = BackgroundEmbedding(embedding, index.generation, self.repaired, clock) if embedding else None
+        self._has_told = False
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
@@ -197,12 +205,16 @@ class IndexMaintenance:
         """Forget what is known, and read every note again."""
         with self._refreshing:
             self._reset()
+        if self.extraction:
+            self.extraction.forget_failures()
         return self.refresh(progress)
 
     def _reset(self) -> None:
         self._index.reset()
         if self._vectors:
             self._vectors.reset()
+        if self._embedding:
+            self._embedding.verify()
 
     def repaired(self, ask: Callable[[], Answer]) -> Answer:
         """An answer from the index, which is rebuilt if it turns out to be damaged."""
@@ -212,33 +224,70 @@ class IndexMaintenance:
             self.rebuild()
             return ask()
 
-    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
-        """Give vectors to sections without one, as long as `keep_on`, told how many so far, says so."""
-        vectors = self._vectors
-        return self.repaired(lambda: vectors.embed(keep_on)) if vectors else 0
+    def embed(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors that need no server to passages without one, as long as `keep_on` says so."""
+        embedding = self._embedding
+        return self.repaired(lambda: embedding.embed_base(keep_on)) if embedding else 0
+
+    def embed_by_server(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
+        embedding = self._embedding
+        made = self.repaired(lambda: embedding.embed_by_server(keep_on)) if embedding else None
+        return made.done if made else 0
 
     def embed_in_background(self) -> None:
-        """The same in the background, until all have one or the library is closed."""
-        if not self._vectors or (self._embedding and self._embedding.is_alive()):
-            return
-        if self._embedded != self.repaired(self._index.generation):
-            self._embedding = Thread(target=self._embed_quietly, name="zkchat-vectors", daemon=True)
-            self._embedding.start()
+        """Both in the background, until all have one or the library is closed."""
+        if self._embedder:
+            self._embedder.start()
 
-    def _embed_quietly(self) -> None:
-        # Nobody waits for vectors: without them the words decide, and the next run goes on.
-        with suppress(ZkchatError):
-            generation = self.repaired(self._index.generation)
-            self.embed(lambda _: not self._closing.is_set())
-            if not self._closing.is_set():
-                self._embedded = generation
+    def embedding_progress(self) -> EmbeddingProgress | None:
+        if not (self._embedding and self._embedder):
+            return None
+        return replace(self.repaired(self._embedding.progress), problem=self._embedder.problem)
+
+    def embedding_notice(self) -> str:
+        """What the user has to be told of the embedding, once: a sentence, or nothing."""
+        if self._has_told or not (self._vectors and self._embedder):
+            return ""
+        problem = self._embedder.problem or self._vectors.take_problem()
+        self._has_told = bool(problem)
+        if not problem:
+            return ""
+        model = self._vectors.wanted.name.partition("#")[0]
+        return (
+            f"There are no vectors from {model} at the moment: {problem} Searches go by words and by the vectors that "
+            "come with zkchat until there are."
+        )
+
+    def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
+        """Extract texts that the index waits for, for so long at most."""
+        extraction = self.extraction
+        if not extraction:
+            return Extracted()
+        found: list[Refreshed] = []
+        waiting = self.repaired(lambda: extraction.run(lambda: found.append(self.refresh()), seconds, progress))
+        return Extracted(waiting=waiting, warnings=tuple(each for refreshed in found for each in refreshed.warnings))
+
+    def extract_now(self, path: str) -> ExtractedText | None:
+        """The text of one file that somebody asks for; None where that takes too long."""
+        extraction = self.extraction
+        text = self.repaired(lambda: extraction.extract_now(path)) if extraction else None
+        if text:
+            self._background.start()
+        return text
+
+    def extract_in_background(self) -> None:
+        """The same in the background, until there are none or the library is closed."""
+        if self.extraction:
+            self.extraction.run_in_background(self.refresh_in_background)
 
     def close(self) -> None:
         """End what goes on in the background."""
-        self._closing.set()
+        if self.extraction:
+            self.extraction.close()
         self._background.close()
-        if self._embedding:
-            self._embedding.join()
+        if self._embedder:
+            self._embedder.close()
 
 
 class _Closing(Exception):

@@ -10,7 +10,9 @@ from functools import partial
 
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import FileStamp, NoteWarning, is_note
-from zkchat.ports import NoteFiles, NoteIndex, Workers
+from zkchat.ports import ExtractedTexts, NoteFiles, NoteIndex, Workers
+from zkchat.vault.documents.readers import is_indexed
+from zkchat.vault.indexing.dating import NO_DATES, DateSources, Dating
 from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, parts_of, read_part, without_collector
 from zkchat.vault.links.resolver import CatalogEntry, LiveCatalog, keys_of_file
 from zkchat.vault.note_warnings import without_templates
@@ -49,6 +51,7 @@ class _Difference:
 
     notes: int
     to_read: Sequence[Listed]
+    """Notes, and other files whose text is indexed."""
     removed: Sequence[str]
     added_files: Sequence[str]
     removed_files: Sequence[str]
@@ -58,19 +61,25 @@ class _Difference:
 class _KnownFiles:
     """What the index says of the files. Loaded only when others changed it: most looks at a vault find nothing new."""
 
-    def __init__(self, index: NoteIndex) -> None:
+    def __init__(self, index: NoteIndex, extracted: ExtractedTexts | None) -> None:
         self._index = index
+        self._extracted = extracted
         self._generation: int | None = None
         self.notes: dict[str, FileStamp] = {}
         self.settled: set[FileStamp | NoteWarning] = set()
         """The stamps of those notes that need not be read again while they are listed in just this way."""
+        self.settled_others: set[FileStamp] = set()
+        """Those of them that are not of notes."""
         self.attachments: set[str] = set()
 
     def catch_up(self) -> None:
         generation = self._index.generation()
         if self._generation != generation:
             self.notes = {path: FileStamp(path, *stamp) for path, stamp in self._index.stamps().items()}
-            self.settled = {stamp for stamp in self.notes.values() if stamp.settled}
+            self.settled = {
+                stamp for stamp in self.notes.values() if stamp.settled and is_indexed(stamp.path, self._extracted)
+            }
+            self.settled_others = {stamp for stamp in self.notes.values() if stamp.settled and not is_note(stamp.path)}
             self.attachments = self._index.attachments()
             self._generation = generation
 
@@ -82,8 +91,10 @@ class _KnownFiles:
         for path in (*gone, *[stamp.path for stamp in stamps]):
             if before := self.notes.pop(path, None):
                 self.settled.discard(before)
+                self.settled_others.discard(before)
         self.notes |= {stamp.path: stamp for stamp in stamps}
         self.settled |= {stamp for stamp in stamps if stamp.settled}
+        self.settled_others |= {stamp for stamp in stamps if stamp.settled and not is_note(stamp.path)}
 
 
 class Indexer:
@@ -94,20 +105,29 @@ class Indexer:
         catalog: LiveCatalog,
         workers: Workers | None = None,
         templates: Callable[[], Sequence[str]] = tuple,
+        extracted: ExtractedTexts | None = None,
+        dates: DateSources = NO_DATES,
     ) -> None:
         self._files = files
         self._index = index
         self._catalog = catalog
         self._workers = workers
         self._templates = templates
-        self._known = _KnownFiles(index)
+        self._extracted = extracted
+        self._known = _KnownFiles(index, extracted)
+        self.dating = Dating(index, dates)
+        self._name_formats: Sequence[str] = ()
 
     def refresh(self, progress: Progress) -> Refreshed:
+        self._known.catch_up()
+        self._name_formats, generation = self.dating.apply_formats(self._known.notes.keys)
+        self._follow(generation)
         difference = self._difference()
         news = self._unlisted_news(difference.unlisted)
         self._forget(difference)  # first, because it costs no reading
         changed, warnings = self._read(difference.to_read, progress)
         links = self._resolve_links()
+        self._follow(self.dating.read_history())
         if not self._index.is_complete():
             merge_segments(self._index)
             self._index.finish()
@@ -119,25 +139,41 @@ class Indexer:
             warnings=(*news, *without_templates(warnings, self._templates)),
         )
 
+    def _follow(self, generation: int | None) -> None:
+        """Nothing but dates has changed, which neither files nor links depend on."""
+        if generation is not None:
+            self._catalog.follow(generation, entries=(), gone=())
+            self._known.follow(generation)
+
     def _difference(self) -> _Difference:
         known = self._known
         known.catch_up()
         found = [*self._files.scan()]
         news = [each for each in found if each not in known.settled]
         stamps = [each for each in news if isinstance(each, FileStamp)]
-        notes = [stamp for stamp in stamps if is_note(stamp.path)]
-        files = {stamp.path for stamp in stamps if not is_note(stamp.path)}
-        seen = len(found) - len(news) + sum(stamp.path in known.notes for stamp in notes)
+        read = [stamp for stamp in stamps if is_indexed(stamp.path, self._extracted)]
+        files = {stamp.path for stamp in stamps} - {stamp.path for stamp in read}
+        settled = len(found) - len(news)
+        seen = settled + sum(stamp.path in known.notes for stamp in read)
+        others = len(known.settled_others.intersection(found)) if known.settled_others else 0
         return _Difference(
-            notes=len(found) - len(news) + len(notes),
-            to_read=[(stamp, stamp.path in known.notes) for stamp in notes],
+            notes=settled - others + sum(is_note(stamp.path) for stamp in read),
+            to_read=[(stamp, stamp.path in known.notes) for stamp in read if not self._is_as_known(stamp)],
             removed=[]
             if seen == len(known.notes)
-            else sorted(known.notes.keys() - {each.path for each in found if isinstance(each, FileStamp)}),
+            else sorted(known.notes.keys() - ({each.path for each in found if isinstance(each, FileStamp)} - files)),
             added_files=sorted(files - known.attachments),
             removed_files=sorted(known.attachments - files),
             unlisted=[each for each in news if isinstance(each, NoteWarning)],
         )
+
+    def _is_as_known(self, stamp: FileStamp) -> bool:
+        """Whether there is nothing new of a file whose text is extracted: it is the same, or still waited for."""
+        if not (self._extracted and self._extracted.covers(stamp.path)):
+            return False
+        known = self._known.notes.get(stamp.path)
+        is_same = known is not None and known[1:3] == stamp[1:3]
+        return is_same and ((known is not None and known.settled) or self._extracted.find(stamp) is None)
 
     def _unlisted_news(self, unlisted: Sequence[NoteWarning]) -> list[NoteWarning]:
         """What could be listed at the last refresh, whoever made that, and now cannot."""
@@ -185,15 +221,16 @@ class Indexer:
     def _parts_read(self, listed: Sequence[Listed], progress: Progress) -> Iterator[PartRead]:
         """Part after part, by other processes if there are many."""
         parts = parts_of(listed)
+        read = partial(read_part, self._files, self._index, self._extracted, name_formats=self._name_formats)
         done = 0
         progress(done, len(listed))
         if self._workers and len(parts) >= _MIN_SHARED_PARTS:
             first, *others, last = parts
             shared = [*_cut(first, _FIRST_PART_NOTES), *others, *_cut(last, _LAST_PART_NOTES)]
-            for read in self._workers.map(partial(read_part, self._files, self._index), shared):
-                done += read.notes
+            for part_read in self._workers.map(read, shared):
+                done += part_read.notes
                 progress(done, len(listed))
-                yield read
+                yield part_read
             return
 
         def count() -> None:
@@ -202,7 +239,7 @@ class Indexer:
             progress(done, len(listed))
 
         for part in parts:
-            yield read_part(self._files, self._index, part, count)
+            yield read(part, count)
 
     def _resolve_links(self) -> int:
         resolved = 0

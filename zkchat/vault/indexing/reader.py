@@ -1,22 +1,38 @@
 """Reading notes for the index: some of them at a time, by this process or by others that help."""
 
 import gc
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+from hashlib import blake2b, sha1
 from typing import TYPE_CHECKING, NamedTuple
 
 from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.index import IndexBatch, IndexedNote, KnownNote
-from zkchat.model.note import FileStamp, Note, NoteWarning, PrivacyClass, Section, WarningKind, file_title
+from zkchat.model.index import IndexBatch, IndexedNote, KnownNote, StatedDates
+from zkchat.model.note import (
+    FileStamp,
+    Note,
+    NoteWarning,
+    PrivacyClass,
+    Section,
+    WarningKind,
+    file_title,
+    is_drawing,
+    is_note,
+)
+from zkchat.vault.dates.headings import section_days
+from zkchat.vault.dates.names import name_date
+from zkchat.vault.dates.properties import stated_dates
+from zkchat.vault.documents.document import Document, UnreadableDocument, document_title
 from zkchat.vault.links.resolver import CatalogEntry, keys_of_file, keys_of_links
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
 
 if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process
-    from zkchat.ports import NoteFiles, NoteIndex
+    from zkchat.model.extracted_text import ExtractedText
+    from zkchat.ports import ExtractedTexts, NoteFiles, NoteIndex
 
 Listed = tuple[FileStamp, bool]
 """A note that is to be read, and whether the index knows it."""
@@ -71,10 +87,19 @@ def without_collector() -> Iterator[None]:
 
 @without_collector()
 def read_part(
-    files: "NoteFiles", index: "NoteIndex", part: Sequence[Listed], after_each: Callable[[], None] = lambda: None
+    files: "NoteFiles",
+    index: "NoteIndex",
+    extracted: "ExtractedTexts | None",
+    part: Sequence[Listed],
+    after_each: Callable[[], None] = lambda: None,
+    *,
+    name_formats: Sequence[str] = (),
 ) -> PartRead:
-    """Read some notes and store what is new of them, in one transaction."""
-    batch = _Batch(files, index)
+    """Read some notes and store what is new of them, in one transaction.
+
+    `name_formats` are those by which Obsidian names daily notes.
+    """
+    batch = _Batch(files, index, extracted, name_formats)
     for at in range(0, len(part), _PARSE_BATCH):
         listed = part[at : at + _PARSE_BATCH]
         batch.add(listed)
@@ -106,6 +131,7 @@ class _Changed(NamedTuple):
     intact: bool
     trouble: str
     """Why it cannot be read."""
+    extracted: "ExtractedText | None" = None
 
 
 class _Parsed(NamedTuple):
@@ -113,14 +139,24 @@ class _Parsed(NamedTuple):
     text: str | None
     """That a search looks at; None if the note is not to be found by one at all."""
     privacy: PrivacyClass
+    document: Document | None = None
+    """What a file is that is no note."""
 
 
 class _Batch:
     """Notes that were read, and what the index has to be told of them."""
 
-    def __init__(self, files: "NoteFiles", index: "NoteIndex") -> None:
+    def __init__(
+        self,
+        files: "NoteFiles",
+        index: "NoteIndex",
+        extracted: "ExtractedTexts | None",
+        name_formats: Sequence[str],
+    ) -> None:
         self._files = files
         self._index = index
+        self._extracted = extracted
+        self._name_formats = name_formats
         self._notes: list[IndexedNote] = []
         self._restamped: list[FileStamp] = []
         self._vanished: list[str] = []
@@ -134,13 +170,16 @@ class _Batch:
         in_sections = [_in_sections(each) for each in parsed]
         for each, (note, sections, privacy) in zip(changed, in_sections, strict=True):
             path = each.stamp.path
-            stored = IndexedNote(each.stamp, each.digest, note, sections, keys_of_links(note.links), privacy)
+            keys, dates = keys_of_links(note.links), self._dates(each, note, privacy)
+            stored = IndexedNote(each.stamp, each.digest, note, sections, keys, privacy, dates, section_days(sections))
             if each.before is None or _leads_elsewhere(each.before, stored):
                 self._touched |= keys_of_known(path, each.before)
                 self._touched |= keys_of_file(path, note.title, note.aliases)
             self._notes.append(stored)
 
     def _read(self, stamp: FileStamp, before: KnownNote | None) -> _Changed | None:
+        if self._extracted and self._extracted.covers(stamp.path):
+            return self._find_extracted(self._extracted, stamp, before)
         text, intact, trouble = "", True, ""
         try:
             text, intact = self._files.read_whole(stamp.path)
@@ -151,11 +190,31 @@ class _Batch:
         except VaultError as error:
             trouble = error.message
             stamp = stamp._replace(settled=False)  # what stands in the way may go without a new stamp
-        digest = blake2b(f"{trouble}\0{intact}\0{text}".encode(), digest_size=16).digest()
-        if before and before.digest == digest:
-            self._restamped.append(stamp)
+        return self._if_changed(_Changed(stamp, before, _digest(f"{trouble}\0{intact}\0{text}"), text, intact, trouble))
+
+    def _find_extracted(
+        self, extracted: "ExtractedTexts", stamp: FileStamp, before: KnownNote | None
+    ) -> _Changed | None:
+        """A file whose text comes from elsewhere; as long as it is not there, the file is looked at each time."""
+        found = extracted.find(stamp)
+        stamp = stamp._replace(settled=stamp.settled and found is not None)
+        if found is None:
+            return self._if_changed(_Changed(stamp, before, _digest(f"waiting\0{stamp.path}"), "", True, ""))
+        said = (found.trouble, found.omission, found.title, *(f"{page}\0{title}" for page, title in found.outline))
+        content = "\0".join((found.trouble and stamp.path, *said, *found.pages))
+        return self._if_changed(_Changed(stamp, before, _digest(content), "", True, found.trouble, found))
+
+    def _if_changed(self, read: _Changed) -> _Changed | None:
+        if read.before and read.before.digest == read.digest:
+            self._restamped.append(read.stamp)
             return None
-        return _Changed(stamp, before, digest, text, intact, trouble)
+        return read
+
+    def _dates(self, changed: _Changed, note: Note, privacy: PrivacyClass) -> StatedDates:
+        named = name_date(note.path, self._name_formats)
+        if privacy == "never":
+            return StatedDates(named)
+        return StatedDates(named, *stated_dates(note.frontmatter), _blob_id(changed))
 
     def finished(self) -> IndexBatch:
         from zkchat.vault.search.postings import SegmentBuilder
@@ -173,8 +232,27 @@ class _Batch:
         )
 
 
+def _digest(content: str) -> bytes:
+    return blake2b(content.encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def _blob_id(changed: _Changed) -> bytes | None:
+    """What git calls the content of a file; None where its bytes are not known.
+
+    By its size it is known whether a file begins with a byte order mark, which its text does not hold.
+    """
+    if changed.extracted or changed.trouble or not changed.intact:
+        return None
+    content = changed.text.encode(errors="surrogatepass")
+    if changed.stamp.size == len(content) + len(BOM_UTF8):
+        content = BOM_UTF8 + content
+    return sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).digest()
+
+
 def _parsed(changed: _Changed) -> _Parsed:
     path, text = changed.stamp.path, changed.text
+    if not is_note(path):
+        return _parsed_document(changed)
     if changed.trouble:
         return _bare(path, changed.trouble)
     try:
@@ -187,8 +265,37 @@ def _parsed(changed: _Changed) -> _Parsed:
     if privacy == "never":
         return _Parsed(Note(path=path, title=file_title(path), warnings=note.warnings), None, privacy)
     if not changed.intact:
-        note = _with_warning(note, "Some of its characters are not UTF-8 and are shown as \ufffd.", "encoding")
+        note = _with_warning(note, _NOT_UTF8, "encoding")
     return _Parsed(note, text if is_source(note.frontmatter) else None, privacy)
+
+
+def _parsed_document(changed: _Changed) -> _Parsed:
+    """A file that is no note: open, unless it holds the key of privacy. Without a text it is found by its name."""
+    from zkchat.vault.documents.pages import document_of_pages
+    from zkchat.vault.documents.readers import read_drawing
+
+    path, trouble = changed.stamp.path, changed.trouble
+    privacy = written_class(changed.text).privacy
+    if privacy == "never":
+        return _Parsed(Note(path=path, title=document_title(path)), None, privacy)
+    document = None
+    try:
+        if changed.extracted and not trouble:
+            document = document_of_pages(path, changed.extracted)
+        elif is_drawing(path) and not trouble:
+            document = read_drawing(path, changed.text)
+    except UnreadableDocument as error:
+        trouble = f"It {error} and is found by its name only."
+    except Exception as error:  # noqa: BLE001 - whatever one file does to its reader, the rest of the vault is served
+        trouble = _not_understood_text(error)
+    note = document.note if document else Note(path=path, title=document_title(path))
+    if trouble:
+        note = _with_warning(note, trouble, "extraction" if changed.extracted else "unreadable")
+    elif changed.extracted and changed.extracted.omission:
+        note = _with_warning(note, changed.extracted.omission, "extraction")
+    elif not changed.intact:
+        note = _with_warning(note, _NOT_UTF8, "encoding")
+    return _Parsed(note, "", privacy, document)
 
 
 def _with_warning(note: Note, text: str, kind: WarningKind) -> Note:
@@ -203,18 +310,23 @@ def is_source(frontmatter: Mapping[str, object]) -> bool:
 
 
 def _in_sections(parsed: _Parsed) -> tuple[Note, Sequence[Section], PrivacyClass]:
-    note, text, privacy = parsed
+    note, text, privacy, document = parsed
     if text is None:
         return note, (), privacy
     try:
-        return note, sections_of(note, text) or (_NOTHING,), privacy
+        sections = document.sections if document else sections_of(note, text)
+        return note, sections or (_NOTHING,), privacy
     except Exception as error:  # noqa: BLE001 - see above
-        note, _, privacy = _not_understood(note.path, error)
+        note, _, privacy, _ = _not_understood(note.path, error)
         return note, (_NOTHING,), privacy
 
 
 def _not_understood(path: str, error: Exception) -> _Parsed:
-    return _bare(path, f"It could not be understood ({type(error).__name__}) and is found by its name only.")
+    return _bare(path, _not_understood_text(error))
+
+
+def _not_understood_text(error: Exception) -> str:
+    return f"It could not be understood ({type(error).__name__}) and is found by its name only."
 
 
 def _bare(path: str, trouble: str) -> _Parsed:
@@ -225,6 +337,7 @@ def _bare(path: str, trouble: str) -> _Parsed:
 
 WRITTEN_BY_US = "zkchat-note"
 """The property of notes that `/save` and `/export` write."""
+_NOT_UTF8 = "Some of its characters are not UTF-8 and are shown as \ufffd."
 SAVED_KINDS = frozenset({"answer", "conversation"})
 _MISPLACED = "`zkchat` is not written once, as a property between two lines of ---"
 _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_line=1)

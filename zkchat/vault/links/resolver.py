@@ -23,6 +23,9 @@ from zkchat.model.note import (
     Resolution,
     Resolved,
     is_note,
+    is_pdf,
+    page_heading,
+    page_of_anchor,
     without_suffix,
 )
 from zkchat.vault.links.names import SimilarNames
@@ -65,8 +68,13 @@ class Anchors:
         self._headings = headings
         self._blocks = blocks
 
+    def __bool__(self) -> bool:
+        return bool(self._headings or self._blocks)
+
     def find(self, anchor: str) -> Heading | Block | None:
         """The heading or block that `Heading`, `Heading#Sub` or `^block` names; the first where there are several."""
+        if page := page_of_anchor(anchor):
+            anchor = page_heading(page)
         last = _last_part(anchor)
         return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else next(self._named(anchor), None)
 
@@ -390,9 +398,12 @@ def _folder(path: str) -> str:
 def _answer(catalog: Catalog, paths: list[str], via: LinkVia, anchor: str) -> Resolved | Ambiguous:
     path, *others = paths
     found, line = True, None
-    if anchor and is_note(path):
-        place = catalog.anchors(path).find(anchor)
-        found, line = place is not None, place.line if place else None
+    if anchor:
+        anchors = catalog.anchors(path)
+        place = anchors.find(anchor)
+        # Of an attachment no place may be known, and of a PDF none but its pages.
+        is_known = is_note(path) or (bool(anchors) and not (is_pdf(path) and page_of_anchor(anchor) is None))
+        found, line = place is not None or not is_known, place.line if place else None
     if others:
         return Ambiguous(path=path, via=via, others=tuple(others), anchor_found=found, line=line)
     return Resolved(path=path, via=via, anchor_found=found, line=line)

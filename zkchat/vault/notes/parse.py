@@ -8,8 +8,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, file_title
+from zkchat.vault.notes.drawing_notes import DRAWING_HEADINGS, DRAWING_PROPERTY, hidden_spans, merged_spans
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Outline, Span, blank, flatten, outline, plain
+from zkchat.vault.notes.tasks import find_tasks
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
 
 _TAG = re.compile(
@@ -26,7 +28,7 @@ _BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 def parse_note(path: str, text: str) -> Note:
     """Parse a note. Never raises, and takes time proportional to the length of the text."""
-    flat, matter, body = _cut(text)
+    flat, matter, body, hidden = _cut(text)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
     headings = tuple(_shown(found.titles, prose.comments)[:MAX_ITEMS])
@@ -43,16 +45,17 @@ def parse_note(path: str, text: str) -> Note:
     }
     return Note(
         path=path,
-        title=matter.title or _first_title(headings) or file_title(path),
+        title=matter.title or _title_of(path, headings, is_drawing=DRAWING_PROPERTY in matter.properties),
         aliases=matter.aliases,
         tags=distinct((*matter.tags, *tags)),
         frontmatter=matter.properties,
         headings=headings,
         blocks=tuple(blocks),
         links=(*_frontmatter_links(text, flat, matter), *prose.links),
+        tasks=find_tasks(body, prose),
         body_start=matter.end,
         line_count=body.count("\n") + 1,
-        comments=tuple(prose.comments),
+        comments=tuple(_all_hidden(prose.comments, hidden)),
         warnings=tuple(_warnings(path, matter, has_more)),
     )
 
@@ -81,7 +84,7 @@ class LinksInText(NamedTuple):
 
 def find_links(text: str, *, has_frontmatter: bool = True) -> LinksInText:
     """The links of a note, or of a text without frontmatter, in order."""
-    flat, matter, body = _cut(text) if has_frontmatter else (flatten(text), Frontmatter(), flatten(text))
+    flat, matter, body, _ = _cut(text) if has_frontmatter else (flatten(text), Frontmatter(), flatten(text), [])
     found = outline(body, matter.end)
     links = (*_frontmatter_links(text, flat, matter), *read_prose(text, body, found).links)
     return LinksInText(links, found, body)
@@ -94,7 +97,7 @@ def prose_of(text: str) -> str:
 
 def running_text(text: str) -> str:
     """The same without comments and headings."""
-    _, matter, body = _cut(text)
+    _, matter, body, _ = _cut(text)
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
     titles = [(title.start, _end_of_title(body, title.start)) for title in found.titles]
@@ -108,20 +111,45 @@ def _end_of_title(body: str, start: int) -> int:
 
 
 def comments_of(text: str) -> list[Span]:
-    """The spans of `%% … %%` comments in a note."""
-    return _prose(text).comments if "%%" in text else []
+    """The spans of `%% … %%` comments in a note, and of the data of a drawing."""
+    if "%%" not in text and DRAWING_PROPERTY not in text:
+        return []
+    _, matter, body, hidden = _cut(text)
+    return _all_hidden(read_prose(text, body, outline(body, matter.end)).comments, hidden)
+
+
+def _all_hidden(comments: list[Span], hidden: list[Span]) -> list[Span]:
+    return merged_spans(sorted([*comments, *hidden])) if hidden else comments
+
+
+def _title_of(path: str, headings: tuple[Heading, ...], *, is_drawing: bool) -> str:
+    if is_drawing:
+        own = tuple(heading for heading in headings if heading.text not in DRAWING_HEADINGS)
+        return _first_title(own) or file_title(path).removesuffix(".excalidraw") or file_title(path)
+    return _first_title(headings) or file_title(path)
 
 
 def _prose(text: str) -> Prose:
-    _, matter, body = _cut(text)
+    _, matter, body, _ = _cut(text)
     return read_prose(text, body, outline(body, matter.end))
 
 
-def _cut(text: str) -> tuple[str, Frontmatter, str]:
-    """The flattened text, its frontmatter, and the text with the frontmatter blanked out."""
+def _cut(text: str) -> tuple[str, Frontmatter, str, list[Span]]:
+    """The flattened text, its frontmatter, the text with the frontmatter and the data of a drawing blanked out, and
+    where that data stands."""
     flat = flatten(text)
     matter = cut(flat, start=int(text.startswith("\ufeff")))
-    return flat, matter, _hidden(flat[: matter.end]) + flat[matter.end :]
+    body = _hidden(flat[: matter.end]) + flat[matter.end :]
+    if DRAWING_PROPERTY not in matter.properties:
+        return flat, matter, body, []
+    hidden = hidden_spans(body)
+    pieces: list[str] = []
+    position = 0
+    for start, end in hidden:
+        is_line_end = body[end : end + 1] in {"", "\n"}  # else spaces would make code of the rest of the line
+        pieces += (body[position:start], _hidden(body[start:end]) if is_line_end else "x" * (end - start))
+        position = end
+    return flat, matter, "".join([*pieces, body[position:]]), hidden
 
 
 def _hidden(lines: str) -> str:
@@ -138,11 +166,12 @@ def _shown(titles: list[Heading], comments: list[Span]) -> list[Heading]:
 
 
 def _first_title(headings: tuple[Heading, ...]) -> str:
-    shown = (_as_read(heading.text) for heading in headings if heading.level == 1)
+    shown = (as_read(heading.text) for heading in headings if heading.level == 1)
     return next(filter(None, shown), "")
 
 
-def _as_read(markdown: str) -> str:
+def as_read(markdown: str) -> str:
+    """The text of a heading as a reader sees it: without marks, links by what they show."""
     if _WORDS.fullmatch(markdown):
         return markdown
     pieces: list[str] = []

@@ -1,12 +1,16 @@
-"""Which notes a model may not see: by the index, and by what the files say now."""
+"""Which notes a model may not see: by the index, and by what the files say now.
 
-from collections.abc import Iterable, Sequence
+An image is as private as the strictest of the notes that link to it or embed it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from posixpath import normpath
 
 from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.note import PrivacyClass, is_note, may_hold_text
-from zkchat.ports import LocatedModel, NoteCatalog, NoteFiles
+from zkchat.model.note import Ambiguous, PrivacyClass, Resolved, is_drawing, is_image, is_note, may_hold_text
+from zkchat.ports import LinkIndex, LocatedModel, NoteCatalog, NoteFiles
 from zkchat.vault.privacy.classes import STRICTNESS, is_inside, privacy_of_text
 
 
@@ -73,15 +77,16 @@ class _PrivateNotes:
             hidden_elsewhere=never | gone | local,
         )
 
-    def with_class(self, path: str, privacy: PrivacyClass | None) -> "_PrivateNotes":
-        """With a note of which the index does not know yet that it is private, or gone."""
+    def with_class(self, path: str, privacy: PrivacyClass | None, images: frozenset[str]) -> "_PrivateNotes":
+        """With a note of which the index does not know yet that it is private, or gone; with its images."""
         local, never, gone = self.local - {path}, self.never, self.gone
         if privacy == "local":
-            local |= {path}
+            local |= {path} | (images - never)
         elif privacy is None:
             gone |= {path}
         else:
-            never |= {path}
+            local -= images
+            never |= {path} | images
         return _PrivateNotes.of(self.generation, local, never, gone)
 
 
@@ -91,9 +96,18 @@ class PrivacyGuard:
     Whether the model is on this machine is asked anew each time: that is known for certain only once it is connected.
     """
 
-    def __init__(self, files: NoteFiles, index: NoteCatalog, local_only: Sequence[str], model: LocatedModel) -> None:
+    def __init__(
+        self,
+        files: NoteFiles,
+        index: NoteCatalog,
+        local_only: Sequence[str],
+        model: LocatedModel,
+        links: LinkIndex | None = None,
+    ) -> None:
+        """Without `links`, only the folder of an image tells how private it is."""
         self._files = files
         self._index = index
+        self._links = links
         self._local_only = local_only
         self._model = model
         self._private = _PrivateNotes()
@@ -105,6 +119,10 @@ class PrivacyGuard:
         """The paths of the notes that the model may not see."""
         private = self._private_notes()
         return private.hidden_here if self._model.info.on_this_machine else private.hidden_elsewhere
+
+    def may_tell_of_local_notes(self) -> bool:
+        """Whether the model may have seen a note that is to stay on this machine, and may ask about what it says."""
+        return self._model.info.on_this_machine and bool(self._private_notes().local)
 
     def reason(self, path: str) -> str:
         """Why a note is hidden, as the end of a sentence; empty where it is not."""
@@ -134,14 +152,32 @@ class PrivacyGuard:
         """Learn which of these notes have become private or are gone since they were indexed; whether one is hidden
         by that."""
         private, is_here, has_hidden = self._private_notes(), self._model.info.on_this_machine, False
-        for path in dict.fromkeys(paths):
+        for path in dict.fromkeys(self._with_sources(paths)):
             if path in private.hidden_elsewhere or not may_hold_text(path):
                 continue
             privacy = self._current.of(path)
-            if privacy in {"local", "never"} or (privacy is None and is_note(path)):
-                private = self._private = private.with_class(path, privacy)
+            if privacy in {"local", "never"} or (privacy is None and (is_note(path) or is_drawing(path))):
+                private = self._private = private.with_class(path, privacy, self._images_of([path]))
                 has_hidden = has_hidden or privacy != "local" or not is_here
         return has_hidden
+
+    def _with_sources(self, paths: Iterable[str]) -> Iterator[str]:
+        """The paths, and in the place of images the notes that decide of them."""
+        for path in paths:
+            if is_image(path) and self._links:
+                yield from (link.source for link in self._links.links_to(path))
+            else:
+                yield path
+
+    def _images_of(self, notes: Collection[str]) -> frozenset[str]:
+        """The images that these notes link to or embed."""
+        found = (link.resolution for link in self._links.links_from([*notes])) if notes and self._links else ()
+        paths = (
+            (each.path, *(each.others if isinstance(each, Ambiguous) else ()))
+            for each in found
+            if isinstance(each, Resolved | Ambiguous)
+        )
+        return frozenset(filter(is_image, chain.from_iterable(paths)))
 
     def visible(self, paths: Iterable[str]) -> list[str]:
         """Those of the paths that are not hidden."""
@@ -161,11 +197,15 @@ class PrivacyGuard:
 
     def may_open(self, path: str) -> bool:
         """Whether a file, however its path is spelled, is not known to be hidden."""
+        if is_image(path):
+            self.check([normpath(path)])
         return normpath(path) not in self.hidden()
 
     def disclose_text(self, text: str, path: str) -> bool:
         """Whether the model may see a note that has just been read. If so, it counts as disclosed."""
         privacy = self._current.of_text(text, normpath(path))
+        if is_image(path):
+            self.disclose([normpath(path)])
         if privacy == "never" or (privacy == "local" and not self._model.info.on_this_machine):
             return False
         self.disclosed = self.disclosed or privacy == "local"
@@ -177,6 +217,8 @@ class PrivacyGuard:
             own = self._index.private()
             never = frozenset(path for path, privacy in own.items() if privacy == "never")
             local = (frozenset(own) | self._inside_local_folders()) - never
+            never |= self._images_of(never)
+            local = (local | self._images_of(local)) - never
             self._private = _PrivateNotes.of(generation, local, never)
         return self._private
 

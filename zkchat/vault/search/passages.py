@@ -5,32 +5,34 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from zkchat.errors import StorageDamaged
+from zkchat.model.dates import Calendar, DayRange, unknown_calendar
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
-from zkchat.model.note import Passage, file_title
+from zkchat.model.note import Passage, file_title, is_note
 from zkchat.ports import TextIndex
+from zkchat.vault.dates.expressions import TIME_FILTERS, filter_period
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.variants import variant_prefixes
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.vault.search.vectors import Similarities
 
 if TYPE_CHECKING:
     from zkchat.vault.search.ranking import Match, Scores, Signals, TextRanking
 
 
 MAX_SNIPPET_CHARACTERS = 200
+_MEANING = "meaning"
 _SNIPPET_LEAD = 40
 """Characters shown before the first match."""
 _HEADING = re.compile(r"#{1,6}\s")
 _PIECE = re.compile(
-    r"""(?P<minus>-)? (?: (?P<field>tag|path|after): )? (?: "(?P<quoted>[^"]+)" | (?P<plain>[^\s"]+) )""",
+    r"""(?P<minus>-)? (?: (?P<field>tag|path|on|after|before|during): )?
+    (?: "(?P<quoted>[^"]+)" | (?P<plain>[^\s"]+) )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
 _MAX_FILTERED_WORDS = 6
 """Words of a query in which a phrase in quotes and `-word` are filters. In a longer one, a sentence, they are text."""
 
@@ -45,28 +47,31 @@ class Query:
     """None may stand in it: single words in any form, phrases word for word."""
     tags: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-    after: date | None = None
-    """Only notes changed on that day or later."""
+    period: DayRange | None = None
+    """Only notes written on these days."""
 
     @property
     def ranking(self) -> str:
         return " ".join((self.words, *self.phrases)).strip()
 
 
-def parse_query(text: str) -> Query:
-    """Understand `tag:x`, `path:x`, `after:2024-05-31`, `"exact phrase"` and `-word`. Never raises.
+def parse_query(text: str, calendar: Calendar | None = None) -> Query:
+    """Understand `tag:x`, `path:x`, `on:`, `after:`, `before:` and `during:` with a time, `"exact phrase"` and `-word`.
+    Never raises.
 
     In a query of more than six words phrases and `-word` are text like the rest: people quote what they talk about.
     """
     words: list[str] = []
     filters: dict[str, list[str]] = {"phrase": [], "without": [], "tag": [], "path": []}
-    after: date | None = None
-    pieces = [(_kind(piece), piece) for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS])]
+    period: DayRange | None = None
+    today = calendar or unknown_calendar()
+    pieces = [(_kind(piece, today), piece) for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS])]
     is_sentence = sum(_count_words(kind, piece) for kind, piece in pieces) > _MAX_FILTERED_WORDS
     for kind, piece in pieces:
         value = _value(piece)
-        if kind == "after":
-            after = _date(value)
+        if kind in TIME_FILTERS:
+            days = filter_period(kind, value, today)
+            period = days.overlap(period) if days else period
         elif kind == "word":
             words.append(piece.group())
         elif is_sentence and kind in {"phrase", "without"}:
@@ -79,7 +84,7 @@ def parse_query(text: str) -> Query:
         without=tuple(filters["without"]),
         tags=tuple(tag.lstrip("#").rstrip("/") for tag in filters["tag"]),
         paths=tuple(filters["path"]),
-        after=after,
+        period=period,
     )
 
 
@@ -94,40 +99,35 @@ def _count_words(kind: str, piece: re.Match[str]) -> int:
     return 1 if piece["quoted"] else count_words(piece["plain"])
 
 
-def _kind(piece: re.Match[str]) -> str:
+def _kind(piece: re.Match[str], calendar: Calendar) -> str:
     field, value = (piece["field"] or "").lower(), _value(piece)
     if piece["minus"]:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
-    if field == "after":
-        return "after" if _date(value) else "word"
+    if field in TIME_FILTERS:
+        return field if filter_period(field, value, calendar) else "word"
     if field == "tag":
         return "tag" if value.strip("#/") else "word"
     return field or ("phrase" if piece["quoted"] else "word")
 
 
-def _date(value: str) -> date | None:
-    """The first day of a year, a month, or the day itself."""
-    match = _DATE.fullmatch(value)
-    if not match:
-        return None
-    try:
-        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
-    except ValueError:
-        return None
-
-
 class PassageSearch(Protocol):
     def passages(
-        self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
+        self,
+        text: str,
+        *,
+        limit: int,
+        within: Collection[str] | None = None,
+        period: DayRange | None = None,
+        words_only: bool = False,
     ) -> list[Passage]:
-        """The passages that answer best, of all notes or of those `within`.
+        """The passages that answer best, of all notes, or of those `within` or of a `period`.
 
         With `words_only` it is the same whether or not sections have got their vectors already.
         """
         ...
 
-    def documents(self, text: str, *, limit: int) -> list[Passage]:
+    def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
         """The best passage of each note."""
         ...
 
@@ -139,39 +139,73 @@ class PassageSearch(Protocol):
 class Search:
     """Implements `PassageSearch` over what the index holds at the moment. Every thread may use it."""
 
-    def __init__(self, index: TextIndex, vectors: VectorSearch | None = None) -> None:
+    def __init__(
+        self,
+        index: TextIndex,
+        vectors: Similarities | None = None,
+        calendar: Callable[[], Calendar] = unknown_calendar,
+    ) -> None:
         self._index = index
+        self._calendar = calendar
         self._vectors = vectors
         self._known: tuple[int, TextRanking] | None = None
 
     def passages(
-        self, text: str, *, limit: int, within: Collection[str] | None = None, words_only: bool = False
+        self,
+        text: str,
+        *,
+        limit: int,
+        within: Collection[str] | None = None,
+        period: DayRange | None = None,
+        words_only: bool = False,
     ) -> list[Passage]:
-        query = parse_query(text)
-        ranked = self._ranked(query, _filter(query, within), None if words_only else self._vectors)
-        found = self._best_sections(ranked, limit) if ranked else self._listed(_filter(query, within))
-        return [_passage(section, score, ranked.asked if ranked else ()) for section, score in islice(found, limit)]
+        query = parse_query(text, self._calendar())
+        notes = self._filter(query, within, period)
+        ranked = self._ranked(query, notes, None if words_only else self._vectors)
+        found = self._best_sections(ranked, limit) if ranked else self._listed(notes)
+        return _passages(found, ranked.asked if ranked else (), limit)
 
-    def documents(self, text: str, *, limit: int) -> list[Passage]:
-        query = parse_query(text)
-        ranked = self._ranked(query, _filter(query, None), self._vectors)
-        found = self._best_notes(ranked, limit) if ranked else self._listed(_filter(query, None))
-        return [_passage(section, score, ranked.asked if ranked else ()) for section, score in islice(found, limit)]
+    def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
+        query = parse_query(text, self._calendar())
+        notes = self._filter(query, None, period)
+        ranked = self._ranked(query, notes, self._vectors)
+        found = self._best_notes(ranked, limit) if ranked else self._listed(notes)
+        return _passages(found, ranked.asked if ranked else (), limit)
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         with _noticing_damage():
             index, postings = self._look_up({*wanted})
             return index.idf(postings)
 
+    def _filter(self, query: Query, within: Collection[str] | None, period: DayRange | None) -> NoteFilter:
+        return NoteFilter(
+            tags=query.tags,
+            paths=query.paths,
+            within=None if within is None else frozenset(within),
+            period=query.period.overlap(period) if query.period else period,
+            zone=self._calendar().now.tzinfo,
+        )
+
     def _listed(self, notes: NoteFilter) -> Iterator[tuple[StoredSection, float]]:
-        """Where nothing ranks: the beginning of each note that the filters let through, the last changed first."""
+        """Where nothing ranks: the first section of each note that the filters let through, the newest first.
+
+        What holds no text comes last.
+        """
         if notes == NoteFilter(within=notes.within):
             return
-        for first, count in self._index.section_ranges(notes):
-            if count:
-                yield from ((section, 0.0) for section in self._index.sections([first]))
+        shown: set[str] = set()
+        blank: list[StoredSection] = []
+        for first, count in self._index.section_ranges(notes, newest_first=True):
+            for section in self._index.sections([first]) if count else ():
+                if section.path not in shown:
+                    shown.add(section.path)
+                    if section.text.strip():
+                        yield section, 0.0
+                    else:
+                        blank.append(section)
+        yield from ((section, 0.0) for section in blank)
 
-    def _ranked(self, query: Query, notes: NoteFilter, vectors: VectorSearch | None) -> "_Ranked | None":
+    def _ranked(self, query: Query, notes: NoteFilter, vectors: Similarities | None) -> "_Ranked | None":
         """How well the sections that the query lets through answer it; None if it asks for no words."""
         from zkchat.vault.search.ranking import VECTOR_WEIGHT
 
@@ -270,15 +304,6 @@ def _noticing_damage() -> Iterator[None]:
         ) from error
 
 
-def _filter(query: Query, within: Collection[str] | None) -> NoteFilter:
-    return NoteFilter(
-        tags=query.tags,
-        paths=query.paths,
-        after=datetime.combine(query.after, time.min) if query.after else None,
-        within=None if within is None else frozenset(within),
-    )
-
-
 @lru_cache(maxsize=64)
 def _names_text(names: tuple[str, ...]) -> str:
     """Of a note that is met again with each of its sections."""
@@ -300,6 +325,16 @@ def _text_filter(query: Query) -> Callable[[StoredSection], bool] | None:
     return fits
 
 
+def _passages(found: Iterable[tuple[StoredSection, float]], asked: Collection[str], limit: int) -> list[Passage]:
+    """Without canvases and other files that hold no text, unless their names or filters find them."""
+    passages = (_passage(section, score, asked) for section, score in found)
+    return [*islice((each for each in passages if each.why != _MEANING or _says_anything(each)), limit)]
+
+
+def _says_anything(passage: Passage) -> bool:
+    return is_note(passage.path) or bool(passage.text.strip())
+
+
 def _passage(section: StoredSection, score: float, asked: Collection[str]) -> Passage:
     return Passage(
         path=section.path,
@@ -310,7 +345,7 @@ def _passage(section: StoredSection, score: float, asked: Collection[str]) -> Pa
         last_line=section.last_line,
         score=score,
         snippet=snippet(below_heading(section.text), asked),
-        why=why(section, asked) or ("meaning" if asked else "filter"),
+        why=why(section, asked) or (_MEANING if asked else "filter"),
     )
 
 

@@ -1,162 +1,201 @@
-"""Vector search: sections are embedded in batches, and a query is compared with those that have a vector.
+"""Vector search: how near sections are to a question, by the method whose vectors are complete.
 
-In memory are only the signs of the vectors. They tell which sections may be near a question; the vectors of those few
-are read to know how near.
+Where a server makes the vectors, static ones stand behind it: for sections that it has not embedded yet or may not be
+sent, and for questions whose vector does not come in time.
 """
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from zkchat.model.embeddings import SimilarityTraits
 from zkchat.ports import Embedder, VectorIndex
+from zkchat.vault.search.query_vectors import QUERY_SECONDS, QueryVectors
 
 if TYPE_CHECKING:
+    from zkchat.vault.search.method_vectors import AlignedVectors, MethodVectors, SectionDigests
     from zkchat.vault.search.ranking import Numbers
-    from zkchat.vault.search.similarity import Mask, Places, Scores, Signs, Sketches, Vector, Vectors
-
-_BATCH_SECTIONS = 256
-"""Sections that get their vectors in one step, some tens of milliseconds of work."""
-_LOAD_BATCH = 8_192
-_SAMPLE_VECTORS = 1_024
-"""Vectors that tell what all have in common."""
-_MAX_CANDIDATES = 128
-"""Sections whose vectors are read because they may be near, and as many because their text answers best."""
-
-_MIN_COSINE = 0.3
-"""The cosine above which a section is shown for its meaning alone; questions on nothing in a vault stay below."""
-
+    from zkchat.vault.search.similarity import Mask, Places, Scores, Vector
 
 UNKNOWN_SIMILARITY = 0.3
 """What is assumed of a text and a question where nothing is known about the meaning of either."""
 
 
+class Similarities(Protocol):
+    def similarities(
+        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
+    ) -> "tuple[Places, Scores]":
+        """Places of sections, and how near each is to the question."""
+        ...
+
+
 class VectorSearch:
     """Knows how near sections are to a question. Every thread may use it."""
 
-    def __init__(self, vectors: VectorIndex, embedder: Embedder) -> None:
-        self._index = vectors
-        self._embedder = embedder
+    def __init__(
+        self,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        *,
+        base: Embedder | None = None,
+        former: Callable[[str], Embedder | None] = lambda _: None,
+        query_seconds: float = QUERY_SECONDS,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """`embedder` is the one that is wanted; one that needs a server has a `base` beside it that needs none.
+
+        `former` finds the embedder of a method whose vectors are there, None if there is none any more. A question
+        waits `query_seconds` for its vector. The `clock` counts seconds.
+        """
+        self.index = vectors
+        self.wanted = embedder
+        self.base = base or embedder
+        self._former = former
+        self._queries = QueryVectors(query_seconds, clock)
         self._lock = Lock()
-        self._loaded: tuple[Numbers, Signs] | None = None
-        self._aligned: tuple[Numbers, Sketches, Vector] | None = None
-        self._common: tuple[int, Vector] | None = None
-        """What all vectors have in common, and how many there were when it was learned."""
+        self._digests: SectionDigests | None = None
+        self._methods: dict[str, MethodVectors] = {}
+        self._found_former: dict[str, Embedder | None] = {}
 
-    def embed(self, keep_on: Callable[[int], bool]) -> int:
-        """Give vectors to sections that have none, until all have one or `keep_on`, told how many so far, says no."""
-        from zkchat.vault.search.similarity import packed
-
-        self._index.begin(self._embedder.name)
-        size = self._embedder.dimensions
-        done = 0
-        while keep_on(done) and (sections := self._index.missing(_BATCH_SECTIONS)):
-            # The text of a section begins with its heading; the title of its note is what it does not say.
-            vectors = packed(self._embedder.embed([f"{section.title}\n{section.text}" for section in sections]))
-            rows = (vectors[start : start + size] for start in range(0, len(vectors), size))
-            self._index.add(zip([section.id for section in sections], rows, strict=True))
-            done += len(sections)
-        if done:
-            with self._lock:
-                self._aligned = None
-        return done
+    def active(self) -> Embedder:
+        """The one whose vectors are compared: the wanted one once all passages have its vectors, until then the former
+        one, if it is still there."""
+        if self.wanted is self.base or not self.wanted.needs_server:
+            return self.wanted
+        name = self.index.active()
+        if name == self.wanted.name:
+            return self.wanted
+        if name not in self._found_former:
+            self._found_former[name] = self._former(name) if name not in {"", self.base.name} else None
+        return self._found_former[name] or self.base
 
     def reset(self) -> None:
         """The index is begun anew, and so are the numbers of its sections."""
         with self._lock:
-            self._loaded = self._aligned = self._common = None
+            self._digests = None
+            self._methods.clear()
+
+    def take_problem(self) -> str:
+        """Why a question was answered without its vector, once; empty where none was."""
+        return self._queries.take_problem()
+
+    @property
+    def sends_questions(self) -> bool:
+        """Whether questions go to a server, wherever that is: to know it, the server may have to be asked."""
+        return self.active() is not self.base
 
     def similarities(
-        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
+        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask", *, stays_here: bool = False
     ) -> "tuple[Places, Scores]":
         """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
 
         Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
         those that are near beyond doubt. Looked at are those that are likely to be near, and those with the best texts.
+        A question that `stays_here` is sent to no server elsewhere.
         """
-        import numpy as np
-
-        from zkchat.vault.search.similarity import Sections, nearest, relative
-
-        asked = self._embedder.embed([question])[0]
-        sketches, common = self._aligned_with(sections)
-        answering = np.flatnonzero(text > 0)
-        best = answering[nearest(text[answering], _MAX_CANDIDATES)]
-        slots = np.union1d(sketches.likely(asked, allowed, _MAX_CANDIDATES), best)
-        cosines = Sections(self._vectors_of(sections[slots]), common).scores(asked)
-        if not len(answering):
-            cosines[cosines < _MIN_COSINE] = 0
-        return slots, relative(cosines)
+        active = self.active()
+        is_foreign = not _knows_language(active.traits, question)
+        asked = None if is_foreign else self._queries.vector(active, question, stays_here=stays_here)
+        vectors = self._aligned(active, sections)
+        if active is self.base:
+            return _none() if asked is None else _weighted(active, *vectors.near(asked, text, allowed))
+        if asked is None or len(asked) != vectors.dimensions:
+            base = self._aligned(self.base, sections)
+            if not base.has_all(allowed):
+                return _none()
+            return _weighted(self.base, *base.near(self.base.embed_query(question), text, allowed))
+        base = self._aligned(self.base, sections)
+        own = vectors.near(asked, text, allowed)
+        return _fused(active, own, vectors.known, base.near(self.base.embed_query(question), text, allowed))
 
     def compare(self, question: str, texts: Sequence[str]) -> list[float]:
-        """The cosine of each text with the question, without what all have in common."""
+        """The cosine of each text with the question, without what all share, by vectors that need no server."""
         import numpy as np
 
         from zkchat.vault.search.similarity import Sections
 
-        asked, *said = self._embedder.embed([question, *texts])
-        if not said:
+        if not texts:
             return []
-        if self._common is None or not self._common[1].any():
-            return [UNKNOWN_SIMILARITY] * len(said)  # what all share would make them pass for near
+        common = self._known_common()
+        if common is None or not common.any():
+            return [UNKNOWN_SIMILARITY] * len(texts)  # what all share would make them pass for near
+        asked, *said = self.base.embed([question, *texts])
         rows = np.array(said)
         known = rows.any(axis=1) & asked.any()
-        cosines: list[float] = np.where(
-            known, Sections(rows, self._common[1]).scores(asked), UNKNOWN_SIMILARITY
-        ).tolist()
+        cosines: list[float] = np.where(known, Sections(rows, common).scores(asked), UNKNOWN_SIMILARITY).tolist()
         return cosines
 
-    def _aligned_with(self, sections: "Numbers") -> "tuple[Sketches, Vector]":
-        """The signs in the order of `sections`, which the caller keeps for as long as nothing changes."""
-        import numpy as np
-
-        from zkchat.vault.search.similarity import Sketches
-
+    def _known_common(self) -> "Vector | None":
+        """What the vectors that need no server have in common; None where none are known."""
+        if self.base.needs_server:
+            return None
         with self._lock:
-            if self._aligned is None or self._aligned[0] is not sections:
-                numbers, signs = self._load()
-                places = np.searchsorted(numbers, sections)
-                found = places < len(numbers)
-                found[found] = numbers[places[found]] == sections[found]
-                columns = np.zeros((signs.shape[1], len(sections)), dtype=np.uint64)
-                for column, known in zip(columns, signs.T, strict=True):
-                    column[found] = known[places[found]]
-                self._aligned = sections, Sketches(columns.T), self._learned_common(numbers)
-            return self._aligned[1:]
+            if self.base.name not in self._methods and self.active() is self.base:
+                return None
+            return self._method(self.base).common(self._section_digests())
 
-    def _load(self) -> "tuple[Numbers, Signs]":
-        """What is stored; only what was added since is read, for sections are numbered upwards and never change."""
-        import numpy as np
+    def _aligned(self, embedder: Embedder, sections: "Numbers") -> "AlignedVectors":
+        with self._lock:
+            return self._method(embedder).aligned(self._section_digests(), sections)
 
-        from zkchat.vault.search.similarity import signs
+    def _method(self, embedder: Embedder) -> "MethodVectors":
+        from zkchat.vault.search.method_vectors import MethodVectors
 
-        size = self._embedder.dimensions
-        parts = [self._loaded or (np.zeros(0, dtype=np.int64), signs(np.zeros((0, size), dtype=np.int8)))]
-        last = int(parts[0][0][-1]) if len(parts[0][0]) else 0
-        while added := self._index.after(self._embedder.name, last, _LOAD_BATCH):
-            packed = np.frombuffer(b"".join(vector for _, vector in added), dtype=np.int8).reshape(-1, size)
-            parts.append((np.array([number for number, _ in added], dtype=np.int64), signs(packed)))
-            last = added[-1][0]
-        if len(parts) > 1 or self._loaded is None:
-            numbers, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
-            self._loaded = numbers, rows
-        return self._loaded
+        if embedder.name not in self._methods:
+            self._methods[embedder.name] = MethodVectors(self.index, embedder.name, embedder.traits)
+        return self._methods[embedder.name]
 
-    def _learned_common(self, sections: "Numbers") -> "Vector":
-        """What the vectors of these sections share, learned anew when there are twice as many of them."""
-        import numpy as np
+    def _section_digests(self) -> "SectionDigests":
+        from zkchat.vault.search.method_vectors import SectionDigests
 
-        from zkchat.vault.search.similarity import common_direction
+        if self._digests is None:
+            self._digests = SectionDigests(self.index)
+        return self._digests
 
-        if self._common is None or len(sections) >= 2 * self._common[0]:
-            sample = np.linspace(0, len(sections) - 1, min(len(sections), _SAMPLE_VECTORS)).astype(np.intp)
-            self._common = len(sections), common_direction(self._vectors_of(sections[sample]))
-        return self._common[1]
 
-    def _vectors_of(self, sections: "Numbers") -> "Vectors":
-        """A row for each; 0 where none is stored."""
-        from zkchat.vault.search.similarity import unpacked
+def _weighted(embedder: Embedder, slots: "Places", cosines: "Scores") -> "tuple[Places, Scores]":
+    from zkchat.vault.search.similarity import relative
 
-        stored = dict(self._index.of(self._embedder.name, sections.tolist()))
-        unknown = bytes(self._embedder.dimensions)
-        data = b"".join([stored.get(number, unknown) for number in sections.tolist()])
-        return unpacked(data, self._embedder.dimensions)
+    near = relative(cosines)
+    return slots, near if embedder.traits.weight == 1 else near * embedder.traits.weight
+
+
+def _fused(
+    active: Embedder, own: "tuple[Places, Scores]", known: "Mask", base: "tuple[Places, Scores]"
+) -> "tuple[Places, Scores]":
+    """The similarities by a server's vectors and by those that stand behind it, added up: measured, both together find
+    more than either alone.
+
+    By each method the nearest has 1. A section without a vector of the server's counts by the other alone, as if the
+    server found it as near.
+    """
+    import numpy as np
+
+    from zkchat.vault.search.similarity import relative
+
+    slots = np.union1d(own[0], base[0]).astype(np.int64, copy=False)
+    near = np.zeros(len(slots), dtype=np.float32)
+    other = np.zeros_like(near)
+    near[np.searchsorted(slots, own[0])] = relative(own[1])
+    other[np.searchsorted(slots, base[0])] = relative(base[1])
+    unknown = ~known[slots]
+    near[unknown] = other[unknown]
+    near *= active.traits.weight
+    near += other
+    return slots, near
+
+
+def _knows_language(traits: SimilarityTraits, question: str) -> bool:
+    """Whether a model knows the language of a question, as far as that can be told."""
+    if not traits.languages:
+        return True
+    from zkchat.vault.notes.language import detect_language
+
+    language = detect_language(question)
+    return language is None or language in traits.languages
+
+
+def _none() -> "tuple[Places, Scores]":
+    import numpy as np
+
+    return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)

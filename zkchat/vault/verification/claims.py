@@ -54,6 +54,7 @@ _UNSPACED_WORD: Final = re.compile(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Z
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
 _YEARS: Final = range(1500, 2101)
+_DAYS: Final = range(1, 32)
 _CURRENCIES: Final = frozenset("$€£¥")
 _RANGE_WORDS: Final = frozenset({"to", "bis", "a", "al", "до", "tot", "ate"})
 _GERMAN_NAME_PREPOSITIONS: Final = frozenset({"von", "bei", "durch"})
@@ -211,13 +212,18 @@ def _unit(tokens: list[_Token], place: int, dated: set[int], language: str) -> s
     token = tokens[place]
     if ":" in token.text:
         return "time"
-    if place - 1 in dated or place + 1 in dated:
+    if (place - 1 in dated or place + 1 in dated) and _may_be_in_a_date(token.text):
         return "day of the month"
     if place and tokens[place - 1].text in _CURRENCIES:
         return tokens[place - 1].text
     if token.text.isdecimal() and int(token.text) in _YEARS:
         return "year"
     return _unit_after(tokens, place, dated, language)
+
+
+def _may_be_in_a_date(number: str) -> bool:
+    """Whether a number beside a month may be its day or year: 1.050 after "ab August" is neither."""
+    return number.isdecimal() and (int(number) in _DAYS or int(number) in _YEARS)
 
 
 def _unit_after(tokens: list[_Token], place: int, dated: set[int], language: str) -> str:

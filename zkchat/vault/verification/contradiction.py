@@ -64,7 +64,7 @@ def find_contradiction(
     answer: str, evidence: Sequence[Evidence], question: str = "", documents: Sequence[str] = ()
 ) -> Contradiction | None:
     """The first sentence of an answer that contradicts a passage, unless another passage or document supports it."""
-    language = _language("\n".join([question, answer, *(each.text for each in evidence)]))
+    language = language_of("\n".join([question, answer, *(each.text for each in evidence)]))
     if language is None:
         return None
     asked = content_terms(question, language) if question else frozenset()
@@ -80,7 +80,7 @@ def find_contradiction(
     return None
 
 
-def _language(text: str) -> str | None:
+def language_of(text: str) -> str | None:
     """The language of a text: if that is unclear, the one of those that can be compared whose words it holds most."""
     if detected := detect_language(text):
         return detected if detected in LANGUAGES else None
@@ -137,16 +137,16 @@ class _Comparison:
         terms = frozenset(term for term in claim.terms if not any(word.startswith(term) for word in named))
         held = source.claim.terms | source.context
         units = claim.units & source.claim.units
-        covers = _coverage(terms | units, held | units) >= MIN_COVERAGE
+        covers = coverage(terms | units, held | units) >= MIN_COVERAGE
         return covers and self._shares_enough(terms, held, units)
 
     def _shares_enough(self, terms: frozenset[str], held: frozenset[str], units: frozenset[str] = frozenset()) -> bool:
         """Whether enough is shared; what the answer leaves out is in the question. Units alone tell little."""
-        if _weight(_matched(terms, held)) >= MIN_SHARED:
+        if _weight(matched(terms, held)) >= MIN_SHARED:
             return True
         both = terms | self.asked | units
-        is_asked_for = _coverage(self.asked, held | units) >= MIN_QUESTION_COVERAGE
-        return is_asked_for and _weight(_matched(both, held | units)) >= MIN_SHARED
+        is_asked_for = coverage(self.asked, held | units) >= MIN_QUESTION_COVERAGE
+        return is_asked_for and _weight(matched(both, held | units)) >= MIN_SHARED
 
     # Negation.
 
@@ -170,7 +170,7 @@ class _Comparison:
         relations = frozenset[str]().union(*(clause.relations for clause in affirmed))
         return (
             bool(affirmed and denied.terms)
-            and _coverage(denied.terms, held) >= MIN_DENIED_COVERAGE
+            and coverage(denied.terms, held) >= MIN_DENIED_COVERAGE
             and denied.relations <= relations
             and self._shares_enough(denied.terms, held)
         )
@@ -181,8 +181,8 @@ class _Comparison:
         return any(
             clause.polarity == "denied"
             and bool(clause.terms)
-            and _coverage(clause.terms, held) >= MIN_DENIED_COVERAGE
-            and _coverage(claim.terms, clause.terms | source.context) >= MIN_COVERAGE
+            and coverage(clause.terms, held) >= MIN_DENIED_COVERAGE
+            and coverage(claim.terms, clause.terms | source.context) >= MIN_COVERAGE
             and clause.relations <= _relations_of(claim)
             and self._shares_enough(claim.terms, clause.terms | source.context)
             for clause in source.claim.clauses
@@ -203,10 +203,10 @@ class _Comparison:
         """Whether some passage says the same with the same polarity."""
         denied = {clause.terms for clause in claim.clauses if clause.polarity == "denied"}
         for other in (*(source.claim for source in self.sources), *self.supports):
-            if not denied and other.is_affirmed and _coverage(claim.terms, other.terms) == 1:
+            if not denied and other.is_affirmed and coverage(claim.terms, other.terms) == 1:
                 return not self._without_prefix(claim, other)[1]
             clauses = (clause.terms for clause in other.clauses if clause.polarity == "denied")
-            if any(_coverage(terms, held) == 1 for held in clauses for terms in denied):
+            if any(coverage(terms, held) == 1 for held in clauses for terms in denied):
                 return True
         return False
 
@@ -235,7 +235,7 @@ class _Comparison:
             return False
         claims = (*(source.claim for source in self.sources), *self.supports)
         everywhere = [each for claim in claims for each in claim.quantities]
-        is_known = any(_are_close(mine, each, tolerance) for each in everywhere)
+        is_known = any(are_close(mine, each, tolerance) for each in everywhere)
         values = [value for each in theirs for value in each.values]
         is_between = len(theirs) > 1 and any(min(values) <= value <= max(values) for value in mine.values)
         return not is_known and not is_between
@@ -261,7 +261,7 @@ def _are_different(mine: Name, theirs: Name) -> bool:
     return mine.after == theirs.after and not are_acronyms and not are_alike
 
 
-def _are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
+def are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
     return any(
         isclose(mine, theirs, rel_tol=tolerance) or (mine.is_integer() and round(theirs) == mine and abs(theirs) > 10)
         for mine in one.values
@@ -278,7 +278,7 @@ def _relations_of(claim: Claim) -> frozenset[str]:
     return frozenset(word for clause in claim.clauses for word in clause.relations)
 
 
-def _matched(terms: frozenset[str], held: frozenset[str]) -> frozenset[str]:
+def matched(terms: frozenset[str], held: frozenset[str]) -> frozenset[str]:
     return frozenset(term for term in terms if term in held or any(_is_form_of(term, other) for other in held))
 
 
@@ -289,8 +289,8 @@ def _is_form_of(term: str, other: str) -> bool:
     return term[:size] == other[:size] and min(len(term), len(other)) >= size
 
 
-def _coverage(terms: frozenset[str], held: frozenset[str]) -> float:
-    return _weight(_matched(terms, held)) / _weight(terms) if terms else 0.0
+def coverage(terms: frozenset[str], held: frozenset[str]) -> float:
+    return _weight(matched(terms, held)) / _weight(terms) if terms else 0.0
 
 
 def _weight(terms: Iterable[str]) -> float:

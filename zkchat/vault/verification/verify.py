@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from zkchat.errors import VaultError
 from zkchat.model.message import LineRange
-from zkchat.model.note import Passage
+from zkchat.model.note import Passage, anchor_of
 from zkchat.model.verification import CheckedStatement, SourcePlace, Verdict, Verification
 from zkchat.vault.library import Library
 from zkchat.vault.notes.language import detect_language, guess_language
@@ -121,7 +121,7 @@ class _Verifier:
 
     def _weights(self, said: ParsedSentence) -> dict[str, float]:
         keys = {said.tokens[place].key for place in said.content}
-        return weights_of(keys, self.library.idf(keys), idf(self.library.note_count(), 1))
+        return weights_of(keys, self.library.idf(keys), idf(max(1, self.library.note_count()), 1))
 
     def _places(self, hits: Sequence[_Hit]) -> tuple[SourcePlace, ...]:
         found: list[SourcePlace] = []
@@ -134,13 +134,13 @@ class _Verifier:
 
     def _place(self, hit: _Hit) -> SourcePlace:
         passage, unit = hit.unit.passage, hit.unit
-        heading = unit.heading_path[-1] if unit.heading_path else ""
+        heading = anchor_of(passage.path, unit.heading_path)
         text = self.library.read(passage.path)
         first, last = find_lines(text, passage.first_line, passage.last_line, hit.quote)
         return SourcePlace(
             path=passage.path,
             title=passage.title,
-            wikilink=self.library.link_to(passage.path),
+            wikilink=self.library.link_into(passage.path, unit.heading_path),
             heading="" if heading == passage.title else heading,
             lines=LineRange(first=first, last=last),
             quote=hit.quote,

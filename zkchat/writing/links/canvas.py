@@ -1,26 +1,34 @@
-"""The files and links of a canvas (`.canvas`, JSON), edited in place: all other bytes stay as they are."""
+"""The files and links of a canvas or Excalidraw drawing (JSON), edited in place: all other bytes stay as they are."""
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from zkchat.vault.notes.link_targets import TextEdit, link_targets
 from zkchat.writing.links.moved import MovedFiles, update_text
 
-CANVAS_SUFFIX: Final = ".canvas"
-
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
-_PATHS = frozenset({"file", "background"})
-"""Of a node: the file that it shows, and the picture behind a group."""
-_TEXT = "text"
+
+
+class _Format(NamedTuple):
+    """Where files and links stand in the JSON: in objects of a list."""
+
+    list_key: str
+    paths: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+
+
+_CANVAS = _Format("nodes", paths=frozenset({"file", "background"}), texts=frozenset({"text"}))
+"""The file that a node shows, the picture behind a group, the text of a card."""
+_EXCALIDRAW = _Format("elements", texts=frozenset({"text", "rawText", "originalText", "link"}))
 
 
 class _Text(NamedTuple):
     """A text of a node."""
 
-    key: str
+    is_path: bool
     start: int
     end: int
     """Without its quotation marks."""
@@ -31,9 +39,9 @@ def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:
     if not _is_json(text):
         return []
     edits: list[TextEdit] = []
-    for each in _node_texts(text):
+    for each in _node_texts(text, source):
         written = text[each.start : each.end]
-        if each.key in _PATHS:
+        if each.is_path:
             path = moved.moved_path(_decoded(written), source)
             if path:
                 edits.append(TextEdit(each.start, each.end, _encoded(path)))
@@ -42,13 +50,13 @@ def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:
     return edits
 
 
-def canvas_targets(text: str) -> Iterator[tuple[str, bool]]:
+def canvas_targets(text: str, path: str) -> Iterator[tuple[str, bool]]:
     """What the nodes and links of a canvas name, and whether that is the very path of a file; nothing for no JSON."""
     if not _is_json(text):
         return
-    for each in _node_texts(text):
+    for each in _node_texts(text, path):
         named = _decoded(text[each.start : each.end])
-        if each.key in _PATHS:
+        if each.is_path:
             yield named, True
         else:
             yield from ((link.target, False) for link in link_targets(named, has_frontmatter=False))
@@ -68,8 +76,9 @@ def _in_text(written: str, start: int, source: str, moved: MovedFiles) -> Iterat
         yield TextEdit(start + offsets[edit.start], start + offsets[edit.end], _encoded(edit.text))
 
 
-def _node_texts(text: str) -> Iterator[_Text]:
-    """The texts of `nodes` that name a file or may hold links, in a text that is known to be JSON."""
+def _node_texts(text: str, path: str) -> Iterator[_Text]:
+    """The texts that name a file or may hold links, in the text of such a file that is known to be JSON."""
+    format_ = _CANVAS if path.lower().endswith(".canvas") else _EXCALIDRAW
     keys: list[str | None] = []
     """For each open object the key at hand, empty before it; None for a list."""
     for match in _TOKEN.finditer(text):
@@ -82,8 +91,8 @@ def _node_texts(text: str) -> Iterator[_Text]:
             keys[-1] = None if keys[-1] is None else ""
         elif keys and keys[-1] == "":
             keys[-1] = _decoded(piece[1:-1])
-        elif len(keys) == 3 and keys[:2] == ["nodes", None] and (key := keys[2]) and (key in _PATHS or key == _TEXT):
-            yield _Text(key, match.start() + 1, match.end() - 1)
+        elif len(keys) == 3 and keys[:2] == [format_.list_key, None] and keys[2] in format_.paths | format_.texts:
+            yield _Text(keys[2] in format_.paths, match.start() + 1, match.end() - 1)
 
 
 def _decoded(written: str) -> str:

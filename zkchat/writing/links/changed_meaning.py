@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from zkchat.model.note import counted_files, is_note
+from zkchat.model.note import counted_files, is_drawing, is_note
 from zkchat.model.text import counted
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import Catalog, find_target, keys_of_file
 from zkchat.vault.notes.link_targets import link_targets
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.writing.links.bases import BASE_SUFFIX, base_targets
-from zkchat.writing.links.canvas import CANVAS_SUFFIX, canvas_targets
+from zkchat.writing.links.canvas import canvas_targets
 from zkchat.writing.links.renames import VaultAsStaged, catalog_of, entry_of
 from zkchat.writing.staging import StagedChanges
 
@@ -74,14 +74,14 @@ def _targets(host: str, text: str) -> Iterator[tuple[str, bool]]:
     """What the links of a file name, and whether that is the very path of a file."""
     if is_note(host):
         yield from ((each.target, False) for each in link_targets(text))
-    elif host.lower().endswith(CANVAS_SUFFIX):
-        yield from canvas_targets(text)
+    elif is_drawing(host):
+        yield from canvas_targets(text, host)
     elif host.lower().endswith(BASE_SUFFIX):
         yield from base_targets(text)
 
 
 def _is_other_host(path: str) -> bool:
-    return path.lower().endswith((CANVAS_SUFFIX, BASE_SUFFIX))
+    return is_drawing(path) or path.lower().endswith(BASE_SUFFIX)
 
 
 def _meant(catalog: Catalog, host: str, named: tuple[str, bool]) -> str:

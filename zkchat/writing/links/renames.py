@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from zkchat.errors import EditRefused, NoteNotFound, VaultError
-from zkchat.model.note import file_title, is_note
+from zkchat.model.note import file_title, is_drawing, is_note
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, keys_of_file
@@ -14,7 +14,7 @@ from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.bases import BASE_SUFFIX, update_base
-from zkchat.writing.links.canvas import CANVAS_SUFFIX, update_canvas
+from zkchat.writing.links.canvas import update_canvas
 from zkchat.writing.links.moved import MovedFiles, update_text
 from zkchat.writing.staging import StagedChanges
 
@@ -106,7 +106,7 @@ class VaultAsStaged:
     def hosts(self, keys: Iterable[str]) -> set[str]:
         """The files that may hold a link with one of these keys."""
         notes = {self._staged.path_after(path) for path in self._library.notes_with_keys({*keys})}
-        others = {path for path in self.entries if path.lower().endswith((CANVAS_SUFFIX, BASE_SUFFIX))}
+        others = {path for path in self.entries if is_drawing(path) or path.lower().endswith(BASE_SUFFIX)}
         return notes | others | self._written
 
     def changeable(self, paths: Iterable[str]) -> set[str]:
@@ -236,7 +236,7 @@ class _Move:
     def _edits(self, text: str, path: str, moved: MovedFiles) -> list[TextEdit]:
         if is_note(path):
             return update_text(text, path, moved)
-        if path.lower().endswith(CANVAS_SUFFIX):
+        if is_drawing(path):
             return update_canvas(text, path, moved)
         if path.lower().endswith(BASE_SUFFIX):
             folder = self._folder[::-1] if self._folder and moved is self._back else self._folder

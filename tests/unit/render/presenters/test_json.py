@@ -117,6 +117,8 @@ def test_the_passages_behind_an_answer_are_listed_with_their_places() -> None:
             "text": "Seven\nhours. \ufffd",
             "score": None,
             "linked": True,
+            "date": None,
+            "outdated_by": "",
         }
     ]
     assert whole["nearest"] == []

@@ -21,6 +21,11 @@ NOTES = {
     "Tea.md": "# Tea\n\nTea is mild. #drink/hot #drink/cold\n",
 }
 
+NO_TIME = (
+    "is neither a number of notes up to 1,000 nor a time. For example /recent 20, /recent yesterday, /recent since "
+    "monday, /recent 2026-03"
+)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -78,15 +83,17 @@ def test_the_last_numbered_list_counts(harness: CommandHarness) -> None:
     [
         ("/search", 'What shall be searched for? /search WORDS, with tag:idea, path:Projects or "a phrase".'),
         ("/search tag:xyzzy", "Nothing matches tag:xyzzy. Try fewer or other words."),
+        ("/search after:2026 before:2025", "No day is in after:2026 and before:2025."),
         ("/links", "Which note? /links [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/backlinks", "Which note? /backlinks [[Note]], a path, or the number of a hit of /search WORDS."),
         ("/links Slep", "There is no note 'Slep' in the vault. Closest: [[Sleep]]."),
         ("/links Tea", "Tea links to nothing."),
         ("/backlinks Tea", "No other note links to Tea."),
         ("/tags x", "No note has a tag that begins with 'x'. /tags lists all."),
-        ("/recent x", "'x' is not a number of notes up to 1,000. For example /recent 20"),
-        ("/recent 0", "'0' is not a number of notes up to 1,000. For example /recent 20"),
-        (f"/recent {'9' * 5_000}", f"'{'9' * 5_000}' is not a number of notes up to 1,000. For example /recent 20"),
+        ("/recent x", f"'x' {NO_TIME}"),
+        ("/recent 0", f"'0' {NO_TIME}"),
+        ("/recent 1999", "No note changed from 1999-01-01 to 1999-12-31. /recent lists the last."),
+        (f"/recent {'9' * 5_000}", f"'{'9' * 5_000}' {NO_TIME}"),
     ],
 )
 def test_what_cannot_be_listed_is_answered_with_a_way_out(harness: CommandHarness, line: str, told: str) -> None:
@@ -167,6 +174,8 @@ def test_recent_lists_the_notes_changed_last(harness: CommandHarness) -> None:
     assert [told[0], told[2]] == ["1. Sleep", "2. Coffee"]
     assert told[1].startswith("   2023-11-1")
     assert told[1].endswith(" · Body/Sleep.md")
+    of_time = typed(harness, "/recent since 2023").splitlines()
+    assert of_time[0] == "1. Sleep"
 
 
 def test_notes_that_changed_a_moment_ago_are_found(tmp_path: Path) -> None:

@@ -2,17 +2,23 @@
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.support.libraries import Located, library_of
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.vault.brief.daily import make_brief
 from zkchat.vault.catalog.answers import MAX_LISTED, CatalogAnswer, answer_query
-from zkchat.vault.catalog.query import CatalogQuery, Period
+from zkchat.vault.catalog.query import CatalogQuery
 from zkchat.vault.library import Library
+from zkchat.vault.listings import recent_notes
 
 NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)
+THIS_WEEK = DayRange(date(2026, 3, 2), date(2026, 3, 9))
+LAST_WEEK = DayRange(date(2026, 2, 23), date(2026, 3, 2))
+LAST_MONTH = DayRange(date(2026, 2, 1), date(2026, 3, 1))
 NOTES = {
     "Projects/Roof.md": "#project/roof #home\n[[Slate]] [[Slate]] [[Gone]] [[Lost]] https://x.y",
     "Projects/Old/Shed.md": "#project\n[[Roof]]",
@@ -36,7 +42,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 def ask(library: Library, path: str = "", **query: object) -> CatalogAnswer:
-    return answer_query(library, CatalogQuery(**query), path, NOW)  # type: ignore[arg-type]
+    return answer_query(library, CatalogQuery(**query), path, Calendar(NOW))  # type: ignore[arg-type]
 
 
 def rows(answer: CatalogAnswer) -> list[tuple[str | None, str]]:
@@ -44,7 +50,7 @@ def rows(answer: CatalogAnswer) -> list[tuple[str | None, str]]:
 
 
 def test_notes_of_a_time_are_listed_with_it_the_last_changed_first(library: Library) -> None:
-    answer = ask(library, kind="notes", period=Period(unit="week"), is_about_changes=True)
+    answer = ask(library, kind="notes", period=THIS_WEEK, by_change=True, is_about_changes=True)
     assert answer.heading == (
         "3 notes changed this week (since Monday 2026-03-02), by the time their files were last changed:"
     )
@@ -53,11 +59,11 @@ def test_notes_of_a_time_are_listed_with_it_the_last_changed_first(library: Libr
         ("Projects/Old/Shed.md", "yesterday 15:30"),
         ("Diary.md", "2026-03-02"),
     ]
-    assert [path for path, _ in rows(ask(library, kind="notes", period=Period(unit="week", back=1)))] == ["Slate.md"]
+    assert [path for path, _ in rows(ask(library, kind="notes", period=LAST_WEEK))] == ["Slate.md"]
 
 
 def test_where_there_are_none_the_last_change_is_named(library: Library) -> None:
-    answer = ask(library, kind="notes", tags=("project",), period=Period(unit="month", back=1))
+    answer = ask(library, kind="notes", tags=("project",), period=LAST_MONTH, by_change=True)
     assert answer.rows == ()
     assert answer.heading == (
         "No note tagged #project changed last month (2026-02-01 to 2026-02-28), by the time their files were last "
@@ -183,7 +189,7 @@ def test_an_empty_vault_has_an_answer_to_everything(tmp_path: Path, kind: str) -
 @pytest.mark.parametrize(
     "query",
     [
-        {"kind": "notes", "period": Period(unit="week")},
+        {"kind": "notes", "period": THIS_WEEK},
         {"kind": "notes", "order": "newest"},
         {"kind": "notes", "order": "shortest"},
         {"kind": "notes", "tags": ("secret",)},
@@ -200,3 +206,31 @@ def test_no_answer_for_a_model_elsewhere_names_a_local_note(library: Library, qu
     here.disclosed = False
     ask(here, kind="notes", order="newest")
     assert here.disclosed
+
+
+def test_one_note_is_not_spoken_of_as_many_and_its_name_tells_its_day(tmp_path: Path) -> None:
+    notes = {"2026-02-25.md": "soup", "2026-02-03 Ann.md": "roof", "2025-12-01 Bob.md": "shed"}
+    with library_of(tmp_path, notes) as library:
+        calendar = Calendar(NOW)
+        last_week = answer_query(library, CatalogQuery(kind="notes", period=LAST_WEEK), "", calendar)
+        last_month = answer_query(library, CatalogQuery(kind="notes", period=LAST_MONTH), "", calendar)
+    assert last_week.heading == "1 note written last week (2026-02-23 to 2026-03-01), by its name:"
+    assert last_month.heading.endswith(", by their names:")
+    assert [(row.path, row.details) for row in last_month.rows] == [
+        ("2026-02-25.md", ""),
+        ("2026-02-03 Ann.md", "2026-02-03"),
+    ]
+
+
+def test_notes_of_one_time_come_by_the_day_they_were_written(tmp_path: Path) -> None:
+    names = ["2026-01-05.md", "2026-03-01.md", "2026-02-01.md"]
+    with library_of(tmp_path, dict.fromkeys(names, "text")) as library:
+        for name in names:
+            os.utime(tmp_path / "vault" / name, (NOW.timestamp(), NOW.timestamp()))
+        library.refresh()
+        newest = ["2026-03-01.md", "2026-02-01.md", "2026-01-05.md"]
+        found = ask(library, kind="notes", by_change=True, is_about_changes=True)
+        assert [path for path, _ in rows(found)] == newest
+        assert [note.path for note in recent_notes(library, 3)] == newest
+        brief = make_brief(library, Calendar(NOW), days=7, most=5)
+        assert [note.path for note in brief.changed.items] == newest

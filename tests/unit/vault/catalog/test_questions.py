@@ -1,7 +1,7 @@
 """Which questions are about the vault itself: a set to choose words by, and one that was kept unseen meanwhile."""
 
 import re
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.lexicon.vault_questions import VAULT_WORDS
-from zkchat.vault.catalog.lexer import LINK_MARK, fold, tokens_of
+from zkchat.model.dates import Calendar
+from zkchat.vault.catalog.lexer import LINK_MARK, tokens_of
 from zkchat.vault.catalog.parser import parse_question
-from zkchat.vault.catalog.query import CatalogQuery, Period
+from zkchat.vault.catalog.query import CatalogQuery
+from zkchat.vault.dates.expressions import period_text
+from zkchat.vault.dates.tokens import fold
 from zkchat.vault.notes import wikilink
 
 ROWS = [
@@ -19,6 +22,7 @@ ROWS = [
     for line in (Path(__file__).parent / "questions.tsv").read_text("utf-8").splitlines()
     if not line.startswith("#")
 ]
+WEDNESDAY = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
 OTHER = "-"
 KINDS = {"broken_links": "broken", "overview": "about", "hubs": "linked"}
 
@@ -39,7 +43,9 @@ def ask(text: str) -> CatalogQuery | None:
     marked = text
     for link in reversed(links):
         marked = marked[: link.start] + LINK_MARK + marked[link.end :]
-    return parse_question(marked, [link.target for link in links], Names())
+    return parse_question(
+        marked, [link.target for link in links], Names(), Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
+    )
 
 
 def kind_of(query: CatalogQuery | None) -> str:
@@ -117,7 +123,10 @@ def test_the_sets_hold_enough_of_both_kinds() -> None:
         ("orphans in Notes", CatalogQuery(kind="orphans", folder="Notes")),
         ("orphans in the Notes folder", CatalogQuery(kind="orphans", folder="Notes")),
         ("orphans in my notes", CatalogQuery(kind="orphans")),
-        ("notes in Reading list changed", CatalogQuery(kind="notes", folder="Reading list", is_about_changes=True)),
+        (
+            "notes in Reading list changed",
+            CatalogQuery(kind="notes", folder="Reading list", is_about_changes=True, by_change=True),
+        ),
         ("broken links in Projects", CatalogQuery(kind="broken_links", folder="Projects")),
         ("list all orphans", CatalogQuery(kind="orphans", wants_all=True)),
         ("alle verwaisten Notizen", CatalogQuery(kind="orphans", wants_all=True)),
@@ -132,7 +141,10 @@ def test_the_sets_hold_enough_of_both_kinds() -> None:
         ("notes in folder Nowhere", CatalogQuery(kind="notes", folder="Nowhere")),
         ("what is in the daily folder", CatalogQuery(kind="notes", folder="daily")),
         ("which notes are in Areas/Home/?", CatalogQuery(kind="notes", folder="Areas/Home/")),
-        ("notes in [[Projects/]] changed", CatalogQuery(kind="notes", folder="Projects/", is_about_changes=True)),
+        (
+            "notes in [[Projects/]] changed",
+            CatalogQuery(kind="notes", folder="Projects/", is_about_changes=True, by_change=True),
+        ),
         ("Which notes link to Evergreen notes?", CatalogQuery(kind="backlinks", note="Evergreen notes")),
         ("what links to [[Roof]]", CatalogQuery(kind="backlinks", note="Roof")),
         ("what does [[Roof]] link to", CatalogQuery(kind="links", note="Roof")),
@@ -155,28 +167,52 @@ def test_the_names_and_numbers_of_a_question_are_part_of_the_query(text: str, qu
 @pytest.mark.parametrize(
     ("text", "period"),
     [
-        ("notes changed today", Period(unit="day")),
-        ("Notizen von gestern", Period(unit="day", back=1)),
-        ("notes changed since yesterday", Period(unit="day", back=1, is_open=True)),
-        ("what changed since Monday", Period(unit="day", weekday=0, is_open=True)),
-        ("what changed since last Friday", Period(unit="day", weekday=4, is_open=True)),
-        ("which notes changed on Tuesday", Period(unit="day", weekday=1)),
-        ("notes changed in the last 7 days", Period(unit="day", back=7, rolling=True)),
-        ("notes edited in the past two weeks", Period(unit="week", back=2, rolling=True)),
-        ("Notizen der letzten 3 Monate", Period(unit="month", back=3, rolling=True)),
-        ("notes modifiées ces 7 derniers jours", Period(unit="day", back=7, rolling=True)),
-        ("notas modificadas en los últimos 5 días", Period(unit="day", back=5, rolling=True)),
-        ("最近7天修改的笔记", Period(unit="day", back=7, rolling=True)),
-        ("notes changed since 2026-10-01", Period(unit="day", day=date(2026, 10, 1), is_open=True)),
-        ("notas modificadas desde ayer", Period(unit="day", back=1, is_open=True)),
-        ("今週変更したノート", Period(unit="week")),
-        ("O que mudou desde segunda-feira?", Period(unit="day", weekday=0, is_open=True)),
+        ("notes changed today", "2026-11-18"),
+        ("Notizen von gestern", "2026-11-17"),
+        ("notes changed since yesterday", "since 2026-11-17"),
+        ("what changed since Monday", "since 2026-11-16"),
+        ("what changed since last Friday", "since 2026-11-13"),
+        ("which notes changed on Tuesday", "2026-11-17"),
+        ("notes changed in the last 7 days", "2026-11-11 to 2026-11-18"),
+        ("notes edited in the past two weeks", "2026-11-04 to 2026-11-18"),
+        ("Notizen der letzten 3 Monate", "2026-08-18 to 2026-11-18"),
+        ("notes modifiées ces 7 derniers jours", "2026-11-11 to 2026-11-18"),
+        ("notas modificadas en los últimos 5 días", "2026-11-13 to 2026-11-18"),
+        ("最近7天修改的笔记", "2026-11-11 to 2026-11-18"),
+        ("notes changed since 2026-10-01", "since 2026-10-01"),
+        ("notas modificadas desde ayer", "since 2026-11-17"),
+        ("今週変更したノート", "2026-11-16 to 2026-11-22"),
+        ("O que mudou desde segunda-feira?", "since 2026-11-16"),
     ],
 )
-def test_times_are_understood(text: str, period: Period) -> None:
+def test_times_are_understood(text: str, period: str) -> None:
     query = ask(text)
     assert query
-    assert query.period == period
+    assert query.period
+    assert period_text(query.period) == period
+
+
+@pytest.mark.parametrize(
+    ("text", "by_change"),
+    [
+        ("what changed this week", True),
+        ("notes I edited in March", True),
+        ("what did I write last week", False),
+        ("notes of last month", False),
+        ("new notes this week", False),
+        ("上周写了什么", False),
+        ("先週変更したノート", True),
+    ],
+)
+def test_what_was_written_is_told_from_what_was_changed(text: str, by_change: bool) -> None:
+    query = ask(text)
+    assert query
+    assert query.by_change is by_change
+
+
+@pytest.mark.parametrize("text", ["What did I write on 8 March?", "Was habe ich gestern geschrieben?", "昨天写了什么"])
+def test_what_a_day_says_is_no_list(text: str) -> None:
+    assert ask(text) is None
 
 
 @pytest.mark.parametrize(

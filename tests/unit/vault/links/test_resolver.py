@@ -27,7 +27,7 @@ def catalog_of(notes: Iterable[Note], attachments: Iterable[str] = ()) -> Catalo
     entries = [CatalogEntry(note.path, note.title, note.aliases) for note in by_path.values()]
     return Catalog(
         [*entries, *map(CatalogEntry, attachments)],
-        lambda path: Anchors(by_path[path].headings, by_path[path].blocks),
+        lambda path: Anchors(by_path[path].headings, by_path[path].blocks) if path in by_path else Anchors(),
     )
 
 

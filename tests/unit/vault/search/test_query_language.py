@@ -1,9 +1,10 @@
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zkchat.model.dates import Calendar, DayRange
 from zkchat.vault.search.passages import Query, parse_query
 
 
@@ -16,16 +17,21 @@ from zkchat.vault.search.passages import Query, parse_query
         ("tag:#zettel tag:b/", Query(tags=("zettel", "b"))),
         ('TAG:"two words"', Query(tags=("two words",))),
         ('path:Journal/2024 path:"My Folder"', Query(paths=("Journal/2024", "My Folder"))),
-        ("after:2024-05-31", Query(after=date(2024, 5, 31))),
-        ("after:2024-05", Query(after=date(2024, 5, 1))),
-        ("after:2024", Query(after=date(2024, 1, 1))),
+        ("after:2024-05-31", Query(period=DayRange(first=date(2024, 5, 31)))),
+        ("after:2024-05", Query(period=DayRange(first=date(2024, 5, 1)))),
+        ("after:2024", Query(period=DayRange(first=date(2024, 1, 1)))),
+        ("on:2024-05-31", Query(period=DayRange(date(2024, 5, 31), date(2024, 6, 1)))),
+        ('on:"8 March"', Query(period=DayRange(date(2026, 3, 8), date(2026, 3, 9)))),
+        ("DURING:spring-2025 tea", Query(words="tea", period=DayRange(date(2025, 3, 1), date(2025, 6, 1)))),
+        ("before:yesterday", Query(period=DayRange(end=date(2026, 11, 15)))),
+        ("after:2024 before:2025-03", Query(period=DayRange(date(2024, 1, 1), date(2025, 3, 1)))),
         ('a "exact phrase" b', Query(words="a b", phrases=("exact phrase",))),
         ('notes -draft -"not this"', Query(words="notes", without=("draft", "not this"))),
         ("well-known", Query(words="well-known")),
     ],
 )
 def test_filters_are_understood(text: str, query: Query) -> None:
-    assert parse_query(text) == query
+    assert parse_query(text, Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))) == query
 
 
 @pytest.mark.parametrize(
@@ -36,7 +42,10 @@ def test_filters_are_understood(text: str, query: Query) -> None:
         "tag:#",
         "author:smith",
         "after:2024-13",
-        "after:yesterday",
+        "after:whenever",
+        "on:8",
+        "before:0001-01-01",
+        "during:breakfast",
         "after:2024-02-31",
         "-5",
         "--force",
@@ -86,7 +95,10 @@ def test_in_a_sentence_of_more_than_six_words_quotes_and_minus_are_no_filters(te
 def test_tags_folders_and_dates_filter_a_sentence_too_and_are_none_of_its_words() -> None:
     text = 'what does "rye flour" do to the taste? tag:bread path:Kitchen after:2024'
     filtered = Query(
-        words="what does rye flour do to the taste?", tags=("bread",), paths=("Kitchen",), after=date(2024, 1, 1)
+        words="what does rye flour do to the taste?",
+        tags=("bread",),
+        paths=("Kitchen",),
+        period=DayRange(first=date(2024, 1, 1)),
     )
     assert parse_query(text) == filtered
     assert parse_query('a "b c" tag:d path:e path:f tag:g after:2024').phrases == ("b c",)

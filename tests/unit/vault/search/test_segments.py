@@ -92,7 +92,7 @@ def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path:
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(8)})
     for stamp in files.scan():
         assert isinstance(stamp, FileStamp)
-        read_part(files, index, [(stamp, False)])
+        read_part(files, index, None, [(stamp, False)])
     with closing(Overtaken(tmp_path / "index.db")) as other:
         segments.merge_segments(other)
     assert len(index.segment_sizes()) == 1

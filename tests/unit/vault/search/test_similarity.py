@@ -14,6 +14,7 @@ from zkchat.vault.search.similarity import (
     relative,
     signs,
     unpacked,
+    unusual_cosine,
 )
 
 DIMENSIONS = 32
@@ -78,6 +79,21 @@ def test_few_sections_have_nothing_in_common() -> None:
 
 def test_no_sections_have_nothing_in_common() -> None:
     assert not common_direction(np.zeros((0, DIMENSIONS), dtype=np.float32)).any()
+
+
+def test_an_unusual_cosine_is_above_those_of_texts_that_have_nothing_but_the_common_in_common() -> None:
+    vectors = some_vectors(300, shared=20)
+    threshold = unusual_cosine(vectors, common_direction(vectors))
+    assert 0.25 <= threshold <= 0.6
+    raw = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert (raw @ raw[0] > threshold).mean() > 0.9  # with what all share, nearly every text would pass for near
+    scores = np.concatenate([Sections(vectors, common_direction(vectors)).scores(asked) for asked in vectors[:20]])
+    assert (scores > threshold).mean() < 0.02
+
+
+def test_of_few_vectors_no_cosine_is_learned() -> None:
+    vectors = some_vectors(5)
+    assert unusual_cosine(vectors, NO_DIRECTION) == unusual_cosine(vectors[:0], NO_DIRECTION) == 0.5
 
 
 def test_the_sample_is_left_as_it_was() -> None:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.embedders import RecordingEmbedder
 from tests.support.waiting import eventually
 from zkchat.errors import StorageFull
-from zkchat.model.index import StoredSection
+from zkchat.model.embeddings import PassageDigests, SimilarityTraits
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -24,6 +25,10 @@ class BySubject:
 
     name = "by subject"
     dimensions = 3
+    traits = SimilarityTraits(min_cosine=0.3)
+    is_on_this_machine = True
+    needs_server = False
+    batch_size = 256
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -32,6 +37,10 @@ class BySubject:
         self.texts.extend(texts)
         rows = [[float(any(word in text.lower() for word in each.split())) for each in SUBJECTS] for text in texts]
         return np.array(rows, dtype=np.float32).reshape(-1, 3)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self.embed([text])[0]
+        return vector
 
 
 @pytest.fixture
@@ -54,6 +63,12 @@ def library(vault: Path, index: SqliteNoteIndex, embedder: BySubject | None = No
     made = Library.over(files, index, VectorSearch(index.vectors, embedder or BySubject()))
     made.refresh()
     return made
+
+
+def progress_of(made: Library) -> tuple[int, int]:
+    progress = made.embedding_progress()
+    assert progress
+    return progress.done, progress.total
 
 
 def found(made: Library, query: str) -> list[tuple[str, str]]:
@@ -117,7 +132,7 @@ def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     made = library(vault, index)
     made.embed_in_background()
     made.embed_in_background()
-    eventually(lambda: not index.vectors.missing(1))
+    eventually(lambda: progress_of(made) == (2, 2))
     made.close()
     assert found(made, "cat") == [("Pets.md", "meaning")]
     assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
@@ -127,13 +142,13 @@ def test_in_the_background_nothing_is_looked_at_again_until_a_note_changes(
     vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
-    missing = index.vectors.missing
+    passages = index.vectors.passages
 
-    def counted(limit: int) -> list[StoredSection]:
-        looks.append(limit)
-        return missing(limit)
+    def counted(after: int = 0) -> PassageDigests:
+        looks.append(after)
+        return passages(after)
 
-    monkeypatch.setattr(index.vectors, "missing", counted)
+    monkeypatch.setattr(index.vectors, "passages", counted)
     made = library(vault, index)
 
     def soon() -> None:
@@ -196,7 +211,7 @@ def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: Sqli
 def test_a_full_disk_stops_the_background_without_a_word(
     vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: object) -> None:
+    def full(*_: object) -> None:
         raise StorageFull("No room.")
 
     made = library(vault, index)
@@ -221,3 +236,45 @@ def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteInd
     made.embed()
     assert made.search("driving cars")[0].path == "Vehicles.md"
     assert made.search("zzzzqqq") == []
+
+
+class Server(BySubject):
+    """The model of a server, to which cars are bread."""
+
+    name = "server:model"
+    traits = SimilarityTraits(min_cosine=0.3, weight=2.0)
+    needs_server = True
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return super().embed([text.replace("engine", "oven").replace("car", "bread") for text in texts])
+
+
+def test_what_the_vectors_of_a_server_and_the_shipped_ones_find_counts_by_both(
+    vault: Path, index: SqliteNoteIndex
+) -> None:
+    (vault / "Kitchen.md").write_text("# Kitchen\n\nThe oven is warm.\n")
+    files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
+    search = VectorSearch(index.vectors, Server(), base=BySubject())
+    made = Library.over(files, index, search)
+    made.refresh()
+    made.embed()
+    made.embed_by_server()
+    scores = {passage.path: passage.score for passage in made.search("bread")}
+    assert scores["Garage.md"] == pytest.approx(0.3 * 2)  # by the server alone
+    assert scores["Kitchen.md"] == pytest.approx(0.3 * (2 + 1))
+    assert "Pets.md" not in scores
+
+
+def test_a_question_in_a_language_that_the_model_does_not_know_is_not_sent_to_it(
+    vault: Path, index: SqliteNoteIndex
+) -> None:
+    server = RecordingEmbedder()
+    server.traits = SimilarityTraits(languages=frozenset({"en"}))
+    files = VaultFiles(vault, exclude=(), max_note_bytes=1_000_000)
+    made = Library.over(files, index, VectorSearch(index.vectors, server, base=BySubject()))
+    made.refresh()
+    made.embed()
+    made.embed_by_server()
+    for question in ("¿Qué es lo que come el gato?", "猫は何を食べますか", "what does the cat eat?", "cat food"):
+        made.search(question)
+    assert server.questions == ["what does the cat eat?", "cat food"]

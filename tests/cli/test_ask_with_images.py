@@ -1,0 +1,242 @@
+"""Images from the question to the server, as both protocols document them."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.images import SECRET, SeeingServer, first_pixel, images_in, picture, told
+from tests.support.world import Result, World
+from zkchat.errors import ExitCode
+from zkchat.vault.images.encoding import encode_image
+
+SETTINGS = """
+[models.near]
+provider = "openai"
+id = "sees"
+sees_images = true
+context_limit = 16000
+
+[models.unseen]
+provider = "openai"
+id = "sees"
+sees_images = false
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SeeingServer]:
+    with SeeingServer() as server:
+        yield server
+
+
+@pytest.fixture
+def world(tmp_path: Path, server: SeeingServer) -> World:
+    server.requests.clear()
+    server.capabilities = ["completion", "vision"]
+    world = World(
+        tmp_path,
+        variables={"ZKCHAT_OLLAMA__HOST": server.address, "ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1"},
+    )
+    settings = world.home / ".config" / "zkchat" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(SETTINGS)
+    world.note("Garden.md", "# Garden\n\nTomatoes.\n\n![[bed.png|the bed by the wall]]\n")
+    world.note("bed.png", picture())
+    return world
+
+
+def ask(world: World, model: str, *question: str) -> Result:
+    result = world.run("ask", *question, "--model", model)
+    assert result.code == ExitCode.OK, result.err
+    return result
+
+
+def encoded(data: bytes, size: tuple[int, int] = (1344, 1344)) -> str:
+    return b64encode(encode_image(data, size, "any").data).decode()
+
+
+def test_ollama_gets_a_list_of_images_in_base_64_beside_the_text(world: World, server: SeeingServer) -> None:
+    ask(world, "ollama:sees", "What is this? ![[bed.png|my bed]]")
+    (body,) = server.chats
+    system, _ = body["messages"]
+    asked = {
+        "role": "user",
+        "content": "What is this? ![[bed.png|my bed]]\n\nReferenced Documents:\n- ![[bed.png|my bed]] is bed.png: "
+        'image, sent in 40 × 30 pixels\n\nImages that come with this message, in their order:\n- bed.png, "my bed"',
+        "images": [encoded(picture())],
+    }
+    assert body == {
+        "model": "sees",
+        "messages": [system, asked],
+        "tools": [],
+        "options": {"num_ctx": 32_768},
+        "stream": True,
+        "truncate": False,
+        "shift": False,
+    }
+
+
+def test_openai_gets_a_list_of_contents_with_a_data_url_and_a_detail(world: World, server: SeeingServer) -> None:
+    ask(world, "near", "What is this? @bed.png")
+    text = (
+        "What is this? @bed.png\n\nReferenced Documents:\n- @bed.png is bed.png: image, sent in 40 × 30 pixels\n\n"
+        "Images that come with this message, in their order:\n- bed.png"
+    )
+    url = f"data:image/png;base64,{encoded(picture())}"
+    (body,) = server.chats
+    system, _ = body["messages"]
+    asked = {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": text},
+            {"type": "image_url", "image_url": {"url": url, "detail": "high"}},
+        ],
+    }
+    assert body["tools"]
+    assert body == {
+        "model": "sees",
+        "messages": [system, asked],
+        "tools": body["tools"],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+def test_an_image_that_the_user_names_goes_along_from_anywhere(world: World, server: SeeingServer) -> None:
+    photo = world.root / "Photos" / "my photo.jpg"
+    photo.parent.mkdir()
+    photo.write_bytes(told("JPEG"))
+    ask(world, "ollama:sees", "What is this?", "--image", str(photo), "--image", str(world.vault / "bed.png"))
+    (body,) = server.chats
+    first, second = body["messages"][-1]["images"]
+    assert first_pixel(b64decode(first)) == first_pixel(b64decode(second)) == (256, 0, 0)
+    assert SECRET not in b64decode(first)
+    text = body["messages"][-1]["content"]
+    assert text.endswith("in their order:\n- my photo.jpg\n- bed.png")
+    assert str(world.root) not in json.dumps(body)  # where a photo lies is nobody's business
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("none.png", None, "There is no file"),
+        ("note.txt", b"Text.", "is no image"),
+        ("cut.png", b"\x89PNG\r\n\x1a\n", "broken"),
+    ],
+)
+def test_a_file_that_is_no_image_is_refused_before_anything_is_asked(
+    world: World, server: SeeingServer, name: str, content: bytes | None, said: str
+) -> None:
+    if content is not None:
+        (world.root / name).write_bytes(content)
+    result = world.run("ask", "What is this?", "--image", f"../{name}", "--model", "ollama:sees")
+    assert (result.code, server.chats) == (ExitCode.USAGE, [])
+    assert "--image: " in result.err
+    assert said in result.err
+
+
+def test_images_embedded_in_a_linked_note_go_along_with_their_alt_text(world: World, server: SeeingServer) -> None:
+    world.note("Album.md", "".join(f"![a {number}](pic{number}.png)\n" for number in range(6)))
+    for number in range(6):
+        world.note(f"pic{number}.png", picture(size=(10 + number, 10)))
+    result = ask(world, "ollama:sees", "What of [[Garden]] and [[Album]]?", "--panels")
+    (body,) = server.chats
+    assert len(body["messages"][-1]["images"]) == 1 + 4
+    assert '- bed.png, "the bed by the wall", embedded in Garden.md' in body["messages"][-1]["content"]
+    assert '- pic3.png, "a 3", embedded in Album.md' in body["messages"][-1]["content"]
+    assert "embedded in a note you linked" in result.err + result.out
+
+
+def test_a_model_that_does_not_see_reads_names_and_the_user_is_told(world: World, server: SeeingServer) -> None:
+    server.capabilities = ["completion"]
+    result = ask(world, "ollama:blind", "What is this? ![[bed.png|my bed]] and [[Garden]]", "--panels")
+    asked = server.chats[-1]["messages"][-1]
+    assert not asked.get("images")
+    assert 'Images that you are not shown:\n- bed.png, "my bed" (the model does not see images)' in asked["content"]
+    assert "Not sent: bed.png. ollama:blind does not see images." in result.err
+    assert "not sent: the model does not see images" in " ".join((result.out + result.err).replace("│", " ").split())
+    told_json = world.run("ask", "And @bed.png?", "--model", "unseen", "--json").json
+    (reference,) = [each for each in told_json["references"] if each["relative_path"] == "bed.png"]
+    assert (reference["unsent"], reference["included"]) == ("the model does not see images", False)
+
+
+def test_without_a_model_the_answer_says_what_sees_images(world: World) -> None:
+    result = world.run("ask", "What is this?", "--image", str(world.vault / "bed.png"), "--model", "quote")
+    assert result.code == ExitCode.NO_ANSWER
+    assert result.out.startswith("Without a model, nothing can be said of an image")
+    assert "--model NAME" in result.out
+    assert "You are welcome" in world.run("ask", "What is this?", "--model", "quote").out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("cut.png", picture(size=(300, 300))[:-60], "cut.png is broken, or a part of it is missing. It is not sent."),
+        ("page.jpg", b"<html>", "page.jpg is no image that zkchat knows, whatever its name says. It is not sent."),
+        ("raw.heic", b"\0\0\0\x18ftypheic" + bytes(40), "raw.heic is a HEIC image, which zkchat cannot decode."),
+    ],
+)
+def test_a_broken_image_is_one_sentence_and_the_answer_comes(
+    world: World, server: SeeingServer, name: str, content: bytes, said: str
+) -> None:
+    world.note(name, content)
+    result = ask(world, "ollama:sees", f"What are @{name} and @bed.png?")
+    assert said in " ".join(result.err.split())
+    assert "Traceback" not in result.err
+    asked = server.chats[-1]["messages"][-1]
+    assert len(asked["images"]) == 1
+    assert f"- {name} (it cannot be used)" in asked["content"]
+
+
+def test_a_later_turn_shows_the_image_again_unless_its_file_changed(world: World, server: SeeingServer) -> None:
+    ask(world, "ollama:sees", "What is @bed.png?")
+    ask(world, "ollama:sees", "And its colour?", "--continue")
+    assert [len([*images_in(body["messages"])]) for body in server.chats] == [1, 1]
+    session = world.home / ".local" / "share" / "zkchat"
+    assert b64encode(picture())[:60] not in b"".join(file.read_bytes() for file in session.rglob("*") if file.is_file())
+    world.note("bed.png", picture(colour="blue"))
+    ask(world, "ollama:sees", "And now?", "--continue")
+    (world.vault / "bed.png").unlink()
+    ask(world, "ollama:sees", "And at last?", "--continue")
+    changed, gone = server.chats[-2:]
+    assert [*images_in(changed["messages"])] == [*images_in(gone["messages"])] == []
+    assert "- bed.png (its file has changed since)" in json.dumps(changed)
+    assert "- bed.png (its file is gone)" in json.dumps(gone)
+    shown = world.run("context", "show", "--message", "2")
+    assert "Images (1)" in shown.out
+    assert "The image bed.png has changed since" in shown.err
+
+
+def test_the_tokens_of_images_are_counted_and_shown(world: World, server: SeeingServer) -> None:
+    world.note("large.png", picture(size=(2000, 1000)))
+    result = ask(world, "ollama:sees", "What is @large.png?", "--show-context")
+    patches = 48 * 24
+    assert (
+        f"image large.png [manual], {patches:,} tokens: comes with the message; 1344×672 pixels"
+        in result.err + result.out
+    )
+    told_json = world.run("ask", "And @large.png?", "--model", "ollama:sees", "--json").json
+    assert told_json["usage"]["context"]["images"] >= patches
+    sent = server.images()[-1]
+    assert json.dumps(first_pixel(b64decode(sent))) == "[256, 0, 0]"
+
+
+def test_low_detail_and_no_images_are_settings(world: World, server: SeeingServer) -> None:
+    world.note("large.png", picture(size=(2000, 1000)))
+    world.variables["ZKCHAT_IMAGES__DETAIL"] = "low"
+    ask(world, "near", "What is @large.png?")
+    (part,) = [each for each in server.chats[-1]["messages"][-1]["content"] if each["type"] == "image_url"]
+    assert part["image_url"]["detail"] == "low"
+    world.variables["ZKCHAT_IMAGES__MAX_COUNT"] = "0"
+    ask(world, "near", "What is @large.png?")
+    assert isinstance(server.chats[-1]["messages"][-1]["content"], str)
+
+
+def test_of_a_server_that_cannot_be_reached_nothing_is_said_about_what_it_sees(world: World) -> None:
+    world.variables["ZKCHAT_OLLAMA__HOST"] = "http://127.0.0.1:9"
+    result = world.run("ask", "What is @bed.png?", "--model", "ollama:sees")
+    assert result.code == ExitCode.MODEL
+    assert "does not see" not in result.err

@@ -1,0 +1,106 @@
+"""`zkchat brief`: what is printed, with a model and without."""
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World
+
+NOW = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
+HOME = "- [ ] Pay the rent ⏫ 📅 2026-03-05\n- [ ] Call [[Ann Bell|Ann]] 📅 2026-03-09\n- [/] Paint the shed\n"
+SECRET = "---\nzkchat: local\n---\n- [ ] See the doctor 📅 2026-03-07\n"
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> World:
+    world = World(tmp_path, now=lambda: NOW, variables={"ZKCHAT_CALENDAR__TIME_ZONE": "UTC"})
+    for path, text, days in (("Home.md", HOME, 0.1), ("Ann Bell.md", "# Ann Bell\n", 400), ("Secret.md", SECRET, 1)):
+        changed = (NOW - timedelta(days=days)).timestamp()
+        os.utime(world.note(path, text), (changed, changed))
+    return world
+
+
+def test_a_brief_needs_no_model(garden: World) -> None:
+    found = garden.run("brief", "--no-model")
+    assert found.code == 0
+    assert (
+        found.out
+        == """\
+Sunday, 8 March 2026
+
+Tasks: 2 overdue · 1 due soon · 1 without a date in changed notes
+1. ! Pay the rent (due 3 days ago · Home.md:1)
+2. See the doctor (due yesterday · Secret.md:4)
+3. Call Ann (due tomorrow · Home.md:2)
+4. Paint the shed (begun · Home.md:3)
+
+Changed: 1 today · 1 yesterday · 2 in 7 days
+5. Home (today 09:36 · Home.md)
+6. Secret (yesterday 12:00 · Secret.md)
+
+Without links: 1 note of these days
+7. Secret (Secret.md)
+"""
+    )
+    assert garden.run("brief", "--model", "quote").out == found.out
+
+
+def test_days_bound_it_and_json_has_all_of_it(garden: World) -> None:
+    found = garden.run("brief", "--no-model", "--days", "1", "--json").json
+    assert (found["date"], found["days"], found["summary"]) == ("2026-03-08", 1, None)
+    assert [each["path"] for each in found["changed"]["items"]] == ["Home.md"]
+    (due,) = found["tasks"]["due"]["items"]
+    assert due == {
+        "path": "Home.md",
+        "title": "Home",
+        "line": 2,
+        "text": "Call [[Ann Bell|Ann]]",
+        "is_begun": False,
+        "priority": "normal",
+        "due": "2026-03-09",
+        "scheduled": None,
+        "start": None,
+    }
+    assert garden.run("brief", "--days", "0").code == 2
+    assert garden.run("brief", "--days", "0").err.count("\n") < 8
+
+
+def test_a_model_writes_a_paragraph_on_top(garden: World) -> None:
+    model = garden.script([{"text": "Pay the rent, says [[Home]]."}, {"finish": "stop"}])
+    found = garden.run("brief", "--model", model)
+    assert found.out.startswith("Pay the rent, says [[Home]].\n\nSunday, 8 March 2026\n\nTasks: 2 overdue")
+    summary = garden.run("brief", "--model", model, "--json").json["summary"]
+    assert summary["text"] == "Pay the rent, says [[Home]]."
+    assert [(each["relative_path"], each["cited"]) for each in summary["references"]] == [("Home.md", True)]
+    drawn = garden.run("brief", "--model", model, terminal=True)
+    link = r"\x1b\]8;[^;]*;file:[^\x1b]*/Home\.md\x1b\\(.*?)\x1b\]8;;"
+    clickable = [re.sub(r"\x1b\[\d*m", "", each) for each in re.findall(link, drawn.out)]
+    assert {"Home", "due 3 days ago · Home.md:1"} <= {*clickable}
+
+
+def test_a_model_that_fails_costs_a_word(garden: World) -> None:
+    model = garden.script([{"text": "Pay"}, {"error": "The server is gone."}])
+    found = garden.run("brief", "--model", model)
+    assert found.code == 0
+    assert "wrote no summary: The server is gone." in found.err
+    assert "Tasks: 2 overdue" in found.out
+    garden.variables["ZKCHAT_MODEL"] = "scripted:/nowhere.json"
+    unset = garden.run("brief")
+    assert unset.code == 0
+    assert unset.err
+    assert "Tasks: 2 overdue" in unset.out
+
+
+def test_an_old_vault_has_nothing_to_tell(tmp_path: Path) -> None:
+    world = World(tmp_path, now=lambda: NOW)
+    os.utime(world.note("Old.md", "x"), (0, 0))
+    assert world.run("brief").out == "Sunday, 8 March 2026: Nothing changed, nothing is due.\n"
+
+
+def test_the_day_a_month_ago_is_named_as_a_day(world: World) -> None:
+    world.now = lambda: NOW
+    world.note("2026-02-08.md", "Snow on the roof.")
+    assert "\nA month ago today\n" in world.run("brief", "--no-model").out

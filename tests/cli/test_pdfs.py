@@ -1,0 +1,192 @@
+"""PDFs of a vault: found, cited by their pages, kept private, and harmless where they are broken."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.broken_pdfs import HOPELESS, SOUND, text_pdf
+from tests.support.libraries import Located
+from tests.support.mcp_lines import answers, modern
+from tests.support.sessions import NOON
+from tests.support.world import World
+from zkchat.compose import library as composed
+from zkchat.compose import pdf as compose_pdf
+from zkchat.compose.library import open_library
+from zkchat.errors import ExitCode, NoteNotFound
+from zkchat.tools.explore import explore_tools
+
+pytestmark = pytest.mark.outside
+
+ENCRYPTED = Path(__file__).parents[2] / "benchmarks" / "attachments" / "pdfs" / "encrypted.pdf"
+TIDE = "How large are the tides in the harbour of Brest?"
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A vault whose PDFs were read once, for all tests that change nothing."""
+    world = World(tmp_path_factory.mktemp("pdfs"))
+    world.note("Harbours.md", "Ships lie in the harbour. See [[tides.pdf#page=2]] and [[tides.pdf#page=9]].")
+    world.note("tides.pdf", SOUND)
+    world.note("Journal/diary.pdf", text_pdf("The crimson door is locked."))
+    for name, data in {**HOPELESS, "encrypted": ENCRYPTED.read_bytes()}.items():
+        world.note(f"broken/{name}.pdf", data)
+    assert world.run("config", "set", "privacy.local_only", "Journal").code == 0
+    result = world.run("index")
+    assert result.code == 0
+    assert f"warning: {len(HOPELESS) + 1} PDFs cannot be read, or not all of them, e.g. broken/" in result.err
+    return world
+
+
+def test_what_is_broken_is_listed_with_its_trouble_and_not_tried_again(indexed: World) -> None:
+    again = indexed.run("index", "--json")
+    troubles = {each["path"]: each["text"] for each in again.json["warnings"] if each["kind"] == "extraction"}
+    assert len(troubles) == len(HOPELESS) + 1
+    assert troubles["broken/encrypted.pdf"] == "It is encrypted and is found by its name only."
+    assert again.json["changed"] == 0
+
+
+def test_a_search_tells_the_page(indexed: World) -> None:
+    hit = indexed.run("search", "gauges", "--json").json[0]
+    assert (hit["path"], hit["title"], hit["heading"], hit["page"]) == ("tides.pdf", "Tides", "Page 2", 2)
+    assert "1. Tides › Page 2\n   tides.pdf#page=2 · text\n" in indexed.run("search", "gauges").out
+
+
+def test_what_the_user_wrote_is_looked_for_in_notes(world: World) -> None:
+    world.note("2026-03-08.md", "Cleaned the filter of the pump, and the hose.")
+    world.note(
+        "Pump manual.pdf", text_pdf("Clean the filter of the pump once a year.", "The valve of the pump is red.")
+    )
+
+    def quoted(question: str) -> list[str]:
+        answer = world.run("ask", question, "--json", "--model", "quote").json["answer"]
+        return [name for name in ("2026-03-08", "Pump manual.pdf") if f"[[{name}" in answer]
+
+    assert quoted("What is known about the filter of the pump?") == ["2026-03-08", "Pump manual.pdf"]
+    assert quoted("What did I write about the filter of the pump?") == ["2026-03-08"]
+    assert quoted("When did I last write about the filter of the pump?") == ["2026-03-08"]
+    assert quoted("What did we write about the red valve?") == ["Pump manual.pdf"]  # no note does
+
+
+def test_a_page_that_is_not_there_is_told_with_how_many_there_are(indexed: World) -> None:
+    shown = indexed.run("show", "tides.pdf#page=9")
+    assert (shown.code, shown.out) == (ExitCode.VAULT, "")
+    assert "There is no page 9 in tides.pdf: it has 2 pages.\n" in shown.err
+    assert "# Page 2" in indexed.run("show", "tides.pdf#page=2").out
+
+
+def test_a_pdf_without_text_is_found_by_its_name_only(indexed: World) -> None:
+    assert not [each for each in indexed.run("search", "gauges of the tide", "--json").json if "broken" in each["path"]]
+    everything = indexed.run("search", "after:1980-01-01", "--limit", "99", "--json").json
+    blank = [not each["snippet"] for each in everything]
+    assert True in blank
+    assert blank == sorted(blank)
+
+
+def test_an_answer_cites_the_page(indexed: World) -> None:
+    result = indexed.run("ask", TIDE, "--json", "--model", "quote").json
+    assert "— [[tides.pdf#page=1]]" in result["answer"]
+    (reference,) = (each for each in result["references"] if each["relative_path"] == "tides.pdf")
+    assert (reference["wikilink"], reference["anchor"], reference["cited"]) == ("[[tides.pdf#page=1]]", "page=1", True)
+    shown = indexed.run("ask", TIDE, "--panels", "--model", "quote").out
+    assert "tides.pdf, page 1" in shown
+
+
+def test_a_page_that_is_not_there_is_told(indexed: World) -> None:
+    asked = indexed.run("ask", "What says [[tides.pdf#page=9]]?", "--panels", "--model", "quote").out
+    assert "No page 9 in it" in asked
+    status = indexed.run("vault", "status").out
+    assert "[[tides.pdf#page=9]] → tides.pdf" in status
+    assert "[[tides.pdf#page=2]] → tides.pdf" not in status
+
+
+def test_a_page_is_shown_and_sent_by_its_link(indexed: World) -> None:
+    shown = indexed.run("show", "tides.pdf#page=2").out
+    assert "The second page speaks of gauges." in shown
+    assert "Brest" not in shown
+    model = indexed.script([{"text": "Done."}])
+    asked = indexed.run("ask", "Sum up @tides.pdf", "--json", "--model", model).json
+    assert [(each["relative_path"], each["included"]) for each in asked["references"]] == [("tides.pdf", True)]
+    assert "The second page speaks of gauges." in indexed.run("context", "show", "--request").out
+
+
+def test_tools_name_pages_and_read_them(indexed: World) -> None:
+    with open_library(indexed.environment(), indexed.vault) as (_, library):
+        tools = {tool.spec.name: tool for tool in explore_tools(library.guarded_for(Located(True)), lambda: NOON)}
+        found = asyncio.run(tools["find_excerpts"].call(json.dumps({"query": "gauges"})))
+        page = asyncio.run(tools["read_document"].call(json.dumps({"relative_path": "tides.pdf#page=2"})))
+    assert "tides.pdf#page=2" in found.text
+    assert (found.references[0].wikilink, found.references[0].anchor) == ("[[tides.pdf#page=2]]", "page=2")
+    assert "gauges" in page.text
+    assert "Brest" not in page.text
+
+
+def test_a_pdf_of_a_local_folder_stays_here(indexed: World) -> None:
+    with open_library(indexed.environment(), indexed.vault) as (_, library):
+        here, elsewhere = library.guarded_for(Located(True)), library.guarded_for(Located(False))
+        assert here.search("crimson door")[0].path == "Journal/diary.pdf"
+        assert "Journal/diary.pdf" not in {passage.path for passage in elsewhere.search("crimson door")}
+        assert "crimson" in here.read("Journal/diary.pdf")
+        with pytest.raises(NoteNotFound):
+            elsewhere.read("Journal/diary.pdf")
+
+
+def test_a_statement_is_verified_by_a_page(indexed: World) -> None:
+    draft = indexed.root / "draft.txt"
+    draft.write_text("The harbour of Brest has tides of four metres.")
+    assert "tides.pdf#page=1" in indexed.run("verify", str(draft)).out
+
+
+def test_hosts_search_and_read_pages(indexed: World) -> None:
+    search = modern(0, "tools/call", name="find_excerpts", arguments={"query": "gauges"})
+    received = answers(indexed, search, modern(1, "resources/read", uri="note:///tides.pdf#page=2"))
+    source = received[0]["structuredContent"]["sources"][0]
+    assert (source["link"], source["heading"]) == ("[[tides.pdf#page=2]]", "page=2")
+    (content,) = received[1]["contents"]
+    assert "The second page speaks of gauges." in content["text"]
+
+
+def test_doctor_tells_how_many_are_read(indexed: World) -> None:
+    (row,) = (each for each in indexed.run("doctor", "--json").json if each["subject"] == "PDFs")
+    assert row["text"] == f"{len(HOPELESS) + 3} PDFs, none of them still to be read"
+
+
+@pytest.fixture
+def fresh(world: World) -> World:
+    world.note("tides.pdf", SOUND)
+    world.note("Note.md", "A note on harbours.")
+    return world
+
+
+def test_a_question_waits_for_no_more_than_a_while(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composed, "MAX_SECONDS_BEFORE_SEARCH", 0.0)
+    for command in (("search", "harbours"), ("ask", "What of harbours?", "--model", "quote")):
+        result = fresh.run(*command)
+        assert result.code == 0
+        assert "1 PDF is still to be read: zkchat index reads all of them." in result.err
+
+
+def test_without_the_package_one_sentence_says_how_to_get_it(fresh: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose_pdf, "is_installed", lambda: False)
+    said = "The text of PDFs needs the package pypdfium2, which is not installed."
+    hint = "pip install 'zkchat[pdf]'"
+    index = fresh.run("index")
+    assert (index.code, index.err.count(said), index.err.count(hint)) == (0, 1, 1)
+    shown = fresh.run("show", "tides.pdf")
+    assert shown.code == 3
+    assert said in shown.err
+    assert hint in shown.err
+    asked = fresh.run("ask", "What says @tides.pdf?", "--model", "quote")
+    assert said in asked.err
+    assert fresh.run("search", "harbours").code == 0
+    (row,) = (each for each in fresh.run("doctor", "--json").json if each["subject"] == "PDFs")
+    assert (row["state"], hint in row["hint"]) == ("absent", True)
+
+
+def test_pdfs_are_attachments_where_the_setting_is_off(fresh: World) -> None:
+    assert fresh.run("config", "set", "vault.pdf", "false").code == 0
+    assert fresh.run("search", "gauges", "--json").json == []
+    shown = fresh.run("show", "tides.pdf")
+    assert (shown.code, "vault.pdf is off" in shown.err) == (3, True)
+    assert fresh.run("index").err == ""

@@ -1,0 +1,53 @@
+"""Embedders at the port: what they are sent is recorded, and they fail as they are told to."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zkchat.model.embeddings import SimilarityTraits
+
+DIMENSIONS = 64
+
+
+class RecordingEmbedder:
+    """Implements `ports.Embedder` as a server's: every text has a direction of its own."""
+
+    needs_server = True
+    traits = SimilarityTraits(min_cosine=0.3, has_common_direction=False)
+
+    def __init__(self, name: str = "server", *, on_this_machine: bool = True, batch_size: int = 4) -> None:
+        self.name = name
+        self.dimensions = DIMENSIONS
+        self.is_on_this_machine = on_this_machine
+        self.batch_size = batch_size
+        self.texts: list[str] = []
+        self.questions: list[str] = []
+        self.before: Callable[[Sequence[str]], None] = lambda _: None
+        """Called with each batch before it is embedded; may raise."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.before(texts)
+        self.texts.extend(texts)
+        return np.stack([self.direction(text) for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.before([text])
+        self.questions.append(text)
+        return self.direction(text)
+
+    def direction(self, text: str) -> NDArray[np.float32]:
+        seed = int.from_bytes(hashlib.sha256(f"{self.name}\n{text}".encode()).digest()[:8])
+        vector = np.random.default_rng(seed).standard_normal(self.dimensions).astype(np.float32)
+        normed: NDArray[np.float32] = vector / np.linalg.norm(vector)
+        return normed
+
+
+class StaticEmbedder(RecordingEmbedder):
+    """One that needs no server."""
+
+    needs_server = False
+
+    def __init__(self, name: str = "static") -> None:
+        super().__init__(name, batch_size=256)

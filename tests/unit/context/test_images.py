@@ -1,0 +1,90 @@
+"""What a model reads of images, and what stays of them in a message that is shortened."""
+
+from typing import Any
+
+from tests.support.sessions import NOON
+from zkchat.context.assembly import Assembler, RequestPlan, assemble, prompt_item, request_from
+from zkchat.context.budget import Shares, budget_for
+from zkchat.context.calibration import Calibration, calibrate
+from zkchat.context.formatting import format_message
+from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images, words_alone
+from zkchat.context.short_forms import short_form
+from zkchat.context.tokens import Estimate
+from zkchat.model.message import ChatMessage, ContextUsage, FilePart, ImagePart, RequestContext, TextPart, TokenUsage
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import Window
+
+BED = ImagePart(name="bed.png", media_type="image/png", digest="d", width=560, height=280, alt="the bed")
+MAP = ImagePart(name="a\nmap.png", media_type="image/png", digest="e", embedded_in="Trip.md")
+PLAN = RequestPlan(items=(prompt_item("system", "default", "Be brief."),))
+
+
+def asked(*parts: ImagePart | FilePart, **more: Any) -> ChatMessage:
+    return ChatMessage(id="m1", role="user", parts=(TextPart(text="What is this?"), *parts), created_at=NOON, **more)
+
+
+class Half:
+    """Shows what has a size."""
+
+    def look(self, image: ImagePart) -> ImageLook:
+        return ImageLook(tokens=200) if image.width else ImageLook(reason="its file is gone")
+
+
+def test_images_are_named_in_their_order_each_on_a_line_and_the_others_with_the_reason() -> None:
+    assert describe_images([(MAP, ""), (BED, BLIND)]) == (
+        "Images that come with this message, in their order:\n- a map.png, embedded in Trip.md\n\n"
+        'Images that you are not shown:\n- bed.png, "the bed" (the model does not see images)'
+    )
+    assert describe_images([]) == ""
+
+
+def test_a_shortened_message_is_text_with_the_names_of_its_images() -> None:
+    long = asked(BED, FilePart(name="Long.md", text="Boats. " * 500))
+    short = short_form(long, 60, Estimate().count, can_read=False)
+    assert short == f"What is this?\n\n{describe_images([(BED, NO_ROOM)])}" == words_alone(asked(BED))
+    (sent,) = format_message(long, can_read=False, condensed={"": short})
+    assert (sent.text, sent.images) == (short, ())
+    assert short_form(long, 6, Estimate().count, can_read=False) == "What is this?"
+
+
+def test_models_take_no_images_with_their_own_answers() -> None:
+    answer = asked(BED).model_copy(update={"role": "assistant"})
+    (sent,) = format_message(answer, can_read=False)
+    assert sent.images == ()
+
+
+def test_the_record_tells_what_was_sent_and_builds_the_same_request_again() -> None:
+    user = asked(BED, MAP)
+    budget = budget_for(ModelInfo(provider="x", id="y", context_limit=4096), Shares())
+    made = Assembler(Estimate(), Half()).assemble(PLAN, Window(live=(user,)), budget, Calibration())
+    assert made.usage.images == 200
+    assert made.usage.token_features["images"] == 200
+    first, second = [item for item in made.context.items if item.type == "image"]
+    assert (first.tokens, first.reason) == (200, "comes with the message; 560×280 pixels")
+    assert (second.tokens, second.reason) == (0, "its file is gone")
+    rebuilt = request_from(made.context, {"m1": user}, made.contents)
+    assert rebuilt.messages == made.request.messages
+    assert rebuilt.messages[-1].images == (BED,)
+    blind = assemble(PLAN, Window(live=(user,)), budget, Estimate())
+    assert (blind.usage.images, blind.request.messages[-1].images) == (0, ())
+
+
+def test_what_a_server_reports_corrects_the_estimate_of_images() -> None:
+    def answer(tokens: int, images: int, reported: int) -> ChatMessage:
+        usage = ContextUsage(
+            counted=tokens, token_features={"messages": 2, "images": images} if images else {"messages": 2}
+        )
+        return ChatMessage(
+            id="a",
+            role="assistant",
+            provider="x",
+            model="y",
+            created_at=NOON,
+            usage=TokenUsage(prompt_tokens=reported),
+            request_context=RequestContext(usage=usage),
+        )
+
+    # Texts as we count them, images for three quarters of what we count.
+    reports = [answer(1_000, 0, 1_000), answer(3_000, 2_000, 2_500), answer(2_000, 1_000, 1_750), answer(500, 0, 500)]
+    learnt = calibrate(reports, "x:y")
+    assert -0.3 < learnt.weights["images"] < -0.2

@@ -1,0 +1,70 @@
+"""Tokens of images: the examples that OpenAI publishes, and what holds for every size."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.model.images import LEAST_SIDE, ImageRule, fitted
+from zkchat.providers.vision import openai_vision
+
+SIDES = st.integers(1, 70_000)
+RULES = [
+    *(openai_vision(name) for name in ("gpt-4o", "gpt-4.1-mini", "gpt-5.4", "gpt-5-nano", "o4-mini", "gpt-4o-mini")),
+    ImageRule(),
+    ImageRule(kind="fixed", base=258),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "tokens"),
+    [
+        ("gpt-4o", (1024, 1024), 765),
+        ("gpt-4o", (2048, 4096), 1105),
+        ("gpt-4o", (512, 512), 85 + 170),
+        ("gpt-4.1", (2049, 513), 85 + 8 * 170),
+        ("gpt-4.1", (2050, 513), 85 + 4 * 170),
+        ("gpt-5.4", (1024, 1024), 1229),
+        ("gpt-5.4", (2048, 2048), 3000),
+        ("gpt-5-nano", (1024, 1024), 1536),
+        ("o4-mini", (1800, 2400), 2498),  # 1,452 patches, each 1.72 tokens
+        ("gpt-4o-mini", (128, 64), 2833 + 5667),
+        ("o3", (128, 64), 75 + 150),
+    ],
+)
+def test_published_examples(model: str, size: tuple[int, int], tokens: int) -> None:
+    rule = openai_vision(model)
+    assert rule is not None
+    assert rule.tokens(*size) == tokens
+
+
+def test_low_detail_costs_the_base_alone_where_tiles_are_counted() -> None:
+    rule = openai_vision("gpt-4o")
+    assert rule is not None
+    low = rule.model_copy(update={"detail": "low"})
+    assert low.tokens(4096, 8192) == 85
+    assert low.sized(4096, 8192) == (256, 512)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@given(width=SIDES, height=SIDES, room=st.integers(0, 6_000))
+@settings(max_examples=50)
+def test_an_image_that_is_made_to_fit_takes_no_more_than_there_is_room(
+    rule: ImageRule, width: int, height: int, room: int
+) -> None:
+    size = rule.fitting(width, height, room)
+    whole = rule.sized(width, height)
+    if size is None:
+        least = fitted(width, height, LEAST_SIDE)
+        assert rule.tokens(*least) > room or rule.tokens(*whole) > room
+        return
+    assert 0 < rule.tokens(*size) <= room
+    assert max(size) <= max(whole) <= max(rule.max_side, 1)
+    if rule.tokens(*whole) <= room:
+        assert size == whole
+
+
+@given(width=SIDES, height=SIDES)
+@settings(max_examples=50)
+def test_patches_stay_within_the_budget_of_the_model(width: int, height: int) -> None:
+    rule = ImageRule(patch=32, max_patches=1536)
+    assert 1 <= rule.tokens(width, height) <= 1536

@@ -1,0 +1,147 @@
+"""The process that extracts, on sound, broken and hostile files."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.broken_pdfs import BOMB, HOPELESS, ODD, SOUND, long_page, text_pdf
+from tests.support.waiting import eventually
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.storage.pdf.limits import PdfLimits
+from zkchat.storage.pdf.process import PdfExtractor
+
+pytestmark = pytest.mark.outside
+
+ENCRYPTED = Path(__file__).parents[4] / "benchmarks" / "attachments" / "pdfs" / "encrypted.pdf"
+LIMITS = PdfLimits(max_seconds=20, max_memory=600_000_000, max_pages=3)
+TEXTS = ("The harbour of Brest has tides of four metres.", "The second page speaks of gauges.")
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Iterator[PdfExtractor]:
+    with closing(PdfExtractor(LIMITS, {"OPENAI_API_KEY": "secret"})) as extractor:
+        yield extractor
+
+
+def found(extractor: PdfExtractor, data: bytes) -> ExtractedText:
+    text = extractor.extract(data)
+    assert text is not None
+    return text
+
+
+def process_of(extractor: PdfExtractor) -> int:
+    assert extractor._process is not None
+    return extractor._process.pid
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_pages_and_title_are_extracted(extractor: PdfExtractor) -> None:
+    assert found(extractor, SOUND) == ExtractedText(pages=TEXTS, title="Tides")
+
+
+def test_one_process_extracts_file_after_file_and_knows_no_secret(extractor: PdfExtractor) -> None:
+    found(extractor, SOUND)
+    process = process_of(extractor)
+    found(extractor, SOUND)
+    assert process_of(extractor) == process
+    environment = Path(f"/proc/{process}/environ")
+    assert not environment.exists() or b"secret" not in environment.read_bytes()
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+def test_a_file_that_is_no_pdf_is_one_trouble(extractor: PdfExtractor, name: str) -> None:
+    text = found(extractor, HOPELESS[name])
+    assert text == ExtractedText(trouble="It is no PDF, or a broken one, and is found by its name only.")
+    assert found(extractor, SOUND).pages == TEXTS
+
+
+def test_an_encrypted_file_is_one_trouble(extractor: PdfExtractor) -> None:
+    text = found(extractor, ENCRYPTED.read_bytes())
+    assert text == ExtractedText(trouble="It is encrypted and is found by its name only.")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_file_hurts_no_other(extractor: PdfExtractor, name: str) -> None:
+    found(extractor, ODD[name])
+    assert found(extractor, SOUND).pages == TEXTS
+
+
+def test_a_bomb_is_one_trouble(extractor: PdfExtractor) -> None:
+    text = found(extractor, BOMB)
+    assert text.trouble == "It makes the program that reads PDFs crash and is found by its name only."
+
+
+def test_pages_that_are_left_out_are_told(extractor: PdfExtractor) -> None:
+    text = found(extractor, text_pdf("one", "two", "three", "four", "five"))
+    assert text.pages == ("one", "two", "three")
+    assert text.omission == "Only the first 3 of its 5 pages are read."
+
+
+def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read() -> None:
+    with closing(PdfExtractor(LIMITS._replace(max_seconds=0.05), {})) as extractor:
+        found(extractor, SOUND)  # the first may take as long as the process needs to start
+        late = process_of(extractor)
+        text = found(extractor, long_page(500_000))
+        assert text.trouble == "It takes longer than 0.05 seconds to read and is found by its name only."
+        assert not is_alive(late)
+        assert found(extractor, SOUND).pages[0] == TEXTS[0]
+        extractor.stop()
+        assert extractor.extract(SOUND) is None
+        last = process_of(extractor)
+    assert not is_alive(last)
+
+
+@pytest.mark.parametrize("end", ["stop", "signal"])
+def test_a_process_that_is_ended_says_nothing_of_the_file(extractor: PdfExtractor, end: str) -> None:
+    own = extractor if end == "signal" else PdfExtractor(LIMITS, {})
+    found(own, SOUND)
+    process, served = process_of(own), own._served
+    os.kill(process, signal.SIGSTOP)  # so that it is asked, and ends before it answers
+    texts: list[ExtractedText | None] = []
+    thread = threading.Thread(target=lambda: texts.append(own.extract(SOUND)))
+    thread.start()
+    eventually(lambda: own._served == served + 1)
+    if end == "stop":
+        own.stop()
+    else:
+        os.kill(process, signal.SIGTERM)
+        os.kill(process, signal.SIGCONT)
+    thread.join()
+    assert texts == [None]
+    assert not is_alive(process)
+
+
+CHILD = """
+import sys
+from tests.support.broken_pdfs import SOUND, long_page
+from zkchat.storage.pdf.limits import PdfLimits
+from zkchat.storage.pdf.process import PdfExtractor
+
+extractor = PdfExtractor(PdfLimits(), {})
+extractor.extract(SOUND)
+print(extractor._process.pid, flush=True)
+extractor.extract(long_page(4_000_000))
+"""
+
+
+def test_no_process_is_left_when_ours_is_killed() -> None:
+    root = Path(__file__).parents[4]
+    with subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, cwd=root) as ours:
+        assert ours.stdout
+        process = int(ours.stdout.readline())
+        ours.kill()
+    eventually(lambda: not is_alive(process))

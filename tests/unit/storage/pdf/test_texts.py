@@ -1,0 +1,124 @@
+import pickle
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.note import FileStamp
+from zkchat.storage.pdf.texts import SqliteExtractedTexts
+
+TEXT = ExtractedText(
+    pages=("Päge one", "", "three"), title="Tides", outline=((1, "Chapter"), (3, "End")), omission="Only three."
+)
+FAILURE = ExtractedText(trouble="It is encrypted.")
+PAPER = FileStamp("a/Paper.PDF", 500, 17)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Iterator[SqliteExtractedTexts]:
+    with closing(SqliteExtractedTexts(tmp_path / "pdf.db", 1_000)) as texts:
+        yield texts
+
+
+def keep(texts: SqliteExtractedTexts, stamp: FileStamp, digest: bytes, text: ExtractedText = TEXT) -> None:
+    assert not texts.attach(stamp, digest)
+    texts.keep(digest, text)
+
+
+def test_only_pdfs_are_covered(texts: SqliteExtractedTexts) -> None:
+    assert [texts.covers(path) for path in ("a.pdf", "A.PDF", "pdf", "a.pdf.md")] == [True, True, False, False]
+
+
+def test_a_text_is_found_by_path_size_and_time(texts: SqliteExtractedTexts) -> None:
+    assert texts.find(PAPER) is None
+    keep(texts, PAPER, b"x")
+    assert texts.find(PAPER) == texts.latest("a/Paper.PDF") == TEXT
+    changed = PAPER._replace(modified_ns=18)
+    assert texts.find(changed) is None
+    assert texts.latest("a/Paper.PDF") == TEXT
+    assert texts.latest("b.pdf") is None
+
+
+def test_asking_makes_no_file(texts: SqliteExtractedTexts, tmp_path: Path) -> None:
+    assert texts.find(PAPER) is None
+    assert texts.missing([PAPER]) == [PAPER]
+    texts.forget_failures()
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_renamed_file_has_its_text(texts: SqliteExtractedTexts) -> None:
+    keep(texts, PAPER, b"x")
+    renamed = PAPER._replace(path="b.pdf")
+    assert texts.attach(renamed, b"x")
+    assert texts.find(renamed) == TEXT
+
+
+def test_what_has_no_text_is_missing(texts: SqliteExtractedTexts) -> None:
+    other = FileStamp("other.pdf", 5, 5)
+    keep(texts, PAPER, b"x", FAILURE)
+    assert texts.missing([PAPER, other, FileStamp("note.md", 5, 5)]) == [other]
+    texts.attach(other, b"y")
+    assert texts.missing([PAPER, other]) == [other]
+
+
+def test_texts_made_in_another_way_are_used_until_they_are_made_again(texts: SqliteExtractedTexts) -> None:
+    keep(texts, PAPER, b"x")
+    texts.__dict__["_method"] = "a later version"
+    assert texts.missing([PAPER]) == [PAPER]
+    assert texts.find(PAPER) == TEXT
+    assert not texts.attach(PAPER, b"x")
+
+
+def test_a_file_that_is_too_large_is_known_by_its_name(texts: SqliteExtractedTexts) -> None:
+    large = FileStamp("large.pdf", 1_001, 1)
+    assert texts.missing([large]) == []
+    found = texts.find(large)
+    assert found
+    assert "vault.max_pdf_bytes" in found.trouble
+
+
+def test_failures_are_forgotten_when_asked(texts: SqliteExtractedTexts) -> None:
+    other = FileStamp("other.pdf", 5, 5)
+    keep(texts, PAPER, b"x", FAILURE)
+    keep(texts, other, b"y")
+    texts.forget_failures()
+    assert texts.missing([PAPER, other]) == [PAPER]
+
+
+def test_texts_of_files_that_are_gone_are_dropped(texts: SqliteExtractedTexts) -> None:
+    other = FileStamp("other.pdf", 5, 5)
+    keep(texts, PAPER, b"x")
+    keep(texts, other, b"y")
+    texts.prune({"other.pdf"})
+    assert texts.latest("a/Paper.PDF") is None
+    assert not texts.attach(PAPER, b"x")
+    assert texts.latest("other.pdf") == TEXT
+
+
+def test_another_process_sees_the_same_texts(texts: SqliteExtractedTexts) -> None:
+    keep(texts, PAPER, b"x")
+    with closing(pickle.loads(pickle.dumps(texts))) as other:
+        assert other.find(PAPER) == TEXT
+
+
+def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pdf.db"
+    with closing(SqliteExtractedTexts(path, 1_000)) as texts:
+        keep(texts, PAPER, b"x")
+    content = bytearray(path.read_bytes())
+    content[200:] = b"\xff" * (len(content) - 200)
+    path.write_bytes(content)
+    with closing(SqliteExtractedTexts(path, 1_000)) as texts:
+        assert texts.find(PAPER) is None
+        assert texts.missing([PAPER]) == [PAPER]
+        keep(texts, PAPER, b"x")
+        assert texts.find(PAPER) == TEXT
+
+
+def test_content_that_is_not_ours_counts_as_none(texts: SqliteExtractedTexts) -> None:
+    keep(texts, PAPER, b"x")
+    with texts._file.writing() as database:
+        database.execute("UPDATE texts SET content = x'00'")
+    assert texts.find(PAPER) is None

@@ -1,0 +1,160 @@
+"""Items of request records are stored once in a session, and come back as they were written."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.sessions import NOON
+from zkchat.errors import StorageFull
+from zkchat.model.message import (
+    OMITTED,
+    BudgetUse,
+    ChatMessage,
+    ContextUsage,
+    DocumentReference,
+    RequestContext,
+    RequestItem,
+    TextPart,
+)
+from zkchat.model.session import MessageEntry
+from zkchat.storage import sessions as module
+from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
+from zkchat.storage.sessions import SqliteSessions
+
+
+def answer(number: int, items: tuple[RequestItem, ...]) -> MessageEntry:
+    usage = ContextUsage(messages=number, window=100, budgets={"messages": BudgetUse(used=number, limit=50)})
+    return MessageEntry(
+        message=ChatMessage(
+            id=f"m{number}",
+            session_id="s1",
+            role="assistant",
+            created_at=NOON,
+            parts=(TextPart(text="Seven."),),
+            references=(DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", anchor_found=False),),
+            request_context=RequestContext(items=items, usage=usage),
+        )
+    )
+
+
+def items_up_to(number: int) -> tuple[RequestItem, ...]:
+    return tuple(RequestItem(type="message", name=f"m{each:04}", tokens=each) for each in range(number))
+
+
+def opened(path: Path) -> SqliteSessions:
+    ids = count(1)
+    return SqliteSessions(path / "sessions.db", now=lambda: NOON, new_id=lambda: f"s{next(ids)}")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteSessions]:
+    with opened(tmp_path) as opened_store:
+        opened_store.create()
+        yield opened_store
+
+
+def bodies(store: SqliteSessions) -> list[object]:
+    return [entry.body for entry in store.entries("s1")]
+
+
+def test_a_record_does_not_grow_with_the_conversation(store: SqliteSessions, tmp_path: Path) -> None:
+    said = [answer(number, items_up_to(number)) for number in range(0, 600, 2)]
+    for each in said:
+        store.append("s1", [each])
+    assert bodies(store) == said
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        sizes = [size for (size,) in connection.execute("SELECT length(body) FROM entries ORDER BY sequence")]
+        assert connection.execute("SELECT count(*) FROM request_items").fetchone() == (598,)
+    assert sizes[-1] <= sizes[2] + 10
+
+
+MANY = st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=12)
+
+
+@given(MANY)
+def test_items_come_back_in_their_order_however_they_repeat(records: list[list[int]]) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_items_table(connection)
+        pool = items_up_to(31)
+        written = []
+        for record in records:
+            writer = ItemWriter("s1")  # as another process would
+            writer.catch_up(connection)
+            written.append(writer.write([pool[each] for each in record]))
+            insert_items(connection, writer.new)
+        reader = ItemReader(connection, "s1")
+        assert [reader.read(each) for each in written] == [tuple(pool[each] for each in record) for record in records]
+
+
+def test_two_processes_number_the_items_of_one_session(store: SqliteSessions, tmp_path: Path) -> None:
+    with opened(tmp_path) as other:
+        said = []
+        for number in range(20):
+            entry = answer(number, (*items_up_to(number), RequestItem(type="rule", name=f"own {number % 2}")))
+            (store if number % 2 else other).append("s1", [entry])
+            said.append(entry)
+        assert bodies(store) == bodies(other) == said
+
+
+def test_numbers_that_were_not_written_are_not_used(store: SqliteSessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.append("s1", [answer(1, items_up_to(3))])
+
+    def refuse(*_: object) -> None:
+        raise StorageFull("The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "insert_entries", refuse)
+        with pytest.raises(StorageFull):
+            store.append("s1", [answer(2, items_up_to(9))])
+    last = answer(3, items_up_to(12)[6:])
+    store.append("s1", [last])
+    assert bodies(store)[-1] == last
+
+
+def test_what_a_message_does_not_say_is_what_it_always_meant() -> None:
+    """Stores leave these values out: another default would change what is on disk."""
+    assert {name: value for name, value in OMITTED.items() if value not in ("", 0, None, [], False)} == {
+        "context_type": "primary",
+        "priority": 5,
+        "status": "complete",
+    }
+
+
+def test_items_go_with_their_session(store: SqliteSessions, tmp_path: Path) -> None:
+    store.append("s1", [answer(1, items_up_to(3))])
+    store.delete("s1")
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM request_items").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("numbers", ["", "7", "0-2,x", "2-0", "0-99999999999", "-", "0-1,900"])
+def test_damaged_numbers_name_only_what_is_there(numbers: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_items_table(connection)
+        writer = ItemWriter("s1")
+        writer.write(items_up_to(3))
+        insert_items(connection, writer.new)
+        assert set(ItemReader(connection, "s1").read(numbers)) <= {*items_up_to(3)}
+
+
+def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_path: Path) -> None:
+    store.append("s1", [answer(1, items_up_to(5))])
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        connection.execute("DELETE FROM request_items WHERE number > 2")
+        connection.commit()
+    store.close()
+    target = tmp_path / "new.db"
+    with SqliteSessions(target, now=lambda: NOON, new_id=lambda: "s9") as recovered:
+        with recovered._writing() as connection:
+            SqliteSessions.restore(connection, [tmp_path / "sessions.db"])
+        assert bodies(recovered)[0].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
+        later = answer(2, (RequestItem(type="rule", name="new"),))
+        recovered.append("s1", [later])
+        assert bodies(recovered)[0].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
+        assert bodies(recovered)[1] == later

@@ -1,0 +1,152 @@
+"""The daily brief: which notes and tasks are in it, and in which order."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from tests.support.libraries import Located
+from tests.support.world import World
+from zkchat.compose.library import open_library
+from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf
+from zkchat.vault.brief.daily import make_brief
+from zkchat.vault.library import Library
+
+NOW = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
+"""A Sunday."""
+
+
+@contextmanager
+def vault_of(folder: Path, notes: dict[str, str], ages: dict[str, float] | None = None) -> Iterator[Library]:
+    """A library over notes that changed so many days ago; a year ago where nothing is said."""
+    world = World(folder, now=lambda: NOW)
+    for path, text in notes.items():
+        changed = (NOW - timedelta(days=(ages or {}).get(path, 365))).timestamp()
+        os.utime(world.note(path, text), (changed, changed))
+    environment = replace(world.environment(), variables={**world.variables, "TZ": "UTC"})
+    with open_library(environment, world.vault) as (_, library):
+        library.refresh()
+        yield library
+
+
+def brief_of(library: Library, days: int = 7, most: int = 5, now: datetime = NOW) -> DailyBrief:
+    return make_brief(library, replace(library.calendar(), now=now), days=days, most=most)
+
+
+def paths(found: FirstOf[BriefNote]) -> list[str]:
+    return [item.path for item in found.items]
+
+
+def test_changed_notes_are_those_of_the_last_days_latest_first(tmp_path: Path) -> None:
+    ages = {"Now.md": 0.1, "Yesterday.md": 1.1, "Week.md": 6.2, "Before.md": 7.9, "Templates/New.md": 0.1}
+    notes = dict.fromkeys(ages, "text") | {".obsidian/templates.json": '{"folder": "Templates"}', "ZKCHAT.md": "x"}
+    with vault_of(tmp_path, notes, ages) as library:
+        found = brief_of(library)
+        assert paths(found.changed) == ["Now.md", "Yesterday.md", "Week.md"]
+        assert (found.changed_today, found.changed_yesterday, found.changed.total) == (1, 1, 3)
+        assert paths(brief_of(library, most=1).changed) == ["Now.md"]
+        assert brief_of(library, most=1).changed.more == 2
+        assert paths(brief_of(library, days=1).changed) == ["Now.md"]
+        assert found.week_begins == date(2026, 3, 2)
+
+
+def test_tasks_are_overdue_due_soon_or_of_notes_that_changed(tmp_path: Path) -> None:
+    home = """\
+- [ ] low 🔽
+- [ ] plain
+- [ ] high ⏫
+- [ ] last year 📅 2025-03-01
+- [ ] yesterday 📅 2026-03-07
+- [ ] important 🔺 📅 2026-01-01
+- [ ] scheduled ⏳ 2026-03-09
+- [ ] today 📅 2026-03-08
+- [ ] a week 📅 2026-03-15
+- [ ] far off 📅 2026-03-16
+- [ ] not yet 🛫 2026-03-09 📅 2026-03-10
+- [ ] may begin 🛫 2026-03-01
+- [ ] written {{date}}
+"""
+    notes = {"Home.md": home, "Old.md": "- [ ] old\n- [ ] old but due 📅 2026-03-08\n"}
+    with vault_of(tmp_path, notes, {"Home.md": 1}) as library:
+        tasks = brief_of(library, most=20).tasks
+        assert [task.text for task in tasks.overdue.items] == ["important", "yesterday", "last year"]
+        assert [task.text for task in tasks.due.items] == ["today", "old but due", "scheduled", "a week"]
+        assert [task.text for task in tasks.undated.items] == ["high", "plain", "may begin", "low"]
+        assert (tasks.later, tasks.older) == (2, 1)
+        first = tasks.overdue.items[0]
+        assert (first.path, first.title, first.line, first.due) == ("Home.md", "Home", 6, date(2026, 1, 1))
+
+
+def test_on_this_day_are_notes_dated_to_it_in_earlier_years(tmp_path: Path) -> None:
+    notes = {
+        "2024-03-08.md": "# Friday\n\nIt rained. Nothing else.\n",
+        "Trip.md": "---\ndate: 2022-03-08\n---\nWe went by [[Train]].\n",
+        "2025-03-09.md": "x",
+        "2026-03-08.md": "today",
+        "2026-02-08.md": "a month ago",
+    }
+    with vault_of(tmp_path, notes) as library:
+        found = brief_of(library)
+        assert [(note.path, note.beginning) for note in found.past.items] == [
+            ("2024-03-08.md", "It rained."),
+            ("Trip.md", "We went by [[Train]]."),
+        ]
+        assert found.past_day == "year"
+
+
+def test_where_no_year_has_this_day_it_is_a_month_or_a_week_ago(tmp_path: Path) -> None:
+    with vault_of(tmp_path, {"2026-02-08.md": "x", "2026-03-01.md": "y"}) as library:
+        assert (brief_of(library).past_day, paths(brief_of(library).past)) == ("month", ["2026-02-08.md"])
+        later = brief_of(library, now=NOW.replace(day=31))
+        assert (later.past_day, paths(later.past)) == ("year", [])
+        assert paths(brief_of(library, now=NOW + timedelta(days=0)).past) == ["2026-02-08.md"]
+    with vault_of(tmp_path, {"2026-02-08.md": "x", "2026-03-02.md": "y"}) as library:
+        week = brief_of(library, now=NOW.replace(day=9))
+        assert (week.past_day, paths(week.past)) == ("week", ["2026-03-02.md"])
+
+
+def test_a_leap_day_is_remembered_on_the_28th(tmp_path: Path) -> None:
+    with vault_of(tmp_path, {"2024-02-29.md": "x"}) as library:
+        assert paths(brief_of(library, now=NOW.replace(month=2, day=28)).past) == ["2024-02-29.md"]
+        assert paths(brief_of(library, now=NOW.replace(year=2028, month=2, day=28)).past) == []
+
+
+def test_of_the_changed_notes_those_without_links_and_what_they_name(tmp_path: Path) -> None:
+    notes = {
+        "Alone.md": "Ann Bell said that Green tea helps.\nGreen tea again.",
+        "Linked.md": "See [[Green tea]] and Ann Bell.",
+        "Green tea.md": "x",
+        "People/Ann Bell.md": "x",
+        "2026-03-08.md": "a daily note needs no link",
+        "Old.md": "Green tea",
+    }
+    ages = {"Alone.md": 0.1, "Linked.md": 0.2, "2026-03-08.md": 0.1}
+    with vault_of(tmp_path, notes, ages) as library:
+        found = brief_of(library)
+        assert paths(found.orphans) == ["Alone.md"]
+        assert [(each.path, each.line, each.target) for each in found.mentions.items] == [
+            ("Alone.md", 1, "People/Ann Bell.md"),
+            ("Alone.md", 1, "Green tea.md"),
+            ("Linked.md", 1, "People/Ann Bell.md"),
+        ]
+
+
+def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) -> None:
+    local = "---\nzkchat: local\n---\n- [ ] see the doctor 📅 2026-03-07\nGreen tea\n"
+    notes = {"Secret plan.md": local, "Open.md": "Secret plan and Green tea\n", "Green tea.md": "x"}
+    with vault_of(tmp_path, notes, dict.fromkeys(notes, 0.1)) as library:
+        assert "Secret plan.md" in repr(brief_of(library))
+        elsewhere = library.guarded_for(Located(on_this_machine=False))
+        assert "Secret" not in repr(brief_of(elsewhere))
+        assert "Secret plan.md" in repr(brief_of(library.guarded_for(Located(on_this_machine=True))))
+        # also one that became local after it was read
+        (file,) = tmp_path.rglob("Open.md")
+        file.write_text("---\nzkchat: local\n---\n- [ ] a secret\nGreen tea\n")
+        assert "Open.md" not in repr(brief_of(elsewhere))
+
+
+def test_an_empty_vault_has_an_empty_brief(tmp_path: Path) -> None:
+    with vault_of(tmp_path, {"Old.md": "x"}) as library:
+        assert brief_of(library).is_empty

@@ -1,0 +1,97 @@
+"""Questions for the tasks of a vault."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.unit.vault.catalog.test_questions import Names
+from zkchat.model.dates import Calendar
+from zkchat.vault.catalog.answers import answer_query
+from zkchat.vault.catalog.parser import parse_question
+
+CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "which", "has_period"),
+    [
+        ("Which tasks are due this week?", "due", True),
+        ("What are my overdue tasks?", "overdue", False),
+        ("overdue tasks", "overdue", False),
+        ("open tasks", "open", False),
+        ("Show my tasks", "open", False),
+        ("How many tasks are overdue?", "overdue", False),
+        ("What do I have to do today?", "due", True),
+        ("Welche Aufgaben sind diese Woche fällig?", "due", True),
+        ("überfällige Aufgaben", "overdue", False),
+        ("Was muss ich heute tun?", "due", True),
+        ("Quelles tâches sont en retard ?", "overdue", False),
+        ("Que dois-je faire aujourd'hui ?", "due", True),
+        ("¿Qué tareas están atrasadas?", "overdue", False),
+        ("¿Qué tengo que hacer hoy?", "due", True),
+        ("Quais tarefas estão atrasadas?", "overdue", False),
+        ("O que tenho que fazer hoje?", "due", True),
+        ("有哪些逾期的任务？", "overdue", False),
+        ("今天要做什么？", "due", True),
+        ("期限切れのタスク", "overdue", False),
+        ("今日やること", "due", True),
+    ],
+)
+def test_questions_for_tasks_are_known(text: str, which: str, has_period: bool) -> None:
+    query = parse_question(text, [], Names(), CALENDAR)
+    assert query
+    assert (query.kind, query.tasks, query.period is not None) == ("tasks", which, has_period)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the task of the roof?",
+        "What are the tasks of a treasurer?",
+        "What are tasks?",
+        "tasks",
+        "Which tasks did Ann get?",
+        "What should I do?",
+        "What should I do about the roof today?",
+        "When is the report due?",
+        "Is the shop open today?",
+        "Was ist heute?",
+        "Was habe ich heute gemacht?",
+        "Welche Aufgaben hat der Vorstand?",
+        "今天做了什么？",
+    ],
+)
+def test_other_questions_are_not_taken_for_them(text: str) -> None:
+    query = parse_question(text, [], Names(), CALENDAR)
+    assert query is None or query.kind != "tasks"
+
+
+def test_tasks_are_listed_with_their_places_the_earliest_first(tmp_path: Path) -> None:
+    notes = {
+        "Home.md": "- [ ] Paint 📅 2026-11-20\n- [x] Done 📅 2026-11-19\n- [ ] Sweep\n- [ ] Later 📅 2027-01-01",
+        "Work.md": "- [ ] Report 📅 2026-11-02\n- [ ] Call 📅 2026-11-18\n- [ ] Not yet 🛫 2026-12-01",
+    }
+    with library_of(tmp_path, notes) as library:
+
+        def answer(text: str) -> tuple[str, list[tuple[str | None, str]]]:
+            query = parse_question(text, [], Names(), CALENDAR)
+            assert query
+            found = answer_query(library, query, "", CALENDAR)
+            return found.heading, [(row.path, row.details) for row in found.rows]
+
+        heading, rows = answer("Which tasks are due this week?")
+        assert heading.startswith("2 tasks are due this week")
+        assert heading.endswith("1 more is overdue:")
+        assert rows == [
+            ("Work.md", "Call, due 2026-11-18, line 2"),
+            ("Home.md", "Paint, due 2026-11-20, line 1"),
+        ]
+        overdue = [("Work.md", "Report, due 2026-11-02, line 1")]
+        assert answer("overdue tasks") == ("1 task is overdue:", overdue)
+        heading, rows = answer("open tasks")
+        assert heading == "5 tasks are open, 1 of them overdue:"
+        assert rows[0] == overdue[0]
+        assert rows[-1] == ("Home.md", "Sweep, line 3")
+        assert answer("Which tasks are due tomorrow?")[0].startswith("No task is due tomorrow")

@@ -1,0 +1,496 @@
+"""Periods as the user types them, with a fixed clock: every form and phrase in the seven languages."""
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.lexicon.calendar_words import CALENDAR_WORDS
+from zkchat.lexicon.quantities import MONTHS, WEEKDAYS
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.vault.dates.expressions import describe_period, filter_period, of_period, parse_period, period_text
+
+MONDAY = Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))
+
+PHRASES = [
+    # en
+    ("today", "2026-11-16"),
+    ("yesterday", "2026-11-15"),
+    ("the day before yesterday", "2026-11-14"),
+    ("this-week", "2026-11-16 to 2026-11-22"),
+    ("last-week", "2026-11-09 to 2026-11-15"),
+    ("last-month", "2026-10-01 to 2026-10-31"),
+    ("this_year", "2026-01-01 to 2026-12-31"),
+    ("2026-W10", "2026-03-02 to 2026-03-08"),
+    ("2026-03", "2026-03-01 to 2026-03-31"),
+    ("March", "2026-03-01 to 2026-03-31"),
+    ("march-2025", "2025-03-01 to 2025-03-31"),
+    ("spring-2025", "2025-03-01 to 2025-05-31"),
+    ("Winter 2025", "2025-12-01 to 2026-02-28"),
+    ("8 March 2026", "2026-03-08"),
+    ("8 March", "2026-03-08"),
+    ("8th of March", "2026-03-08"),
+    ("March 8", "2026-03-08"),
+    ("March 8th, 2026", "2026-03-08"),
+    ("Sunday, 8 March 2026", "2026-03-08"),
+    ("on 8 March", "2026-03-08"),
+    ("2026-03-08", "2026-03-08"),
+    ("2026/3/8", "2026-03-08"),
+    ("20260308", "2026-03-08"),
+    ("8.3.2026", "2026-03-08"),
+    ("13/3/2026", "2026-03-13"),
+    ("3/13/2026", "2026-03-13"),
+    ("Q1 2026", "2026-01-01 to 2026-03-31"),
+    ("Q1", "2026-01-01 to 2026-03-31"),
+    ("2026-Q1", "2026-01-01 to 2026-03-31"),
+    ("first quarter of 2025", "2025-01-01 to 2025-03-31"),
+    ("last quarter", "2026-07-01 to 2026-09-30"),
+    ("the week before last", "2026-11-02 to 2026-11-08"),
+    ("the week of 8 March 2026", "2026-03-02 to 2026-03-08"),
+    ("three weeks ago", "2026-10-26 to 2026-11-01"),
+    ("3 days ago", "2026-11-13"),
+    ("a week ago", "2026-11-09 to 2026-11-15"),
+    ("two months ago", "2026-09-01 to 2026-09-30"),
+    ("a year ago", "2025-01-01 to 2025-12-31"),
+    ("last 7 days", "2026-11-09 to 2026-11-16"),
+    ("past month", "2026-10-16 to 2026-11-16"),
+    ("3d", "2026-11-13 to 2026-11-16"),
+    ("2w", "2026-11-02 to 2026-11-16"),
+    ("Monday", "2026-11-16"),
+    ("last Monday", "2026-11-09"),
+    ("next Friday", "2026-11-20"),
+    ("this Friday", "2026-11-20"),
+    ("Monday of last week", "2026-11-09"),
+    ("last weekend", "2026-11-14 to 2026-11-15"),
+    ("this weekend", "2026-11-21 to 2026-11-22"),
+    ("next week", "2026-11-23 to 2026-11-29"),
+    ("2025", "2025-01-01 to 2025-12-31"),
+    ("week 10", "2026-03-02 to 2026-03-08"),
+    ("week 10 of 2025", "2025-03-03 to 2025-03-09"),
+    ("early March", "2026-03-01 to 2026-03-10"),
+    ("end of last year", "2025-09-01 to 2025-12-31"),
+    ("March last year", "2025-03-01 to 2025-03-31"),
+    ("last March", "2026-03-01 to 2026-03-31"),
+    ("next March", "2027-03-01 to 2027-03-31"),
+    ("this December", "2026-12-01 to 2026-12-31"),
+    ("last summer", "2026-06-01 to 2026-08-31"),
+    ("summer of last year", "2025-06-01 to 2025-08-31"),
+    ("since Monday", "since 2026-11-09"),
+    ("since 3 weeks ago", "since 2026-10-26"),
+    ("before 2026", "before 2026-01-01"),
+    ("until March", "before 2026-04-01"),
+    ("after 8 March", "since 2026-03-09"),
+    ("between 3 and 10 May", "2026-05-03 to 2026-05-10"),
+    ("from March to May 2025", "2025-03-01 to 2025-05-31"),
+    ("between November and February", "2025-11-01 to 2026-02-28"),
+    ("3-10 May", "2026-05-03 to 2026-05-10"),
+    ("2026-03-01 to 2026-03-07", "2026-03-01 to 2026-03-07"),
+    ("2026-03-01..2026-03-07", "2026-03-01 to 2026-03-07"),
+    ("29 February", "2024-02-29"),
+    ("Feb 29", "2024-02-29"),
+    # de
+    ("heute", "2026-11-16"),
+    ("gestern", "2026-11-15"),
+    ("vorgestern", "2026-11-14"),
+    ("letzte Woche", "2026-11-09 to 2026-11-15"),
+    ("vorletzte Woche", "2026-11-02 to 2026-11-08"),
+    ("diesen Monat", "2026-11-01 to 2026-11-30"),
+    ("letzten Montag", "2026-11-09"),
+    ("am Montag", "2026-11-16"),
+    ("März 2025", "2025-03-01 to 2025-03-31"),
+    ("im März", "2026-03-01 to 2026-03-31"),
+    ("8. März 2026", "2026-03-08"),
+    ("am 8. März", "2026-03-08"),
+    ("8.3.", "2026-03-08"),
+    ("8.3.2026", "2026-03-08"),
+    ("vor drei Wochen", "2026-10-26 to 2026-11-01"),
+    ("vor einem Jahr", "2025-01-01 to 2025-12-31"),
+    ("seit Montag", "since 2026-11-09"),
+    ("seit dem 8. März", "since 2026-03-08"),
+    ("KW 10", "2026-03-02 to 2026-03-08"),
+    ("im Frühling 2025", "2025-03-01 to 2025-05-31"),
+    ("vom 3. bis 10. Mai", "2026-05-03 to 2026-05-10"),
+    ("zwischen dem 3. und 10. Mai", "2026-05-03 to 2026-05-10"),
+    ("in den letzten 7 Tagen", "2026-11-09 to 2026-11-16"),
+    ("Anfang März", "2026-03-01 to 2026-03-10"),
+    ("Ende letzten Jahres", "2025-09-01 to 2025-12-31"),
+    ("im März letzten Jahres", "2025-03-01 to 2025-03-31"),
+    ("Montag letzter Woche", "2026-11-09"),
+    ("letzte Woche Montag", "2026-11-09"),
+    ("1. Quartal 2026", "2026-01-01 to 2026-03-31"),
+    ("nächste Woche", "2026-11-23 to 2026-11-29"),
+    ("vor dem 8. März", "before 2026-03-08"),
+    # fr
+    ("aujourd'hui", "2026-11-16"),
+    ("hier", "2026-11-15"),
+    ("avant-hier", "2026-11-14"),
+    ("cette semaine", "2026-11-16 to 2026-11-22"),
+    ("la semaine dernière", "2026-11-09 to 2026-11-15"),
+    ("le mois dernier", "2026-10-01 to 2026-10-31"),
+    ("lundi dernier", "2026-11-09"),
+    ("le 8 mars 2026", "2026-03-08"),
+    ("le 8 mars", "2026-03-08"),
+    ("1er mars", "2026-03-01"),
+    ("en mars 2025", "2025-03-01 to 2025-03-31"),
+    ("il y a trois semaines", "2026-10-26 to 2026-11-01"),
+    ("les 7 derniers jours", "2026-11-09 to 2026-11-16"),
+    ("depuis lundi", "since 2026-11-09"),
+    ("depuis le 8 mars", "since 2026-03-08"),
+    ("du 3 au 10 mai", "2026-05-03 to 2026-05-10"),
+    ("entre le 3 et le 10 mai", "2026-05-03 to 2026-05-10"),
+    ("cette année", "2026-01-01 to 2026-12-31"),
+    ("l'année dernière", "2025-01-01 to 2025-12-31"),
+    ("au printemps 2025", "2025-03-01 to 2025-05-31"),
+    ("l'été dernier", "2026-06-01 to 2026-08-31"),
+    ("premier trimestre 2026", "2026-01-01 to 2026-03-31"),
+    ("début mars", "2026-03-01 to 2026-03-10"),
+    ("fin mars", "2026-03-21 to 2026-03-31"),
+    ("la semaine prochaine", "2026-11-23 to 2026-11-29"),
+    ("avant le 8 mars", "before 2026-03-08"),
+    ("mardi de la semaine dernière", "2026-11-10"),
+    # es
+    ("hoy", "2026-11-16"),
+    ("ayer", "2026-11-15"),
+    ("anteayer", "2026-11-14"),
+    ("esta semana", "2026-11-16 to 2026-11-22"),
+    ("la semana pasada", "2026-11-09 to 2026-11-15"),
+    ("el mes pasado", "2026-10-01 to 2026-10-31"),
+    ("el martes pasado", "2026-11-10"),
+    ("8 de marzo de 2026", "2026-03-08"),
+    ("el 8 de marzo", "2026-03-08"),
+    ("en marzo de 2025", "2025-03-01 to 2025-03-31"),
+    ("hace tres semanas", "2026-10-26 to 2026-11-01"),
+    ("los últimos 7 días", "2026-11-09 to 2026-11-16"),
+    ("desde el lunes", "since 2026-11-09"),
+    ("del 3 al 10 de mayo", "2026-05-03 to 2026-05-10"),
+    ("entre el 3 y el 10 de mayo", "2026-05-03 to 2026-05-10"),
+    ("este año", "2026-01-01 to 2026-12-31"),
+    ("el año pasado", "2025-01-01 to 2025-12-31"),
+    ("primavera de 2025", "2025-03-01 to 2025-05-31"),
+    ("el verano pasado", "2026-06-01 to 2026-08-31"),
+    ("a principios de marzo", "2026-03-01 to 2026-03-10"),
+    ("a finales de marzo", "2026-03-21 to 2026-03-31"),
+    ("antes del 8 de marzo", "before 2026-03-08"),
+    ("la próxima semana", "2026-11-23 to 2026-11-29"),
+    ("primer trimestre de 2026", "2026-01-01 to 2026-03-31"),
+    # pt
+    ("hoje", "2026-11-16"),
+    ("ontem", "2026-11-15"),
+    ("anteontem", "2026-11-14"),
+    ("esta semana", "2026-11-16 to 2026-11-22"),
+    ("semana passada", "2026-11-09 to 2026-11-15"),
+    ("o mês passado", "2026-10-01 to 2026-10-31"),
+    ("terça-feira passada", "2026-11-10"),
+    ("na terça", "2026-11-10"),
+    ("8 de março de 2026", "2026-03-08"),
+    ("no dia 8 de março", "2026-03-08"),
+    ("em março de 2025", "2025-03-01 to 2025-03-31"),
+    ("há três semanas", "2026-10-26 to 2026-11-01"),
+    ("nos últimos 7 dias", "2026-11-09 to 2026-11-16"),
+    ("desde segunda-feira", "since 2026-11-09"),
+    ("de 3 a 10 de maio", "2026-05-03 to 2026-05-10"),
+    ("entre 3 e 10 de maio", "2026-05-03 to 2026-05-10"),
+    ("este ano", "2026-01-01 to 2026-12-31"),
+    ("o ano passado", "2025-01-01 to 2025-12-31"),
+    ("primavera de 2025", "2025-03-01 to 2025-05-31"),
+    ("no início de março", "2026-03-01 to 2026-03-10"),
+    ("antes de 8 de março", "before 2026-03-08"),
+    ("próxima semana", "2026-11-23 to 2026-11-29"),
+    # zh
+    ("今天", "2026-11-16"),
+    ("昨天", "2026-11-15"),
+    ("前天", "2026-11-14"),
+    ("本周", "2026-11-16 to 2026-11-22"),
+    ("这周", "2026-11-16 to 2026-11-22"),
+    ("上周", "2026-11-09 to 2026-11-15"),
+    ("上上周", "2026-11-02 to 2026-11-08"),
+    ("这个月", "2026-11-01 to 2026-11-30"),
+    ("上个月", "2026-10-01 to 2026-10-31"),
+    ("上周一", "2026-11-09"),
+    ("周一", "2026-11-16"),
+    ("三月八日", "2026-03-08"),
+    ("3月8号", "2026-03-08"),
+    ("2026年3月8日", "2026-03-08"),
+    ("2025年3月", "2025-03-01 to 2025-03-31"),
+    ("去年三月", "2025-03-01 to 2025-03-31"),
+    ("三周前", "2026-10-26 to 2026-11-01"),
+    ("两个月前", "2026-09-01 to 2026-09-30"),
+    ("最近7天", "2026-11-09 to 2026-11-16"),
+    ("从周一以来", "since 2026-11-09"),
+    ("2025年春天", "2025-03-01 to 2025-05-31"),
+    ("5月3日到10日", "2026-05-03 to 2026-05-10"),
+    ("5月3日到5月10日", "2026-05-03 to 2026-05-10"),
+    ("3月初", "2026-03-01 to 2026-03-10"),
+    ("去年", "2025-01-01 to 2025-12-31"),
+    ("今年", "2026-01-01 to 2026-12-31"),
+    ("2025年", "2025-01-01 to 2025-12-31"),
+    ("2026年第1季度", "2026-01-01 to 2026-03-31"),
+    ("3月8日之前", "before 2026-03-08"),
+    ("上周末", "2026-11-14 to 2026-11-15"),
+    ("十一月十二日", "2026-11-12"),
+    # ja
+    ("今日", "2026-11-16"),
+    ("昨日", "2026-11-15"),
+    ("一昨日", "2026-11-14"),
+    ("今週", "2026-11-16 to 2026-11-22"),
+    ("先週", "2026-11-09 to 2026-11-15"),
+    ("先々週", "2026-11-02 to 2026-11-08"),
+    ("今月", "2026-11-01 to 2026-11-30"),
+    ("先月", "2026-10-01 to 2026-10-31"),
+    ("先週の金曜日", "2026-11-13"),
+    ("月曜日", "2026-11-16"),
+    ("3月8日", "2026-03-08"),
+    ("2026年3月8日", "2026-03-08"),
+    ("2025年3月", "2025-03-01 to 2025-03-31"),
+    ("三週間前", "2026-10-26 to 2026-11-01"),
+    ("2か月前", "2026-09-01 to 2026-09-30"),
+    ("月曜日から", "since 2026-11-09"),
+    ("3月8日以降", "since 2026-03-08"),
+    ("去年の夏", "2025-06-01 to 2025-08-31"),
+    ("2025年春", "2025-03-01 to 2025-05-31"),
+    ("去年", "2025-01-01 to 2025-12-31"),
+    ("来週", "2026-11-23 to 2026-11-29"),
+    ("第10週", "2026-03-02 to 2026-03-08"),
+    ("先週末", "2026-11-14 to 2026-11-15"),
+    ("5月3日から10日まで", "2026-05-03 to 2026-05-10"),
+    ("ここ7日間", "2026-11-09 to 2026-11-16"),
+    ("2026年第1四半期", "2026-01-01 to 2026-03-31"),
+    ("3月上旬", "2026-03-01 to 2026-03-10"),
+    ("3月8日まで", "before 2026-03-09"),
+]
+
+
+def parsed(text: str, calendar: Calendar = MONDAY) -> str | None:
+    period = parse_period(text, calendar)
+    return period_text(period) if period else None
+
+
+def on(day: str, first_weekday: int = 0) -> Calendar:
+    return Calendar(datetime.fromisoformat(f"{day}T12:00:00+00:00"), first_weekday)
+
+
+@pytest.mark.parametrize(("text", "period"), PHRASES)
+def test_a_phrase_names_days(text: str, period: str) -> None:
+    assert parsed(text) == period
+    assert parsed(text.upper()) == period
+    assert parsed(period) == period
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            " ",
+            "foo",
+            "12",
+            "8.3",
+            "5 apples",
+            "may I",
+            "2026-13-01",
+            "2026-02-30",
+            "2026-W54",
+            "31 June",
+            "week 60",
+        ),
+        *(
+            "3/8/2026",
+            "every Monday",
+            "Monday routine",
+            "0 days ago",
+            "Q5",
+            "x" * 100,
+            "9" * 50,
+            "last",
+            "the",
+            "since",
+        ),
+        *("今", "月", "13月", "32日", "after 9999-12-31", "before 0001-01-01"),
+    ],
+)
+def test_what_names_no_days_is_no_period(text: str) -> None:
+    assert parsed(text) is None
+
+
+@pytest.mark.parametrize("language", CALENDAR_WORDS)
+def test_every_month_and_weekday_of_a_language_is_known(language: str) -> None:
+    months = [parsed(f"{name} 2025") for name in MONTHS[language].split()]
+    assert [month and month[:7] for month in months] == [f"2025-{number:02}" for number in range(1, 13)]
+    weekdays = [parse_period(name, MONDAY) for name in WEEKDAYS[language].split()]
+    assert [each and each.first and each.first.weekday() for each in weekdays] == [*range(7)]
+
+
+@pytest.mark.parametrize(
+    ("first_weekday", "day", "this", "last"),
+    [
+        (0, "2026-11-15", "2026-11-09 to 2026-11-15", "2026-11-02 to 2026-11-08"),
+        (6, "2026-11-15", "2026-11-15 to 2026-11-21", "2026-11-08 to 2026-11-14"),
+        (5, "2026-11-15", "2026-11-14 to 2026-11-20", "2026-11-07 to 2026-11-13"),
+        (6, "2026-11-14", "2026-11-08 to 2026-11-14", "2026-11-01 to 2026-11-07"),
+    ],
+)
+def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: str, last: str) -> None:
+    assert parsed("this week", on(day, first_weekday)) == parsed("今週", on(day, first_weekday)) == this
+    assert parsed("last week", on(day, first_weekday)) == parsed("上周", on(day, first_weekday)) == last
+    assert parsed("2026-W46", on(day, first_weekday)) == "2026-11-09 to 2026-11-15", "weeks with a number are ISO's"
+
+
+@pytest.mark.parametrize(
+    ("day", "text", "period"),
+    [
+        ("2026-01-01", "yesterday", "2025-12-31"),
+        ("2026-01-01", "last month", "2025-12-01 to 2025-12-31"),
+        ("2026-01-01", "last quarter", "2025-10-01 to 2025-12-31"),
+        ("2026-01-01", "this week", "2025-12-29 to 2026-01-04"),
+        ("2026-01-01", "December", "2025-12-01 to 2025-12-31"),
+        ("2026-01-01", "1 January", "2026-01-01"),
+        ("2026-01-01", "2 January", "2025-01-02"),
+        ("2026-01-01", "winter", "2025-12-01 to 2026-02-28"),
+        ("2026-01-01", "2026-W01", "2025-12-29 to 2026-01-04"),
+        ("2026-12-31", "2026-W53", "2026-12-28 to 2027-01-03"),
+        ("2024-02-29", "a year ago", "2023-01-01 to 2023-12-31"),
+        ("2024-02-29", "since a year ago", "since 2023-02-28"),
+        ("2024-02-29", "29 February", "2024-02-29"),
+        ("2024-02-28", "29 February", "2020-02-29"),
+        ("2026-03-31", "since one month ago", "since 2026-02-28"),
+        ("2026-03-10", "last March", "2025-03-01 to 2025-03-31"),
+        ("2026-03-10", "March", "2026-03-01 to 2026-03-31"),
+        ("2026-11-14", "last weekend", "2026-11-07 to 2026-11-08"),
+        ("2026-11-15", "this weekend", "2026-11-14 to 2026-11-15"),
+        ("2026-11-18", "last Monday", "2026-11-16"),
+        ("2026-11-18", "this Monday", "2026-11-16"),
+        ("2026-11-18", "next Monday", "2026-11-23"),
+        ("2026-11-16", "this Sunday", "2026-11-22"),
+    ],
+)
+def test_ends_of_years_and_leap_days(day: str, text: str, period: str) -> None:
+    assert parsed(text, on(day)) == period
+
+
+@pytest.mark.parametrize(
+    ("zone", "at", "today", "yesterday"),
+    [
+        ("Pacific/Auckland", "2026-04-04T13:30:00+00:00", "2026-04-05", "2026-04-04"),  # summer time ends at 3
+        ("Pacific/Auckland", "2026-09-26T14:30:00+00:00", "2026-09-27", "2026-09-26"),  # and begins at 2
+        ("America/Los_Angeles", "2026-03-08T07:30:00+00:00", "2026-03-07", "2026-03-06"),
+        ("America/Los_Angeles", "2026-03-09T06:30:00+00:00", "2026-03-08", "2026-03-07"),  # a day of 23 hours
+        ("America/Los_Angeles", "2026-11-02T07:30:00+00:00", "2026-11-01", "2026-10-31"),  # a day of 25 hours
+        ("America/Los_Angeles", "2027-01-01T07:59:00+00:00", "2026-12-31", "2026-12-30"),
+    ],
+)
+def test_days_are_those_of_the_zone(zone: str, at: str, today: str, yesterday: str) -> None:
+    calendar = Calendar(datetime.fromisoformat(at).astimezone(ZoneInfo(zone)))
+    assert (parsed("today", calendar), parsed("yesterday", calendar)) == (today, yesterday)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "period"),
+    [
+        ("on", "2026-03-08", DayRange(date(2026, 3, 8), date(2026, 3, 9))),
+        ("during", "march", DayRange(date(2026, 3, 1), date(2026, 4, 1))),
+        ("after", "2026-03-08", DayRange(first=date(2026, 3, 8))),
+        ("after", "last-month", DayRange(first=date(2026, 10, 1))),
+        ("before", "2026-03-08", DayRange(end=date(2026, 3, 8))),
+        ("before", "2026", DayRange(end=date(2026, 1, 1))),
+        ("before", "0001-01-01", None),
+        ("after", "before 2026", None),
+        ("on", "8", None),
+    ],
+)
+def test_a_filter_lets_days_through(field: str, value: str, period: DayRange | None) -> None:
+    assert filter_period(field, value, MONDAY) == period
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("today", "today (2026-11-16)"),
+        ("since yesterday", "since yesterday (2026-11-15)"),
+        ("tomorrow", "tomorrow (2026-11-17)"),
+        ("last Friday", "on Friday (2026-11-13)"),
+        ("8 March", "on 2026-03-08"),
+        ("this week", "this week (since Monday 2026-11-16)"),
+        ("last month", "last month (2026-10-01 to 2026-10-31)"),
+        ("last 7 days", "in the last 7 days (since 2026-11-09)"),
+        ("March", "from 2026-03-01 to 2026-03-31"),
+        ("before 2026", "before 2026-01-01"),
+    ],
+)
+def test_a_period_is_described_for_people(text: str, words: str) -> None:
+    period = parse_period(text, MONDAY)
+    assert period
+    assert describe_period(period, MONDAY) == words
+
+
+days = st.dates()
+calendars = st.builds(Calendar, st.datetimes(timezones=st.just(UTC)), st.integers(0, 6))
+
+
+@settings(max_examples=50)
+@given(st.none() | days, st.none() | days, calendars)
+def test_what_is_shown_parses_back(first: date | None, end: date | None, calendar: Calendar) -> None:
+    if (first or end) and not (first and end and first >= end) and end != date.min:
+        period = DayRange(first, end)
+        assert parse_period(period_text(period), calendar) == period
+
+
+words = st.sampled_from(
+    [text for text, _ in PHRASES] + ["week 53", "3 April", "9999-12-31", "0001-01-01", "9999 days ago"]
+)
+
+
+@settings(max_examples=50)
+@given(words, calendars)
+def test_a_range_begins_before_it_ends_on_any_day(text: str, calendar: Calendar) -> None:
+    period = parse_period(text, calendar)
+    if period:
+        assert period.first is None or period.end is None or period.first < period.end
+        assert period.first or period.end
+        assert describe_period(period, calendar)
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=30) | st.lists(words, max_size=3).map(" ".join), calendars)
+def test_no_text_breaks_it(text: str, calendar: Calendar) -> None:
+    period = parse_period(text, calendar)
+    assert period is None or period.first is None or period.end is None or period.first < period.end
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "on"),
+    [
+        ("monday", "2026-11-09", "2026-11-16"),
+        ("Montag", "2026-11-09", "2026-11-16"),
+        ("星期一", "2026-11-09", "2026-11-16"),
+        ("this monday", "2026-11-16", "2026-11-16"),
+        ("last monday", "2026-11-09", "2026-11-09"),
+        ("sunday", "2026-11-15", "2026-11-15"),
+        ("since monday", "2026-11-09", "since 2026-11-09"),
+        ("after sunday", "2026-11-16", "since 2026-11-16"),
+        ("a month ago", "2026-10-16", "2026-10-01 to 2026-10-31"),
+    ],
+)
+def test_a_time_as_an_option_begins_where_it_does_after_since(text: str, since: str, on: str) -> None:
+    assert filter_period("after", text, MONDAY) == DayRange(date.fromisoformat(since))
+    period = filter_period("on", text, MONDAY)
+    assert period
+    assert period_text(period) == on
+    if " " not in text and text.isascii() and text != "Montag":
+        assert parse_period(f"since {text}", MONDAY) == DayRange(date.fromisoformat(since))
+
+
+@pytest.mark.parametrize(
+    ("text", "described"),
+    [
+        ("2026-03-08", "of 2026-03-08"),
+        ("last week", "of 2026-11-09 to 2026-11-15"),
+        ("before March", "from before 2026-03-01"),
+        ("since March", "from 2026-03-01 or later"),
+    ],
+)
+def test_a_period_is_read_after_notes(text: str, described: str) -> None:
+    period = parse_period(text, MONDAY)
+    assert period
+    assert of_period(period) == described

@@ -1,0 +1,203 @@
+"""Which time a question asks for, and which questions ask for none."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.retrieval.time_vault import rows
+from zkchat.model.dates import Calendar
+from zkchat.vault.dates.expressions import period_text
+from zkchat.vault.dates.question_time import TimeInQuestion
+from zkchat.vault.dates.questions import asks_for_own_writing, missing_day, time_in_question
+
+MONDAY = Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))
+
+
+def asked(text: str) -> TimeInQuestion | None:
+    return time_in_question(text, MONDAY, lambda name: name.lower() == "monday routine")
+
+
+@pytest.mark.parametrize(
+    ("text", "period", "topic"),
+    [
+        ("What did I write on 8 March?", "2026-03-08", ""),
+        ("What did I note about the compost on 8 March?", "2026-03-08", "compost"),
+        ("What did we decide in spring 2025?", "2025-03-01 to 2025-05-31", "decide"),
+        ("yesterday's standup", "2026-11-15", "standup"),
+        ("What did I do on Friday and on Saturday?", "2026-11-13 to 2026-11-14", ""),
+        ("Was habe ich seit Montag über Kompost geschrieben?", "since 2026-11-09", "Kompost"),
+        ("Qu'ai-je écrit sur le levain en mars 2025 ?", "2025-03-01 to 2025-03-31", "levain"),
+        ("¿Qué hice con la masa el martes pasado?", "2026-11-10", "masa"),
+        ("O que escrevi sobre a horta na semana passada?", "2026-11-09 to 2026-11-15", "horta"),
+        ("上周我写了关于堆肥的什么？", "2026-11-09 to 2026-11-15", "关于堆肥的 ？"),
+        ("Was haben wir im Februar beschlossen?", "2026-02-01 to 2026-02-28", "beschlossen"),
+        ("先月の会議", "2026-10-01 to 2026-10-31", "会議"),
+        ("compost after:2026-03-01 before:2026-04", "2026-03-01 to 2026-03-31", "compost"),
+        ('compost on:"8 March"', "2026-03-08", "compost"),
+    ],
+)
+def test_a_question_asks_for_a_period(text: str, period: str, topic: str) -> None:
+    found = asked(text)
+    assert found
+    assert found.period
+    assert (period_text(found.period), found.topic.rstrip("?")) == (period, topic)
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "asks_when"),
+    [
+        ("last meeting with Ann", "newest", False),
+        ("When did I last write about compost?", "newest", True),
+        ("When was the last time I met Ann?", "newest", True),
+        ("When did I last walk along the river?", "newest", True),
+        ("What was decided at our first meeting?", "oldest", False),
+        ("wann habe ich zuletzt über Kompost geschrieben", "newest", True),
+        ("dernière réunion avec Théo", "newest", False),
+        ("¿Cuándo escribí por última vez sobre el huerto?", "newest", True),
+        ("Quando escrevi pela última vez sobre a horta?", "newest", True),
+        ("我上次什么时候写了关于堆肥的笔记？", "newest", True),
+        ("最後に会議したのはいつですか", "newest", True),
+        ("最後の田中さんとの打ち合わせ", "newest", False),
+        ("田中さんとの最後の打ち合わせはいつ?", "newest", True),
+        ("最近的会议", "newest", False),
+    ],
+)
+def test_a_question_asks_for_the_newest_or_the_oldest(text: str, order: str, asks_when: bool) -> None:
+    found = asked(text)
+    assert found
+    assert (found.period, found.order, found.asks_when) == (None, order, asks_when)
+
+
+@pytest.mark.parametrize("text", [text for half, _, text in rows("time_words.tsv") if half == "dev"])
+def test_a_time_that_is_the_subject_is_none(text: str) -> None:
+    assert asked(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "hello", "the last of the Mohicans", 'What did I say about "last week"?', "x" * 401),
+        *("who is on call in week 49?", "bulbs that go into the ground in autumn, pointed end up"),
+        *(
+            "lamb's lettuce outdoors 20 August",
+            "is ten minutes of sun in the morning good",
+            "What comes on my Monday routine?",
+        ),
+        *("Compare what I wrote in March and in May", "on:breakfast", "section 8.3. of the contract"),
+    ],
+)
+def test_what_asks_for_no_time_is_left_alone(text: str) -> None:
+    assert asked(text) is None
+
+
+def test_of_the_world_it_is_not_certain_that_notes_are_meant() -> None:
+    world, own = asked("Who won the cup in March 2025?"), asked("What did I win in March 2025?")
+    assert world
+    assert own
+    assert (world.is_certain, own.is_certain) == (False, True)
+
+
+texts = st.text(max_size=60) | st.lists(
+    st.sampled_from(
+        [
+            "what",
+            "did",
+            "I",
+            "write",
+            "on",
+            "8",
+            "March",
+            "last",
+            "week",
+            "since",
+            "Monday",
+            "2026",
+            "三月",
+            "上周",
+            "写了",
+            "meeting",
+            "about",
+            "of",
+            "the",
+            "'",
+            '"',
+            "?",
+        ]
+    ),
+    max_size=12,
+).map(" ".join)
+
+
+@settings(max_examples=50)
+@given(texts)
+def test_no_question_breaks_it(text: str) -> None:
+    found = asked(text)
+    if found:
+        assert found.period or found.order
+        assert found.period is None or found.period.first or found.period.end
+        assert len(found.rest) <= len(text) + 1
+
+
+@pytest.mark.parametrize(
+    "text", ["《今日简史》是谁写的?", "今日简史是谁写的?", "最後の章は何だった?", "〈去年〉讲了什么?"]
+)
+def test_a_time_in_a_title_or_in_the_name_of_a_note_is_none(text: str) -> None:
+    assert time_in_question(text, MONDAY, lambda name: name == "今日简史") is None
+    assert time_in_question("今日写了什么?", MONDAY, lambda name: name == "今日简史")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "topic"),
+    [
+        ("What did I write on 30 February?", "30 February", ""),
+        ("What did I write about compost on April 31st?", "April 31st", "compost"),
+        ("What did I write on 29 February 2025?", "29 February 2025", ""),
+        ("What did I write on 2026-02-30?", "2026-02-30", ""),
+        ("Was habe ich am 31. Juni geschrieben?", "31. Juni", ""),
+        ("Qu'ai-je écrit le 30 février ?", "30 février", ""),
+        ("¿Qué escribí el 30 de febrero?", "30 de febrero", ""),
+        ("O que escrevi em 30 de fevereiro?", "30 de fevereiro", ""),
+        ("2月30日写了什么", "2月30日", ""),
+    ],
+)
+def test_a_day_that_does_not_exist_is_noticed(text: str, words: str, topic: str) -> None:
+    found = missing_day(text, MONDAY)
+    assert found
+    assert (found.words, found.topic.rstrip("?")) == (words, topic)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did I write on 29 February?",
+        "What did I write on 31 March?",
+        "Who said “see you on 30 February” in my notes?",
+        "What is 30 February?",
+        "2月28日写了什么",
+    ],
+)
+def test_other_days_exist(text: str) -> None:
+    assert missing_day(text, MONDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_own"),
+    [
+        ("When did I last write about the pump?", True),
+        ("What have we written on pumps?", True),
+        ("Was habe ich über die Pumpe geschrieben?", True),
+        ("Qu'ai-je écrit sur la pompe ?", True),
+        ("¿Qué escribí sobre la bomba?", True),
+        ("O que escrevi sobre a bomba?", True),
+        ("关于水泵我写了什么", True),
+        ("ポンプについて書いたこと", True),
+        ("Who wrote the manual of the pump?", False),
+        ("Which pump did I buy?", False),
+        ("Wer hat das Handbuch geschrieben?", False),
+        ("谁写了这本书?", False),
+    ],
+)
+def test_what_the_user_wrote_is_asked_for(text: str, is_own: bool) -> None:
+    assert asks_for_own_writing(text) is is_own

@@ -1,0 +1,198 @@
+"""Files besides notes in the index: canvases, and PDFs whose text comes later."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.extracted import PagesByPath
+from tests.support.libraries import Located
+from zkchat.errors import NoteNotFound, NoteUnreadable
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.note import Link, Missing, Resolved
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault import graph
+from zkchat.vault.library import Library, LibraryOptions
+
+CARD = '{{"nodes":[{{"id":"a","type":"text","text":"{}","x":0,"y":0,"width":9,"height":9}}]{}}}'
+FILE = '{"nodes":[{"id":"a","type":"file","file":"%s","x":0,"y":0,"width":9,"height":9}]}'
+
+
+class Vault:
+    def __init__(self, folder: Path, index: SqliteNoteIndex) -> None:
+        self.folder, self.index = folder, index
+        self.time = 1_000
+        self.extracted = PagesByPath()
+        self.write("Note.md", "# Note\n\n[[Board.canvas#Card]] [[paper.pdf#page=2]] [[paper.pdf#page=9]]\n")
+        self.write("Board.canvas", CARD.format("# Card\\n\\nThe wombat digs. #dig", ""))
+        self.write("paper.pdf", "%PDF")
+
+    def write(self, path: str, text: str) -> None:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        self.time += 1
+        os.utime(file, (self.time, self.time))  # long ago, so that it counts as settled
+
+    def library(self, *, reads_pdfs: bool = True, local_only: tuple[str, ...] = ()) -> Library:
+        files = VaultFiles(self.folder, exclude=(), max_note_bytes=10_000)
+        options = LibraryOptions(extracted=self.extracted if reads_pdfs else None, local_only=local_only)
+        library = Library.over(files, self.index, options=options)
+        library.refresh()
+        return library
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        yield Vault(tmp_path / "vault", index)
+
+
+def anchors_found(library: Library) -> dict[str, bool]:
+    found = {link.link.text: link.resolution for link in library.links_from("Note.md")}
+    return {text: each.anchor_found for text, each in found.items() if isinstance(each, Resolved)}
+
+
+def test_lists_and_counts_of_notes_are_those_of_notes_alone(vault: Vault) -> None:
+    library = vault.library()
+    assert [row.path for row in library.notes()] == ["Note.md"]
+    assert [row.path for row in library.indexed()] == ["Board.canvas", "Note.md", "paper.pdf"]
+    assert (library.counts().notes, library.counts().attachments, library.note_count()) == (1, 2, 1)
+    assert library.tags() == {"dig": ["Board.canvas"]}
+    assert graph.orphans(library) == []
+    assert library.names("Board.canvas") == ("Board", "Board.canvas")
+    assert library.link_to("Board.canvas") == "[[Board.canvas]]"
+    assert isinstance(library.resolve(Link(text="[[Board]]", target="Board")), Missing)
+
+
+def test_a_pdf_is_found_by_its_name_until_its_text_is_there(vault: Vault) -> None:
+    library = vault.library()
+    assert library.search("paper")[0].path == "paper.pdf"
+    with pytest.raises(NoteUnreadable, match="not been extracted yet"):
+        library.read("paper.pdf")
+    generation = library.generation()
+    assert (library.refresh().changed, library.generation()) == (0, generation)  # waiting changes nothing
+    assert anchors_found(library)["[[paper.pdf#page=9]]"]
+
+    vault.extracted.texts["paper.pdf"] = ExtractedText(pages=("Quokkas smile.", "Numbats do not."))
+    assert library.refresh().changed == 1
+    assert [(hit.path, hit.heading_path) for hit in library.search("numbats")] == [("paper.pdf", ("Page 2",))]
+    assert "Numbats" in library.section("paper.pdf", "page=2")
+    assert "Quokkas" not in library.section("paper.pdf", "page=2")
+    assert anchors_found(library) == {
+        "[[Board.canvas#Card]]": True,
+        "[[paper.pdf#page=2]]": True,
+        "[[paper.pdf#page=9]]": False,
+    }
+    generation = library.generation()
+    assert (library.refresh().changed, library.generation()) == (0, generation)
+
+
+def test_a_pdf_that_cannot_be_read_is_one_warning(vault: Vault) -> None:
+    vault.extracted.texts["paper.pdf"] = ExtractedText(trouble="It is encrypted.")
+    library = vault.library()
+    assert [(warning.path, warning.text) for warning in library.warnings()] == [("paper.pdf", "It is encrypted.")]
+    with pytest.raises(NoteUnreadable, match="It is encrypted"):
+        library.read("paper.pdf")
+
+
+def test_without_a_program_that_reads_them_pdfs_are_attachments_again(vault: Vault) -> None:
+    vault.extracted.texts["paper.pdf"] = ExtractedText(pages=("Quokkas smile.",))
+    assert vault.library().search("quokkas")
+    without = vault.library(reads_pdfs=False)
+    assert without.search("quokkas") == []
+    assert "paper.pdf" in {row.path for row in without.files()}
+    assert "paper.pdf" not in {row.path for row in without.indexed()}
+    assert (without.counts().notes, without.counts().attachments) == (1, 2)
+    assert vault.library().search("quokkas")
+
+
+def test_a_canvas_is_read_again_when_it_changes_and_forgotten_when_it_is_gone(vault: Vault) -> None:
+    library = vault.library()
+    assert library.section("Board.canvas", "Card") == "# Card\n\nThe wombat digs. #dig\n"
+    assert library.read_raw("Board.canvas").startswith('{"nodes"')
+    vault.write("Board.canvas", CARD.format("The echidna digs too.", ""))
+    assert library.refresh().changed == 1
+    assert [hit.path for hit in library.search("echidna")] == ["Board.canvas"]
+    (vault.folder / "Board.canvas").unlink()
+    assert library.refresh().removed == 1
+    assert library.search("echidna") == []
+    with pytest.raises(NoteNotFound):
+        library.read("Board.canvas")
+
+
+def test_the_section_of_a_card_ends_with_the_card(vault: Vault) -> None:
+    other = {"id": "b", "type": "text", "text": "The numbat sleeps.", "x": 0, "y": 99, "width": 9, "height": 9}
+    vault.write("Two.canvas", CARD.format("# Card\\n\\nThe wombat digs.", "").replace("]}", f",{json.dumps(other)}]}}"))
+    library = vault.library()
+    assert "numbat" in library.section("Two.canvas")
+    assert library.section("Two.canvas", "Card") == "# Card\n\nThe wombat digs.\n"
+
+
+def test_the_file_of_a_node_is_its_very_path(vault: Vault) -> None:
+    vault.write("a/Board.canvas", FILE % "Sub/Note.md")
+    library = vault.library()
+    (link,) = library.links_from("a/Board.canvas")
+    assert isinstance(link.resolution, Missing)
+    assert ("a/Board.canvas", "Sub/Note.md") not in library.edges()
+    vault.write("Sub/Note.md", "")
+    library.refresh()
+    assert [link.source for link in library.links_to("Sub/Note.md")] == ["a/Board.canvas"]
+    assert ("a/Board.canvas", "Sub/Note.md") in library.edges()
+
+
+def test_a_canvas_is_as_private_as_its_folder_or_its_own_word(vault: Vault) -> None:
+    vault.write("Diary/Board.canvas", CARD.format("The wombat is shy.", ""))
+    vault.write("Marked.canvas", '{\n"zkchat": "local",\n' + CARD.format("The wombat is sly.", "")[1:])
+    vault.write("Secret.md", "---\nzkchat: local\n---\nThe wombat snores.\n")
+    vault.write("Shows.canvas", FILE % "Secret.md")
+    elsewhere = vault.library(local_only=("Diary",)).guarded_for(Located(False))
+    assert vault.index.private() == {"Marked.canvas": "local", "Secret.md": "local"}
+    assert {hit.path for hit in elsewhere.search("wombat")} == {"Board.canvas"}
+    for path in ("Diary/Board.canvas", "Marked.canvas"):
+        with pytest.raises(NoteNotFound):
+            elsewhere.read(path)
+    assert "snores" not in elsewhere.section("Shows.canvas")
+    (link,) = elsewhere.links_from("Shows.canvas")
+    assert link.resolution is None
+
+
+def test_a_canvas_that_is_gone_is_shown_to_no_model_any_more(vault: Vault) -> None:
+    guarded = vault.library().guarded_for(Located(False))
+    assert [hit.path for hit in guarded.search("wombat")] == ["Board.canvas"]
+    (vault.folder / "Board.canvas").unlink()
+    assert guarded.search("wombat") == []
+
+
+def test_a_vault_of_canvases_alone_is_not_empty(vault: Vault) -> None:
+    library = vault.library()
+    assert not library.is_empty()
+    (vault.folder / "Note.md").unlink()
+    library.refresh()
+    assert (library.note_count(), library.is_empty()) == (0, False)
+    for name in ("Board.canvas", "paper.pdf"):
+        (vault.folder / name).unlink()
+    library.refresh()
+    assert library.is_empty()
+
+
+def test_broken_links_of_a_canvas_are_told_and_not_repaired(vault: Vault) -> None:
+    from zkchat.vault.broken_links import broken_links
+
+    vault.write("Odd.canvas", FILE % "Notes/Note.md")
+    found = [each for each in broken_links(vault.library()) if each.source == "Odd.canvas"]
+    assert [(each.link.text, each.repairs) for each in found] == [("[[Notes/Note.md]]", ())]
+
+
+def test_a_refresh_counts_notes_alone(vault: Vault) -> None:
+    library = vault.library()
+    assert library.refresh().notes == 1
+    vault.write("Other.md", "")
+    vault.write("New.canvas", "{}")
+    assert (library.refresh().notes, library.refresh().notes) == (2, 2)
+    (vault.folder / "Board.canvas").unlink()
+    assert (library.refresh().notes, library.refresh().notes) == (2, 2)

@@ -1,0 +1,563 @@
+"""Embedding by a server: only what is new, only what may be sent, and searches that never wait for it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+from threading import enumerate as enumerate_threads
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.support.embedders import RecordingEmbedder, StaticEmbedder
+from tests.support.in_memory_files import MemoryFiles
+from tests.support.waiting import eventually
+from zkchat.errors import ProviderError, StorageFull, TextRefused
+from zkchat.model.prompt import ModelInfo
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.vault.indexing import background_embedding, embedding_work
+from zkchat.vault.library import Library, LibraryOptions
+from zkchat.vault.search.similarity import packed
+from zkchat.vault.search.vectors import VectorSearch
+
+NOTES = {"a": "# A\n\napples", "b": "# B\n\nbread", "c": "# C\n\ncider"}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteNoteIndex]:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def files() -> MemoryFiles:
+    return MemoryFiles(**NOTES)
+
+
+@pytest.fixture
+def server() -> RecordingEmbedder:
+    return RecordingEmbedder()
+
+
+STATIC = StaticEmbedder()
+
+
+def library(
+    files: MemoryFiles,
+    index: SqliteNoteIndex,
+    embedder: RecordingEmbedder,
+    *former: RecordingEmbedder,
+    local_only: Sequence[str] = (),
+    seconds: float = 20.0,
+) -> Library:
+    known = {each.name: each for each in former}
+    vectors = VectorSearch(index.vectors, embedder, base=STATIC, former=known.get, query_seconds=seconds)
+    made = Library.over(files, index, vectors, options=LibraryOptions(local_only=local_only))
+    made.refresh()
+    return made
+
+
+def embed_all(made: Library) -> None:
+    made.embed()
+    made.embed_by_server()
+
+
+def active_method(made: Library) -> str:
+    progress = made.embedding_progress()
+    assert progress
+    return progress.active_method
+
+
+def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
+    """By digest."""
+    stored = index.vectors.read(method)
+    found: dict[bytes, bytes] = {}
+    for block in stored.blocks if stored else ():
+        for place in range(len(block.digests) // 16):
+            start = block.start + place * stored.vector_bytes  # type: ignore[union-attr]
+            digest = block.digests[16 * place : 16 * place + 16]
+            assert digest not in found
+            found[digest] = bytes(stored.data[start : start + stored.vector_bytes])  # type: ignore[union-attr]
+    return found
+
+
+def test_a_passage_is_embedded_with_the_title_of_its_note(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    embed_all(library(files, index, server))
+    assert sorted(server.texts) == ["A\n# A\n\napples", "B\n# B\n\nbread", "C\n# C\n\ncider"]
+
+
+def test_a_note_that_moved_or_came_back_and_text_that_stands_twice_are_not_embedded_again(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    made = library(files, index, server)
+    embed_all(made)
+    count = len(server.texts)
+    files.rename("a.md", "deep/other.md")
+    files.remove("b.md")
+    files.write("copy of c.md", files.notes["c.md"])
+    made.refresh()
+    embed_all(made)
+    files.write("b.md", NOTES["b"])
+    made.rebuild()
+    embed_all(made)
+    assert len(server.texts) == count
+    files.write("b.md", "# B\n\nbread\n\n# B2\n\nbuns")
+    made.refresh()
+    embed_all(made)
+    assert server.texts[count:] == ["B\n# B2\n\nbuns"]
+
+
+def test_the_former_vectors_are_searched_until_the_new_ones_are_complete(
+    files: MemoryFiles, index: SqliteNoteIndex
+) -> None:
+    one, two = RecordingEmbedder("one"), RecordingEmbedder("two", batch_size=1)
+    made = library(files, index, one)
+    made.embed()
+    assert active_method(made) == "static"
+    made.embed_by_server()
+    assert active_method(made) == "one"
+    made = library(files, index, two, one)
+    made.embed_by_server(lambda done: done < 2)
+    made.search("pears")
+    assert (active_method(made), one.questions, two.questions) == ("one", ["pears"], [])
+    made = library(files, index, two, one)  # after a restart
+    files.write("d.md", "# D\n\ndates")
+    made.refresh()
+    made.embed_by_server(lambda done: done < 1 or len(two.texts) < 3)
+    assert one.texts[-1] == "D\n# D\n\ndates"
+    assert active_method(made) == "one"
+    embed_all(made)
+    made.search("pears")
+    assert (active_method(made), two.questions) == ("two", ["pears"])
+
+
+def test_without_the_former_model_static_vectors_are_searched_until_the_new_ones_are_complete(
+    files: MemoryFiles, index: SqliteNoteIndex
+) -> None:
+    embed_all(library(files, index, RecordingEmbedder("one")))
+    made = library(files, index, RecordingEmbedder("two"))
+    made.embed_by_server(lambda _: False)
+    assert active_method(made) == "static"
+
+
+def test_switching_back_costs_only_what_changed_meanwhile(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    one, two = RecordingEmbedder("one"), RecordingEmbedder("two")
+    embed_all(library(files, index, one))
+    embed_all(library(files, index, two, one))
+    files.write("d.md", "# D\n\ndates")
+    count = len(one.texts)
+    made = library(files, index, one, two)
+    embed_all(made)
+    assert one.texts[count:] == ["D\n# D\n\ndates"]
+    assert active_method(made) == "one"
+
+
+def test_who_wants_no_server_any_more_asks_it_nothing(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    one = RecordingEmbedder("one")
+    embed_all(library(files, index, one))
+    made = library(files, index, STATIC, one)
+    made.search("pears")
+    assert one.questions == []
+    embed_all(made)
+    assert index.vectors.active() == "static"
+
+
+def test_vectors_of_passages_that_are_gone_are_bounded(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_work, "_MIN_GARBAGE", 10)
+    made = library(files, index, server)
+    for number in range(40):
+        files.write("a.md", f"# A\n\napples {number}")
+        made.refresh()
+        embed_all(made)
+        assert len(vectors_of(index, "server")) <= 3 + 10
+    count = len(server.texts)
+    files.write("a.md", "# A\n\napples 38")  # among the last ones
+    made.refresh()
+    embed_all(made)
+    assert len(server.texts) == count
+
+
+def test_small_blocks_are_joined(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_work, "_MAX_SMALL_BLOCKS", 5)
+    made = library(files, index, server)
+    for number in range(9):
+        files.write("a.md", f"# A\n\napples {number}")
+        made.refresh()
+        embed_all(made)
+    stored = index.vectors.read("server")
+    assert stored
+    assert len(stored.blocks) <= 6
+    assert len(vectors_of(index, "server")) == 11
+
+
+def test_of_many_former_models_the_last_two_are_kept(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    for number in range(5):
+        embed_all(library(files, index, RecordingEmbedder(f"model {number}")))
+    assert {*index.vectors.methods()} == {"static", "model 2", "model 3", "model 4"}
+
+
+def test_a_vector_that_changed_on_disk_is_made_again(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, tmp_path: Path
+) -> None:
+    made = library(files, index, server)
+    embed_all(made)
+    wanted = vectors_of(index, "server")
+    (file,) = [each for each in tmp_path.glob("*.vectors") if b"server" in each.read_bytes()[:64]]
+    content = bytearray(file.read_bytes())
+    content[-20] ^= 1
+    file.write_bytes(content)
+    made = library(files, index, server)
+    made.embed_in_background()
+    eventually(lambda: vectors_of(index, "server") == wanted)
+    made.close()
+
+
+@pytest.mark.parametrize("damage", ["changed", "cut", "gone", "no file"])
+def test_damaged_vectors_leave_the_search_and_are_made_again(
+    files: MemoryFiles, index: SqliteNoteIndex, tmp_path: Path, damage: str
+) -> None:
+    made = library(files, index, STATIC)
+    made.embed()
+    wanted = vectors_of(index, "static")
+    (file,) = tmp_path.glob("*.vectors")
+    content = file.read_bytes()
+    made.search("apples")
+    match damage:
+        case "changed":
+            file.write_bytes(content[:60] + bytes(len(content) - 60))
+        case "cut":
+            file.write_bytes(content[: len(content) // 2])
+        case "gone":
+            file.unlink()
+        case _:
+            file.write_bytes(b"")
+    assert [passage.path for passage in made.search("apples")] == ["a.md"]
+    made = library(files, index, STATIC)
+    assert [passage.path for passage in made.search("apples")] == ["a.md"]
+    made.embed()
+    assert vectors_of(index, "static") == wanted
+    assert [passage.path for passage in made.search("apples")][:1] == ["a.md"]
+
+
+def test_a_text_that_the_model_refuses_keeps_no_other_from_its_vector(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    def refuse(texts: Sequence[str]) -> None:
+        if any("bread" in text for text in texts):
+            raise TextRefused("Too long.")
+
+    server.before = refuse
+    made = library(files, index, server)
+    embed_all(made)
+    assert active_method(made) == "server"
+    embed_all(made)
+    assert sorted(server.texts) == ["A\n# A\n\napples", "C\n# C\n\ncider"]
+    assert sorted(map(any, vectors_of(index, "server").values())) == [False, True, True]
+
+
+# --- privacy ---
+
+
+LOCAL = "---\nzkchat: local\n---\n"
+
+
+def test_passages_of_local_notes_go_to_no_server_elsewhere(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
+    files.write("never.md", "---\nzkchat: never\n---\n# Never\n\ngrey door")
+    files.write("Journal/day.md", "# Day\n\nblue door")
+    elsewhere, here = RecordingEmbedder("elsewhere", on_this_machine=False), RecordingEmbedder("here")
+    made = library(files, index, elsewhere, local_only=["Journal"])
+    embed_all(made)
+    assert sorted(elsewhere.texts) == ["A\n# A\n\napples", "B\n# B\n\nbread", "C\n# C\n\ncider"]
+    progress = made.embedding_progress()
+    assert progress
+    assert (progress.done, progress.total, progress.active_method) == (3, 3, "elsewhere")
+    embed_all(library(files, index, here, local_only=["Journal"]))
+    assert {"Secret\n# Secret\n\ncrimson door", "Day\n# Day\n\nblue door"} <= {*here.texts}
+    assert not any("grey" in text for text in here.texts)
+
+
+def test_a_note_that_became_local_since_it_was_indexed_is_not_sent(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    elsewhere = RecordingEmbedder(on_this_machine=False, batch_size=1)
+    made = library(files, index, elsewhere)
+
+    def mark(_: Sequence[str]) -> None:
+        files.write("c.md", f"{LOCAL}# C\n\ncider")
+
+    elsewhere.before = mark
+    embed_all(made)
+    assert sorted(elsewhere.texts) == ["A\n# A\n\napples", "B\n# B\n\nbread"]
+
+
+def test_a_note_that_became_local_keeps_its_vectors_and_is_not_sent_again(
+    files: MemoryFiles, index: SqliteNoteIndex
+) -> None:
+    elsewhere = RecordingEmbedder(on_this_machine=False)
+    made = library(files, index, elsewhere)
+    embed_all(made)
+    count, wanted = len(elsewhere.texts), vectors_of(index, "server")
+    files.write("c.md", f"{LOCAL}# C\n\ncider and more")
+    made.refresh()
+    embed_all(made)
+    assert len(elsewhere.texts) == count
+    assert vectors_of(index, "server") == wanted
+    assert active_method(made) == "server"
+
+
+def test_a_former_model_elsewhere_gets_no_local_notes_either(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    former = RecordingEmbedder("former", on_this_machine=False)
+    embed_all(library(files, index, former))
+    files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
+    files.write("d.md", "# D\n\ndates")
+    embed_all(library(files, index, RecordingEmbedder("new"), former))
+    assert former.texts[3:] == ["D\n# D\n\ndates"]
+
+
+def test_text_that_stands_in_a_local_note_and_in_another_is_sent_for_the_other(
+    files: MemoryFiles, index: SqliteNoteIndex
+) -> None:
+    files.write("0 first.md", f"{LOCAL}# A\n\napples")
+    elsewhere = RecordingEmbedder(on_this_machine=False)
+    embed_all(library(files, index, elsewhere))
+    assert elsewhere.texts.count("A\n# A\n\napples") == 1
+
+
+class Located:
+    def __init__(self, *, on_this_machine: bool) -> None:
+        self.info = ModelInfo(provider="x", id="y", on_this_machine=on_this_machine)
+
+
+@pytest.mark.parametrize("has_local", [True, False])
+def test_what_a_model_asks_that_may_have_read_local_notes_goes_to_no_server_elsewhere(
+    files: MemoryFiles, index: SqliteNoteIndex, has_local: bool
+) -> None:
+    if has_local:
+        files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
+    elsewhere = RecordingEmbedder(on_this_machine=False)
+    made = library(files, index, elsewhere)
+    embed_all(made)
+    made.guarded_for(Located(on_this_machine=True)).search("crimson")
+    assert elsewhere.questions == ([] if has_local else ["crimson"])
+    made.guarded_for(Located(on_this_machine=False)).search("apples")
+    assert elsewhere.questions[-1:] == ["apples"]
+
+
+class Synonyms(StaticEmbedder):
+    """To which a hue is a door, and a meal is bread."""
+
+    def direction(self, text: str) -> NDArray[np.float32]:
+        vector = np.zeros(self.dimensions, dtype=np.float32)
+        for place, words in enumerate((("hue", "door"), ("meal", "bread"))):
+            vector[place] = any(word in text for word in words)
+        return vector
+
+
+def test_what_a_model_asks_that_may_have_read_local_notes_goes_to_a_server_on_this_machine(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
+    made = library(files, index, server)
+    embed_all(made)
+    made.guarded_for(Located(on_this_machine=True)).search("crimson")
+    assert server.questions == ["crimson"]
+
+
+def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    files.write("secret.md", f"{LOCAL}# Secret\n\ncrimson door")
+    elsewhere = RecordingEmbedder(on_this_machine=False)
+    made = Library.over(files, index, VectorSearch(index.vectors, elsewhere, base=Synonyms(), query_seconds=20))
+    made.refresh()
+    embed_all(made)
+    assert [(passage.path, passage.why) for passage in made.search("hue")] == [("secret.md", "meaning")]
+    # Both kinds of vectors count, so that a note which only one kind finds is found.
+    assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
+
+
+def test_an_index_that_was_begun_anew_is_searched_by_its_own_sections(index: SqliteNoteIndex) -> None:
+    files = MemoryFiles(a="# A\n\na door", b="# B\n\nbread", c="# C\n\ncider")
+    made = Library.over(files, index, VectorSearch(index.vectors, Synonyms()))
+    made.refresh()
+    made.embed()
+    assert [passage.path for passage in made.search("hue")] == ["a.md"]
+    files.write("a.md", "# A\n\nbread")
+    files.write("b.md", "# B\n\na door")
+    index.reset()  # whoever did it, the numbers of sections now mean others
+    made.refresh()
+    made.embed()
+    assert [passage.path for passage in made.search("hue")] == ["b.md"]
+
+
+# --- a server that is away ---
+
+
+def away(_: Sequence[str]) -> None:
+    raise ProviderError("Nobody answers at the address.")
+
+
+def test_searches_go_on_without_a_server_that_is_away_and_say_so_once(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    made = library(files, index, server)
+    embed_all(made)
+    server.before = away
+    assert [passage.path for passage in made.search("apples")][:1] == ["a.md"]
+    assert "Nobody answers at the address." in made.embedding_notice()
+    made.search("bread")
+    assert made.embedding_notice() == ""
+
+
+def test_a_question_does_not_wait_for_a_slow_server_and_its_vector_is_there_the_next_time(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    made = library(files, index, server, seconds=0.0)
+    embed_all(made)
+    answer = Event()
+    server.before = lambda _: (answer.wait(20), None)[1]
+    assert [passage.path for passage in made.search("apples")][:1] == ["a.md"]
+    assert server.questions == []
+    answer.set()
+    eventually(lambda: server.questions == ["apples"])
+    eventually(lambda: "zkchat-question" not in {thread.name for thread in enumerate_threads()})
+    made.search("apples")
+    assert server.questions == ["apples"]
+
+
+def test_the_vector_of_a_question_is_asked_for_once(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    made = library(files, index, server)
+    embed_all(made)
+    for _ in range(3):
+        made.search("apples and cider")
+    assert server.questions == ["apples and cider"]
+
+
+def test_after_a_failure_no_question_waits_for_a_while(files: MemoryFiles, index: SqliteNoteIndex) -> None:
+    server, now = RecordingEmbedder(), [0.0]
+    vectors = VectorSearch(index.vectors, server, base=STATIC, query_seconds=20, clock=lambda: now[0])
+    made = Library.over(files, index, vectors)
+    made.refresh()
+    embed_all(made)
+    attempts: list[str] = []
+
+    def fail(texts: Sequence[str]) -> None:
+        attempts.extend(texts)
+        raise ProviderError("Away.")
+
+    server.before = fail
+    made.search("apples")
+    made.search("bread")
+    assert attempts == ["apples"]
+    now[0] = 16.0
+    made.search("bread")
+    assert attempts == ["apples", "bread"]
+
+
+def test_static_vectors_that_are_not_complete_do_not_stand_in_for_a_server(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    made = library(files, index, server)
+    made.embed_by_server()
+    server.before = away
+    asked = STATIC.questions[:]
+    assert [passage.path for passage in made.search("apples")] == ["a.md"]
+    assert STATIC.questions == asked
+
+
+def test_static_vectors_that_say_nothing_of_some_passage_stand_in_for_a_server(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    made = Library.over(files, index, VectorSearch(index.vectors, server, base=Synonyms(), query_seconds=20))
+    made.refresh()
+    embed_all(made)
+    server.before = away
+    assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
+
+
+def test_in_the_background_a_server_that_comes_back_is_asked_again(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_embedding, "_FIRST_PAUSE", 0.01)
+    server.before = away
+    made = library(files, index, server)
+    made.embed_in_background()
+    eventually(made.embedding_notice)
+    assert made.embedding_notice() == ""
+    server.before = lambda _: None
+    eventually(lambda: active_method(made) == "server")
+    eventually(lambda: (found := made.embedding_progress()) and (found.done, found.problem) == (3, ""))
+    made.close()
+
+
+def test_while_a_server_is_away_changed_notes_get_static_vectors(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
+) -> None:
+    server.before = away
+    made = library(files, index, server)
+    made.embed_in_background()
+    eventually(made.embedding_notice)
+    files.write("d.md", "# D\n\ndates")
+    made.refresh()
+    made.embed_in_background()
+    eventually(lambda: len(vectors_of(index, "static")) == 4)
+    made.close()
+
+
+def test_closing_waits_for_no_server(files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder) -> None:
+    asked, answer = Event(), Event()
+
+    def hang(_: Sequence[str]) -> None:
+        asked.set()
+        answer.wait(20)
+
+    server.before = hang
+    made = library(files, index, server)
+    made.embed_in_background()
+    assert asked.wait(20)
+    made.close()
+    assert "zkchat-vectors" not in {thread.name for thread in enumerate_threads()}
+    answer.set()
+    assert vectors_of(index, "server") == {}
+
+
+def test_a_disk_without_room_ends_the_background_work_and_leaves_the_search(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageFull("No room.")
+
+    made = library(files, index, server)
+    monkeypatch.setattr(index.vectors, "add", full)
+    made.embed_in_background()
+    eventually(lambda: "zkchat-vectors" not in {thread.name for thread in enumerate_threads()})
+    assert [passage.path for passage in made.search("apples")] == ["a.md"]
+    made.close()
+
+
+def test_what_another_process_embeds_is_not_embedded_here(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, tmp_path: Path
+) -> None:
+    made = library(files, index, server)
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as other, other.vectors.claim("server"):
+        assert made.embed_by_server() == 0
+    assert made.embed_by_server() == 3
+
+
+def test_another_process_searches_by_what_was_embedded_here(
+    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, tmp_path: Path
+) -> None:
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as other:
+        theirs = library(files, other, server)
+        theirs.search("A\n# A\n\napples")
+        embed_all(library(files, index, server))
+        assert theirs.search("A\n# A\n\napples")[0].path == "a.md"
+        assert server.questions == ["A # A apples"]
+        assert vectors_of(other, "server").keys() == vectors_of(index, "static").keys()
+        assert packed(server.direction("A\n# A\n\napples")[None]) in vectors_of(other, "server").values()

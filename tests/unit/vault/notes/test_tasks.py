@@ -1,0 +1,82 @@
+"""Which lines of a note are open tasks."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.notes.tasks import MAX_TASK_CHARACTERS, MAX_TASKS
+
+
+def tasks(text: str) -> list[tuple[int, str, str]]:
+    return [(task.line, task.state, task.text) for task in parse_note("Note.md", text).tasks]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [ ] water",
+        "* [ ] water",
+        "+ [ ] water",
+        "1. [ ] water",
+        "2) [ ] water",
+        "  - [ ] water",
+        "\t- [ ]  water",
+        "> - [ ] water",
+        "> > * [ ] water",
+        "- - [ ] water",
+        "- [ ] water\r",
+    ],
+)
+def test_every_marker_of_a_list_makes_a_task(line: str) -> None:
+    assert tasks(f"> [!todo] This week\n- a list\n{line}\n") == [(3, " ", "water")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [x] water", "- [X] water", "- [-] water", "- [>] water", "- [?] water",
+        "- [ ]", "- [ ] ", "- [ ](water.md)", "- [ ]water", "[ ] water", "-[ ] water", "text - [ ] water",
+    ],
+)  # fmt: skip
+def test_what_is_done_cancelled_empty_or_no_item_is_no_open_task(line: str) -> None:
+    assert tasks(f"# Title\n\n{line}\n") == []
+
+
+def test_a_task_that_is_begun_is_open_and_says_so() -> None:
+    assert tasks("- [/] water\n") == [(1, "/", "water")]
+
+
+def test_nested_tasks_stand_for_themselves() -> None:
+    text = "- [x] garden\n    - [ ] water\n        1. [ ] find the can\n- [ ] [[Beds|dig]] `over`\n"
+    assert tasks(text) == [(2, " ", "water"), (3, " ", "find the can"), (4, " ", "[[Beds|dig]] `over`")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n- [ ] water\n```\n",
+        "~~~md\n- [ ] water\n~~~\n",
+        "> ```\n> - [ ] water\n> ```\n",
+        "text\n\n    - [ ] water\n",
+        "%%\n- [ ] water\n%%\n",
+        "%% - [ ] water %%\n",
+        "<!--\n- [ ] water\n-->\n",
+        "---\nlist: |\n  - [ ] water\n---\n",
+    ],
+)
+def test_nothing_in_code_comments_or_frontmatter_is_a_task(text: str) -> None:
+    assert tasks(f"{text}\n- [ ] the next\n") == [(text.count("\n") + 2, " ", "the next")]
+
+
+def test_tasks_are_bounded_in_number_and_length() -> None:
+    found = tasks("- [ ] x\n" * (MAX_TASKS + 5))
+    assert len(found) == MAX_TASKS
+    assert len(tasks(f"- [ ] {'long ' * 1000}\n")[0][2]) <= MAX_TASK_CHARACTERS
+
+
+@given(st.lists(st.sampled_from(["- [ ] a", "- [x] b", "```", "%%", "> - [/] c", "", "# h", "    - [ ] d", "x"])))
+@settings(max_examples=50)
+def test_every_task_stands_on_its_line(lines: list[str]) -> None:
+    for line, state, text in tasks("\n".join(lines)):
+        assert lines[line - 1].endswith(f"[{state}] {text}")

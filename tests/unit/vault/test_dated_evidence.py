@@ -1,0 +1,235 @@
+"""Questions that ask for a time are answered from the notes of that time, and say so."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+
+import pytest
+
+from tests.support.libraries import Located, library_of
+from tests.support.world import GARDEN
+from zkchat.model.dates import DayRange
+from zkchat.model.index import NoteFilter
+from zkchat.vault.dated_evidence import find_evidence
+from zkchat.vault.library import Library
+
+NOTES = {
+    "Daily/2026-03-08.md": "Turned the compost heap; it was steaming. Soup with Paul.\n",
+    "Daily/2026-03-09.md": "Rain all day. Read about rye.\n",
+    "Daily/2026-11-15.md": "Sieved the compost for the raised bed.\n",
+    "Daily/2026-11-10.md": "Long walk along the river.\n",
+    "Meetings/2026-02-03 Ann.md": "# Meeting with Ann\n\nThe roof is to be paid in two parts.\n",
+    "Meetings/2026-09-21 Ann.md": "# Meeting with Ann\n\nThe roof is finished.\n",
+    "Meetings/2026-12-24 Ann.md": "# Meeting with Ann\n\nTo be planned.\n",
+    "Meetings/2026-09-29 Bob.md": "# Meeting with Bob\n\nHandover to Ann.\n",
+    "Compost.md": "---\ndate: 2024-05-01\n---\n# Compost\n\nTurn the compost heap when it is no longer warm.\n",
+    "Ann.md": "# Ann\n\nEvery meeting with Ann is about the roof.\n",
+    "Monday routine.md": "---\ndate: 2024-05-01\n---\n# Monday routine\n\nSweep the shed first.\n",
+    "Luhmann.md": "---\ndate: 2024-05-01\n---\n# Luhmann\n\nLuhmann published his essay on slip boxes in 1981.\n",
+    "Diary/Secret.md": "---\ndate: 2026-11-14\nzkchat: local\n---\nThe secret picnic.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    now = datetime(2026, 11, 16, 12, tzinfo=UTC)
+    with library_of(tmp_path_factory.mktemp("dated"), NOTES, lambda: now) as library:
+        yield library
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "remark"),
+    [
+        ("What did I write on 8 March?", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
+        ("What did I do with the compost yesterday?", "Daily/2026-11-15.md", "Notes of 2026-11-15."),
+        ("Was habe ich letzte Woche geschrieben?", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
+        ("上周写了什么？", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
+        ("compost on:2026-03-08", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
+        ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest is of 2026-09-21."),
+        ("first meeting with Ann", "Meetings/2026-02-03 Ann.md", "The oldest is of 2026-02-03."),
+        (
+            "When did I last write about compost?",
+            "Daily/2026-11-15.md",
+            "The last time was on Sunday, 2026-11-15.",
+        ),
+        (
+            "When did I last write about compost in spring?",
+            "Daily/2026-03-08.md",
+            "The last time was on Sunday, 2026-03-08.",
+        ),
+        (
+            "What did I write about the compost heap last month?",
+            "Compost.md",
+            "No note is of 2026-10-01 to 2026-10-31. These are of other days.",
+        ),
+        (
+            "What did I say about rye last week?",
+            "Daily/2026-03-09.md",
+            "Notes of 2026-11-09 to 2026-11-15 say nothing on this. These are of other days.",
+        ),
+        ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
+        ("What did Luhmann publish in March 1981?", "Luhmann.md", ""),
+        ("What comes first in my Monday routine?", "Monday routine.md", ""),
+        ("How is a compost heap turned?", "Compost.md", ""),
+    ],
+)
+def test_the_note_of_that_time_answers(library: Library, question: str, path: str, remark: str) -> None:
+    found = find_evidence(library, question, ())
+    assert (found.evidence[0].relative_path, found.remark) == (path, remark)
+
+
+def test_a_day_without_a_word_on_it_is_shown_with_doubt(library: Library) -> None:
+    found = find_evidence(library, "What did I cook for dinner on 8 March?", ())
+    assert [each.relative_path for each in found.evidence] == [] or found.is_doubtful
+    assert "2026-03-08" in found.remark
+
+
+def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:
+    found = find_evidence(library, "What did I write on 1 September?", ())
+    assert (found.evidence, found.remark) == ((), "No note is of 2026-09-01.")
+    assert [each.relative_path for each in found.nearest] == ["Daily/2026-03-09.md", "Meetings/2026-09-21 Ann.md"]
+
+
+def test_a_linked_note_is_not_narrowed(library: Library) -> None:
+    found = find_evidence(library, "What did it say last week?", [("Compost.md", "")])
+    assert (found.evidence[0].relative_path, found.remark) == ("Compost.md", "")
+
+
+def test_further_notes_of_a_time_follow(library: Library) -> None:
+    first = find_evidence(library, "What did I write in March?", (), limit=1)
+    rest = find_evidence(library, "What did I write in March?", (), limit=1, skip=1)
+    assert [each.relative_path for each in (*first.evidence, *rest.evidence)] == [
+        "Daily/2026-03-09.md",
+        "Daily/2026-03-08.md",
+    ]
+    assert (first.more, rest.more) == (1, 0)
+
+
+def test_a_model_elsewhere_sees_no_local_note_of_a_day(library: Library) -> None:
+    question = "What did I write on 14 November?"
+    assert find_evidence(library, question, ()).evidence[0].relative_path == "Diary/Secret.md"
+    guarded = find_evidence(library.guarded_for(Located(on_this_machine=False)), question, ())
+    assert "Secret" not in repr(guarded)
+
+
+@pytest.fixture(scope="module")
+def garden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    notes = {str(file.relative_to(GARDEN)): file.read_text("utf-8") for file in GARDEN.rglob("*.md")}
+    notes["Meetings/2026-09-21 Ann.md"] = "# Meeting with Ann\n\nThe roof is finished.\n"
+    notes["Diary/2026-03-30.md"] = (
+        "Rain.\n\n## 2026-05-02: Bees\n\nThe bees moved in.\n\n## 2026-03-30\n\nNo bees yet.\n"
+    )
+    notes["Log.md"] = "---\nzkchat: local\n---\n# Log\n\n## 2026-01-02: Wasps\n\nThe wasps moved out.\n"
+    now = datetime(2026, 11, 16, 12, tzinfo=UTC)
+    with library_of(tmp_path_factory.mktemp("garden"), notes, lambda: now) as library:
+        yield library
+
+
+LOG = "Projects/Greenhouse decisions.md"
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "remark"),
+    [
+        (
+            "What did we choose in March for the frame?",
+            "2026-03-19: Larch for the frame",
+            "Notes of 2026-03-01 to 2026-03-31.",
+        ),
+        (
+            "What did we decide in February about the balcony?",
+            "2026-02-26: South balcony",
+            "Notes of 2026-02-01 to 2026-02-28.",
+        ),
+        (
+            "When did I last write about heating?",
+            "2026-03-05: No heating",
+            "The last time was on Thursday, 2026-03-05.",
+        ),
+    ],
+)
+def test_a_section_is_of_the_day_of_its_heading(garden: Library, question: str, heading: str, remark: str) -> None:
+    found = find_evidence(garden, question, ())
+    first = found.evidence[0]
+    assert (first.relative_path, first.heading, found.remark) == (LOG, heading, remark)
+
+
+def test_a_section_of_another_day_than_its_note_is_left_out(garden: Library) -> None:
+    def found(query: str) -> list[tuple[str, ...]]:
+        return [each.heading_path for each in garden.search(query, limit=5) if each.path == "Diary/2026-03-30.md"]
+
+    assert found("bees on:2026-03-30") == [("2026-03-30",)]
+    assert found("bees on:2026-05-02") == [("2026-05-02: Bees",)]
+
+
+def test_notes_with_a_section_of_the_time_are_listed_once(garden: Library) -> None:
+    found = [each.path for each in garden.search("during:2026-03 path:decisions", limit=9)]
+    assert found == [LOG]
+
+
+def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
+    elsewhere = garden.guarded_for(Located(on_this_machine=False))
+    assert [each.path for each in garden.search("on:2026-01-02", limit=3)] == ["Log.md"]
+    assert elsewhere.search("on:2026-01-02", limit=3) == []
+    of_day = NoteFilter(period=DayRange(date(2026, 1, 2), date(2026, 1, 3)))
+    assert len(garden._ports.text.section_ranges(of_day)) == 1
+    assert elsewhere._ports.text.section_ranges(of_day) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("last meeting with Tomás", "2026-03-19"),
+        ("newest meeting with Mara", "2026-03-19"),
+        ("first meeting with Mara", "2026-03-05"),
+        ("last meeting with Ines", "2026-03-05"),
+        ("last meeting with Ann", "2026-09-21"),
+    ],
+)
+def test_the_newest_note_that_holds_the_name_comes_first(garden: Library, question: str, day: str) -> None:
+    found = find_evidence(garden, question, ())
+    assert day in found.evidence[0].relative_path
+    assert found.remark.endswith(f"is of {day}.")
+
+
+def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
+    found = find_evidence(garden, "last meeting with Zebedee", ())
+    assert (found.evidence[0].relative_path, found.remark) == (
+        "Meetings/2026-09-21 Ann.md",
+        "The newest is of 2026-09-21.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "has_evidence", "remark"),
+    [
+        ("compost on:foo", True, "on:foo names no time."),
+        ("compost on:3/8/2026 after:2026-11", True, "on:3/8/2026 names no time. Notes "),
+        ('compost on:"30 February"', True, 'on:"30 February" names no time.'),
+        ("compost after:2026-06-01 before:2026-05-01", False, "No day is in after:2026-06-01 and before:2026-05-01."),
+        ('the compost "turned on:foo"', True, ""),
+    ],
+)
+def test_a_filter_that_names_no_time_is_told(library: Library, question: str, has_evidence: bool, remark: str) -> None:
+    found = find_evidence(library, question, ())
+    assert (bool(found.evidence), found.remark[: len(remark) or None]) == (has_evidence, remark)
+
+
+@pytest.mark.parametrize(
+    ("question", "has_evidence", "remark"),
+    [
+        ("What did I write on 30 February?", False, "There is no 30 February."),
+        ("What did I write about the compost heap on 30 February?", True, "There is no 30 February."),
+        ("What did I write tomorrow?", False, "No note is of 2026-11-17, which is yet to come."),
+        ("What did I write before March 2026?", True, "Notes from before 2026-03-01."),
+        ("Was haben wir im Mai beschlossen?", False, "No note is of 2026-05-01 to 2026-05-31."),
+    ],
+)
+def test_the_remark_tells_of_days(library: Library, question: str, has_evidence: bool, remark: str) -> None:
+    found = find_evidence(library, question, ())
+    assert (bool(found.evidence), found.remark) == (has_evidence, remark)
+
+
+def test_a_doubtful_last_time_is_not_claimed(library: Library) -> None:
+    found = find_evidence(library, "When did I last read about rye bread crust?", ())
+    assert found.is_doubtful
+    assert found.remark == "It is not certain when; the newest passage found is of Monday, 2026-03-09."

@@ -1,0 +1,326 @@
+"""Dates of notes in a library: where they come from, and what filters make of them."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.git_repository import commit, git, repository
+from zkchat.model.dates import Calendar, DayRange, NoteDates
+from zkchat.model.index import DateFacts, IndexBatch, IndexedNote, NoteFilter, StatedDates
+from zkchat.model.note import FileStamp, Note, Section
+from zkchat.storage.git.history import GitHistory
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.dates.origins import note_dates
+from zkchat.vault.indexing.dating import DateSources
+from zkchat.vault.library import Library, LibraryOptions
+from zkchat.vault.listings import recent_notes
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+class Vault:
+    """A vault with a library, whose settings may change."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.zone: tzinfo = UTC
+        self.formats: Sequence[str] = ()
+        self.index = SqliteNoteIndex(root.parent / "index.db")
+        sources = DateSources(
+            name_formats=lambda: self.formats,
+            history=GitHistory(root, {"PATH": os.environ["PATH"]}, [root.parent]),
+        )
+        options = LibraryOptions(calendar=lambda: Calendar(NOW.astimezone(self.zone)), dates=sources)
+        files = VaultFiles(root, exclude=(), max_note_bytes=100_000)
+        self.library = Library.over(files, self.index, options=options)
+
+    def write(self, at: str = "", **notes: str) -> None:
+        for name, text in notes.items():
+            (self.root / f"{name}.md").write_text(text)
+            self.touch(name, at or "2026-11-01T00:00Z")
+
+    def touch(self, name: str, at: str) -> None:
+        seconds = datetime.fromisoformat(at).timestamp()
+        os.utime(self.root / f"{name}.md", (seconds, seconds))
+
+    def refresh(self) -> int:
+        """How many notes were read."""
+        return self.library.refresh().changed
+
+    def written(self) -> dict[str, str]:
+        return {
+            path.removesuffix(".md"): f"{each.written} {each.written.origin}" for path, each in self.dates().items()
+        }
+
+    def changed(self) -> dict[str, str]:
+        return {
+            path.removesuffix(".md"): f"{each.changed} {each.changed.origin}" for path, each in self.dates().items()
+        }
+
+    def dates(self) -> Mapping[str, NoteDates]:
+        return self.library.dates()
+
+    def between(self, first: date | None, end: date | None) -> set[str]:
+        found = self.library.documents("", limit=99, period=DayRange(first, end))
+        return {passage.path.removesuffix(".md") for passage in found}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    (tmp_path / "vault").mkdir()
+    vault = Vault(tmp_path / "vault")
+    with closing(vault.index), closing(vault.library):
+        yield vault
+
+
+def test_names_properties_and_files_tell_when_a_note_was_written_and_changed(vault: Vault) -> None:
+    vault.write(
+        "2026-05-05T10:00Z",
+        **{
+            "2026-03-08": "---\ndate: 2026-03-09\nupdated: 2026-04-01 12:00\n---\n",
+            "stated": "---\ncreated: 8.3.2026\n---\n",
+            "changed": "---\nlast modified: 2026-03-08T23:30:00Z\n---\n",
+            "plain": "text",
+        },
+    )
+    vault.refresh()
+    assert vault.written() == {
+        "2026-03-08": "2026-03-08 name",
+        "stated": "2026-03-08 frontmatter",
+        "changed": "2026-03-08 23:30 frontmatter",
+        "plain": "2026-05-05 10:00 file",
+    }
+    assert vault.changed() == {
+        "2026-03-08": "2026-04-01 12:00 frontmatter",
+        "stated": "2026-05-05 10:00 file",
+        "changed": "2026-03-08 23:30 frontmatter",
+        "plain": "2026-05-05 10:00 file",
+    }
+
+
+def test_another_time_zone_needs_no_reading(vault: Vault) -> None:
+    vault.write("2026-03-08T23:30Z", plain="text", utc="---\ndate: 2026-03-08T23:30:00Z\n---\n", **{"2026-03-08": "x"})
+    vault.refresh()
+    eighth = (date(2026, 3, 8), date(2026, 3, 9))
+    assert vault.between(*eighth) == {"plain", "utc", "2026-03-08"}
+    vault.zone = ZoneInfo("Asia/Tokyo")
+    assert vault.refresh() == 0
+    assert vault.between(*eighth) == {"2026-03-08"}
+    assert vault.written()["plain"] == "2026-03-09 08:30 file"
+
+
+def test_another_format_of_daily_notes_dates_all_names_anew_and_reads_none(vault: Vault) -> None:
+    vault.write(**{"03-08-2026": "x", "note": "y"})
+    vault.refresh()
+    assert vault.written()["03-08-2026"] == "2026-08-03 name"
+    vault.formats = ["MM-DD-YYYY"]
+    before = vault.library.generation()
+    assert vault.refresh() == 0
+    assert vault.written()["03-08-2026"] == "2026-03-08 name"
+    assert vault.library.generation() == before + 1
+    assert vault.refresh() == 0
+    assert vault.library.generation() == before + 1
+
+
+@needs_git
+@pytest.mark.outside
+def test_git_tells_when_a_note_changed_as_long_as_it_holds_what_was_committed(vault: Vault) -> None:
+    repository(vault.root)
+    commit(vault.root, "2026-01-01T12:00Z", a="one", b="two", c="\ufeffmarked")
+    commit(vault.root, "2026-02-02T12:00Z", b="changed")
+    for name in "abc":
+        vault.touch(name, "2026-11-01T00:00Z")
+    vault.refresh()
+    assert vault.changed() == {
+        "a": "2026-01-01 12:00 git",
+        "b": "2026-02-02 12:00 git",
+        "c": "2026-01-01 12:00 git",
+    }
+    vault.write("2026-06-06T12:00Z", a="not committed", new="neither")
+    vault.refresh()
+    assert (vault.changed()["a"], vault.changed()["new"]) == ("2026-06-06 12:00 file", "2026-06-06 12:00 file")
+    commit(vault.root, "2026-07-07T12:00Z")
+    assert vault.refresh() == 0
+    assert (vault.changed()["a"], vault.changed()["new"]) == ("2026-07-07 12:00 git", "2026-07-07 12:00 git")
+    git(vault.root, "reset", "-q", "--hard", "HEAD~1")
+    vault.refresh()
+    assert vault.changed() == {
+        "a": "2026-01-01 12:00 git",
+        "b": "2026-02-02 12:00 git",
+        "c": "2026-01-01 12:00 git",
+    }
+    (vault.root / ".git").rename(vault.root / ".gone")
+    vault.refresh()
+    assert {each.rpartition(" ")[2] for each in vault.changed().values()} == {"file"}
+
+
+@needs_git
+@pytest.mark.outside
+def test_the_first_commit_tells_when_a_note_was_written_whatever_came_later(vault: Vault) -> None:
+    repository(vault.root)
+    commit(vault.root, "2026-01-01T12:00Z", a="one", b="two", c="three")
+    commit(vault.root, "2026-02-02T12:00Z", b="changed", d="later")
+    vault.write("2026-06-06T12:00Z", c="not committed", new="neither")
+    vault.refresh()
+    written = {
+        "a": "2026-01-01 12:00 git",
+        "b": "2026-01-01 12:00 git",
+        "c": "2026-01-01 12:00 git",
+        "d": "2026-02-02 12:00 git",
+        "new": "2026-06-06 12:00 file",
+    }
+    assert vault.written() == written
+    assert vault.changed()["c"] == "2026-06-06 12:00 file"
+    assert vault.between(date(2026, 1, 1), date(2026, 1, 2)) == {"a", "b", "c"}
+    commit(vault.root, "2026-07-07T12:00Z", a="again")
+    git(vault.root, "mv", "b.md", "moved.md")
+    commit(vault.root, "2026-08-08T12:00Z")
+    vault.refresh()
+    moved = {"moved": written.pop("b"), "new": "2026-07-07 12:00 git"}
+    assert vault.written() == written | moved
+    assert vault.changed()["a"] == "2026-07-07 12:00 git"
+    vault.index.close()
+    (vault.root.parent / "index.db").unlink()
+    anew = Vault(vault.root)
+    with closing(anew.index), closing(anew.library):
+        anew.refresh()
+        assert anew.written() == written | moved
+    git(vault.root, "rm", "-q", "--cached", "d.md")
+    git(vault.root, "commit", "-q", "-m", "untrack", at="2026-09-09T12:00Z")
+    vault.touch("d", "2026-10-10T12:00Z")
+    vault.refresh()
+    assert vault.written()["d"] == "2026-10-10 12:00 file"
+
+
+@needs_git
+@pytest.mark.outside
+def test_a_property_that_was_not_updated_does_not_hide_a_commit(vault: Vault) -> None:
+    repository(vault.root)
+    commit(vault.root, "2026-01-01T12:00Z", stale="---\nmodified: 2026-01-01\n---\none", other="x")
+    commit(vault.root, "2026-02-02T12:00Z", other="y")
+    commit(vault.root, "2026-03-03T12:00Z", stale="---\nmodified: 2026-01-01\n---\ntwo")
+    vault.refresh()
+    assert vault.changed() == {"stale": "2026-03-03 12:00 git", "other": "2026-02-02 12:00 git"}
+    assert vault.written()["stale"] == "2026-01-01 frontmatter"
+    assert [each.path for each in recent_notes(vault.library, 9)] == ["stale.md", "other.md"]
+
+
+def test_a_date_that_nobody_stored_is_damage_that_is_repaired(vault: Vault) -> None:
+    vault.write("2026-05-05T10:00Z", plain="text")
+    vault.refresh()
+    for value in ("'soon'", "x'00'", "5"):
+        with vault.index._writing() as database:
+            database.execute(f"UPDATE notes SET created = {value}")
+        assert vault.written() == {"plain": "2026-05-05 10:00 file"}
+
+
+def _answers(vault: Vault) -> object:
+    march = [DayRange(date(2026, 3, 1), date(2026, 4, 1)), DayRange(date(2026, 2, 1)), DayRange(None, date(2026, 2, 1))]
+    return (
+        [[each.path for each in vault.library.search("apples", limit=99, period=period)] for period in march],
+        [[each.path for each in vault.library.documents("after:2026-02-15", limit=99)] for _ in "x"],
+        [(each.path, each.changed) for each in recent_notes(vault.library, 99)],
+        vault.library.dates(),
+    )
+
+
+@pytest.mark.parametrize("with_git", [pytest.param(True, marks=[needs_git, pytest.mark.outside]), False])
+def test_a_vault_whose_file_times_were_scrambled_answers_as_before(vault: Vault, with_git: bool) -> None:
+    notes = {f"2026-0{month}-1{day}": f"apples {month}{day}" for month in (1, 2, 3) for day in (0, 1)}
+    notes |= {f"s{month}": f"---\ncreated: 5.{month}.2026\n---\napples {month}" for month in (1, 2, 3)}
+    updated = "---\nmodified: 2026-0{}-20T10:00:00\n---\napples"
+    notes |= {f"u{month}": updated.format(month) for month in (1, 2, 3)}
+    if with_git:
+        repository(vault.root)
+        for month in (1, 2, 3):
+            commit(vault.root, f"2026-0{month}-25T12:00Z", **{f"p{month}": f"apples plain {month}"})
+        commit(vault.root, "2026-04-01T12:00Z", **notes)
+    else:
+        notes = {name: text.replace("---\n", "---\nupdated: 2026-04-01\n", 1) for name, text in notes.items()}
+        notes = {
+            name: f"---\nupdated: 2026-04-01\n---\n{text}" if text[0] == "a" else text for name, text in notes.items()
+        }
+        vault.write(**notes)
+    vault.refresh()
+    before = _answers(vault)
+    chance = random.Random(8)
+    for file in vault.root.glob("*.md"):
+        seconds = chance.randrange(0, 2_000_000_000)
+        os.utime(file, (seconds, seconds))
+    assert vault.refresh() == 0
+    assert _answers(vault) == before
+
+
+ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("America/Sao_Paulo")]
+stated = st.one_of(
+    st.none(),
+    st.dates(date(2017, 10, 1), date(2018, 3, 1)).map(str),
+    st.datetimes(datetime(2017, 10, 1), datetime(2018, 3, 1)).map(lambda at: at.isoformat(timespec="seconds")),
+    st.datetimes(datetime(2017, 10, 1), datetime(2018, 3, 1)).map(lambda at: f"{at.isoformat(timespec='seconds')}Z"),
+)
+seconds = st.integers(1_506_816_000, 1_519_862_400)
+facts = st.builds(
+    DateFacts,
+    stated,
+    stated,
+    stated,
+    st.none() | seconds,
+    st.none() | seconds,
+    seconds.map(lambda each: each * 1_000_000_000),
+)
+
+
+headings = st.lists(st.none() | st.dates(date(2017, 10, 1), date(2018, 3, 1)), max_size=4)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(facts, headings), min_size=1, max_size=8),
+    st.dates(date(2017, 10, 1), date(2018, 3, 1)),
+    st.integers(0, 60),
+)
+def test_a_filter_lets_through_what_the_dates_say(
+    tmp_path_factory: pytest.TempPathFactory, notes: list[tuple[DateFacts, list[date | None]]], first: date, days: int
+) -> None:
+    """In zones whose clocks change, and where that leaves a day without a midnight."""
+    section = Section(heading_path=(), text="x", start=0, end=1, first_line=1, last_line=1)
+    with closing(SqliteNoteIndex(tmp_path_factory.mktemp("index") / "index.db")) as index:
+        rows = [
+            IndexedNote(
+                FileStamp(f"{number}.md", 1, each.modified_ns, True), b"", Note(path=f"{number}.md", title=""),
+                [section] * len(told), dates=StatedDates(each.named, each.created, each.updated),
+                section_days={at: day.isoformat() for at, day in enumerate(told) if day},
+            )
+            for number, (each, told) in enumerate(notes)
+        ]  # fmt: skip
+        index.apply(IndexBatch(notes=rows))
+        with index._writing() as database:
+            database.executemany(
+                "UPDATE notes SET committed = ?, first_committed = ? WHERE path = ?",
+                [(each.committed, each.first_committed, f"{at}.md") for at, (each, _) in enumerate(notes)],
+            )
+        for zone in ZONES:
+            for period in (DayRange(first), DayRange(None, first), DayRange(first, first + timedelta(days=days))):
+                written = [day or note_dates(each, zone).written.day for each, told in notes for day in told]
+                expected = {number for number, day in enumerate(written, 1) if day in period}
+                found = index.section_ranges(NoteFilter(period=period, zone=zone))
+                assert [*sorted(number for start, count in found for number in range(start, start + count))] == [
+                    *sorted(expected)
+                ]
+                ordered = index.section_ranges(NoteFilter(period=period, zone=zone), newest_first=True)
+                assert sorted(ordered) == sorted(found)
+            changed = [note_dates(each, zone).changed.day for each, told in notes if told]
+            ordered = [row for row in index.section_ranges(NoteFilter(zone=zone), newest_first=True) if row[1]]
+            latest = [changed[sorted(ordered).index(row)] for row in ordered]
+            assert latest == sorted(changed, reverse=True)

@@ -1,0 +1,329 @@
+"""The images of a conversation: which of them go along with a message, and what is read of their files for a request.
+
+A session keeps path, size and digest of an image. Its file is read again for each turn that shows it, through the
+library that the model may see, and is not sent if it is another one by now.
+"""
+
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images
+from zkchat.errors import NoteNotFound, StorageError, VaultError, ZkchatError
+from zkchat.model.events import Warned
+from zkchat.model.images import ImageDetail, ImageRule
+from zkchat.model.message import DocumentReference, FilePart, ImagePart
+from zkchat.model.note import Ambiguous, Link, Resolved, is_image, is_note
+from zkchat.model.prompt import ModelInfo, ModelRequest, PromptMessage
+from zkchat.ports import ModelProvider
+from zkchat.vault.images.encoding import digest_of, encode_image, inspect_image
+from zkchat.vault.images.headers import MAX_FILE_BYTES
+from zkchat.vault.library import Library
+from zkchat.vault.notes.parse import parse_note
+
+MAX_IMAGES: Final = 8
+"""Of one message, unless the settings say otherwise."""
+MAX_EMBEDDED: Final = 4
+"""Of one note that goes along."""
+MAX_CACHED_BYTES: Final = 48_000_000
+"""Of encoded images that are kept for the next request."""
+IMAGE_SHARE: Final = 0.75
+"""Of the room for documents: what the images that a message names may take."""
+CHANGED: Final = "its file has changed since"
+GONE: Final = "its file is gone"
+UNUSABLE: Final = "it cannot be used"
+TOO_MANY: Final = "there are more images than are sent at once"
+_EMBEDDED: Final = "embed"
+
+ReadFile = Callable[[str, int], bytes]
+"""Reads a file that the user named, wherever it is, up to so many bytes. Raises `ZkchatError`."""
+
+
+def no_files(path: str, most: int) -> bytes:  # noqa: ARG001 - the signature of `ReadFile`
+    """Reads nothing but the vault."""
+    raise NoteNotFound(f"There is no file {path}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageIntake:
+    """The images that go along with a message."""
+
+    parts: tuple[ImagePart, ...] = ()
+    references: tuple[DocumentReference, ...] = ()
+    """Those of the images, and how each was sent."""
+    warnings: tuple[Warned, ...] = ()
+    tokens: int = 0
+
+
+@dataclass(kw_only=True)
+class MessageImages:
+    """Implements `context.images.ImageView` for the model at hand."""
+
+    library: Library
+    """As the model may see it."""
+    provider: ModelProvider
+    read_file: ReadFile = no_files
+    most: int = MAX_IMAGES
+    detail: ImageDetail = "high"
+    _looks: dict[tuple[ImagePart, ModelInfo], ImageLook] = field(default_factory=dict)
+    """Of this turn: a file is read once in each."""
+    _encoded: OrderedDict[tuple[str, int, int], tuple[str, str]] = field(default_factory=OrderedDict)
+    """By digest and size: media type and data."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether images go to this model at all."""
+        return self.provider.info.sees_images and self.most > 0
+
+    @property
+    def rule(self) -> ImageRule:
+        return self.provider.info.image_rule.model_copy(update={"detail": self.detail})
+
+    def begin_turn(self) -> None:
+        """Have every file looked at again."""
+        self._looks.clear()
+
+    def look(self, image: ImagePart) -> ImageLook:
+        """Whether the model gets an image of a message, and what it costs then."""
+        if not self.is_seen or image.unsent:
+            return ImageLook(reason=image.unsent or BLIND)
+        key = image, self.provider.info
+        if key not in self._looks:
+            self._looks[key] = self._look(image)
+        return self._looks[key]
+
+    def _look(self, image: ImagePart) -> ImageLook:
+        try:
+            data = self._read(image)
+            if image.digest and digest_of(data) != image.digest:
+                return ImageLook(reason=CHANGED)
+            header = inspect_image(data, image.name)
+        except NoteNotFound:
+            return ImageLook(reason=GONE)
+        except ZkchatError:
+            return ImageLook(reason=UNUSABLE)
+        size = (image.width, image.height) if image.width else (header.width, header.height)
+        return ImageLook(tokens=max(1, self.rule.tokens(*self.rule.sized(*size))))
+
+    def _read(self, image: ImagePart) -> bytes:
+        if image.data:
+            try:
+                return b64decode(image.data, validate=True)
+            except (Base64Error, ValueError) as error:
+                raise VaultError(f"{image.name} is no image.") from error
+        if not image.digest:
+            raise NoteNotFound(f"{image.name} was not read.")
+        return self._bytes(image.name, image.file)
+
+    def _bytes(self, name: str, file: str) -> bytes:
+        return self.read_file(file, MAX_FILE_BYTES) if file else self.library.read_data(name, MAX_FILE_BYTES)
+
+    def load(self, request: ModelRequest) -> tuple[ModelRequest, list[Warned]]:
+        """The request with the data of its images; of one that cannot be had any more, the model reads that."""
+        if not any(message.images for message in request.messages):
+            return request, []
+        warnings: list[Warned] = []
+        messages = tuple(self._loaded(message, warnings) for message in request.messages)
+        return request.model_copy(update={"messages": messages, "image_detail": self.detail}), warnings
+
+    def _loaded(self, message: PromptMessage, warnings: list[Warned]) -> PromptMessage:
+        loaded: list[ImagePart] = []
+        lost: list[tuple[ImagePart, str]] = []
+        for image in message.images:
+            try:
+                media_type, data = self._encode(image)
+            except ZkchatError as error:
+                lost.append((image, GONE))
+                warnings.append(Warned(text=f"{image.name} is not sent. {error.message}", hint=error.hint))
+            else:
+                loaded.append(image.model_copy(update={"media_type": media_type, "data": data}))
+        text = "\n\n".join(filter(None, [message.text, describe_images(lost)]))
+        return message.model_copy(update={"text": text, "images": tuple(loaded)})
+
+    def _encode(self, image: ImagePart) -> tuple[str, str]:
+        """Media type and data as they are sent. Raises `ZkchatError` where the file is gone, changed or broken."""
+        digest = image.digest or digest_of(image.data.encode())
+        if image.width:
+            key = (digest, *self.rule.sized(image.width, image.height))
+            if key in self._encoded:
+                self._encoded.move_to_end(key)
+                return self._encoded[key]
+        data = self._read(image)
+        if image.digest and digest_of(data) != image.digest:
+            raise VaultError(f"The file of {image.name} has changed since.")
+        header = inspect_image(data, image.name)
+        size = self.rule.sized(image.width or header.width, image.height or header.height)
+        return self._keep(data, digest, size, image.name)
+
+    def _keep(self, data: bytes, digest: str, size: tuple[int, int], name: str) -> tuple[str, str]:
+        encoded = encode_image(data, size, name)
+        kept = encoded.media_type, b64encode(encoded.data).decode("ascii")
+        self._encoded[digest, *size] = kept
+        while sum(len(data) for _, data in self._encoded.values()) > MAX_CACHED_BYTES and len(self._encoded) > 1:
+            self._encoded.popitem(last=False)
+        return kept
+
+    def take_named(
+        self, references: Iterable[DocumentReference], given: Sequence[ImagePart], room: Callable[[], int]
+    ) -> ImageIntake:
+        """The images that a message links to or mentions, and those given beside it, as far as there is room.
+
+        `room` is asked for the tokens that documents may take, where there is an image to be sent.
+        """
+        linked = {
+            each.relative_path: each for each in references if each.relative_path and is_image(each.relative_path)
+        }
+        wanted = [*given, *(_part_of(path, each.wikilink) for path, each in linked.items())]
+        if not wanted:
+            return ImageIntake()
+        left = int(IMAGE_SHARE * room()) if self.is_seen else 0
+        taken, rows, warnings = self._take(wanted, left)
+        shown = {part.name: (part, why) for part, why in rows if not part.file and not part.data}
+        return ImageIntake(
+            parts=tuple(part for part, _ in rows),
+            references=tuple(_reported(each, *shown[path]) for path, each in linked.items() if path in shown),
+            warnings=tuple(warnings),
+            tokens=taken,
+        )
+
+    def take_embedded(
+        self, files: Iterable[FilePart], before: Sequence[ImagePart], room: Callable[[], int]
+    ) -> ImageIntake:
+        """The images that the notes which go along embed, as far as there is room beside everything else."""
+        if not self.is_seen:
+            return ImageIntake()
+        known = {part.name for part in before}
+        found: dict[str, tuple[ImagePart, DocumentReference]] = {}
+        for file in files:
+            for part, reference in self._embedded_in(file):
+                if part.name not in known and len(before) + len(found) < self.most:
+                    found.setdefault(part.name, (part, reference))
+        if not found:
+            return ImageIntake()
+        taken, rows, _ = self._take([part for part, _ in found.values()], room(), already=len(before))
+        sent = [(part, why) for part, why in rows if not why]  # the others stand in the text of their note
+        return ImageIntake(
+            parts=tuple(part for part, _ in sent),
+            references=tuple(_reported(found[part.name][1], part, why) for part, why in sent),
+            tokens=taken,
+        )
+
+    def _embedded_in(self, file: FilePart) -> Iterator[tuple[ImagePart, DocumentReference]]:
+        source = file.name.partition("#")[0]
+        if file.server or not is_note(source) or "![" not in file.text:
+            return
+        links = [link for link in parse_note(source, file.text).links if link.embed and not link.in_comment]
+        count = 0
+        for link in links:
+            path = self._path_of(link, source)
+            if path and count < MAX_EMBEDDED:
+                count += 1
+                part = _part_of(path, link.text).model_copy(update={"alt": link.display, "embedded_in": source})
+                yield part, DocumentReference(wikilink=link.text, relative_path=path, via=_EMBEDDED, title=path)
+
+    def _path_of(self, link: Link, source: str) -> str:
+        """The image that a link leads to, if it is one that the model may see."""
+        if link.external:
+            return ""
+        try:
+            found = self.library.resolve(link, source, suggestions=0)
+        except (StorageError, VaultError):
+            return ""
+        return found.path if isinstance(found, Resolved | Ambiguous) and is_image(found.path) else ""
+
+    def _take(
+        self, wanted: Sequence[ImagePart], room: int, *, already: int = 0
+    ) -> tuple[int, list[tuple[ImagePart, str]], list[Warned]]:
+        """What they take, each image with the reason why it is not sent, and warnings about what is wrong with them."""
+        rows: list[tuple[ImagePart, str]] = []
+        warnings: list[Warned] = []
+        taken = 0
+        for number, image in enumerate(wanted):
+            try:
+                part, why, tokens = self._fitted(image, (room - taken) // (len(wanted) - number), already + number)
+            except ZkchatError as error:
+                if withheld := self._withheld(image):
+                    warnings.append(withheld)
+                    continue
+                part, why, tokens = image, UNUSABLE if self.is_seen else BLIND, 0
+                if self.is_seen:
+                    warnings.append(Warned(text=f"{error.message} It is not sent.", hint=error.hint))
+            taken += tokens
+            lasting = why if why != BLIND else ""  # a model that sees may come later
+            rows.append((part.model_copy(update={"unsent": lasting}), why))
+        warnings += self._why_unsent(rows)
+        return taken, rows, warnings
+
+    def _withheld(self, image: ImagePart) -> Warned | None:
+        """A warning about an image of the vault that this model may not see; of it, not even its name is sent."""
+        if image.file or image.data:
+            return None
+        reason = self.library.withheld(Link(text=image.name, target=f"/{image.name}"))
+        return Warned(text=f"withheld: {image.name} {reason}") if reason else None
+
+    def _fitted(self, image: ImagePart, room: int, number: int) -> tuple[ImagePart, str, int]:
+        """An image in a size that fits, the reason why it is not sent, and its tokens. Raises `ZkchatError`."""
+        data = self._read(image) if image.data else self._bytes(image.name, image.file)
+        header = inspect_image(data, image.name)
+        digest = digest_of(data)
+        size = self.rule.sized(header.width, header.height)
+        part = image.model_copy(
+            update={
+                "media_type": f"image/{header.format}",
+                "digest": digest if not image.data else "",
+                "size": len(data),
+                "width": size[0],
+                "height": size[1],
+            }
+        )
+        if not self.is_seen:
+            return part, BLIND, 0
+        if number >= self.most:
+            return part, TOO_MANY, 0
+        fitting = self.rule.fitting(header.width, header.height, room)
+        if fitting is None:
+            return part, NO_ROOM, 0
+        self._keep(data, digest if not image.data else digest_of(image.data.encode()), fitting, image.name)
+        part = part.model_copy(update={"width": fitting[0], "height": fitting[1]})
+        return part, "", self.rule.tokens(*fitting)
+
+    def _why_unsent(self, rows: Sequence[tuple[ImagePart, str]]) -> Iterator[Warned]:
+        """A sentence for each reason why whole images are not sent."""
+        name = self.provider.info.name
+        for reason in dict.fromkeys(why for _, why in rows if why in {BLIND, NO_ROOM, TOO_MANY}):
+            names = ", ".join(part.name for part, why in rows if why == reason)
+            if reason == BLIND and not self.provider.info.is_located:
+                continue  # its server has not said whether it sees, and that is said
+            if reason == BLIND:
+                yield Warned(
+                    text=f"Not sent: {names}. {name} does not see images.",
+                    hint="`zkchat models` names those that do; a [models.NAME] table with sees_images = true declares "
+                    "one.",
+                )
+            elif reason == NO_ROOM:
+                yield Warned(
+                    text=f"Not sent: {names}. There is no room for it in the context.",
+                    hint='Raise context.max_tokens, choose a model with a larger window, or set images.detail = "low".',
+                )
+            else:
+                yield Warned(
+                    text=f"Not sent: {names}. With one message go {self.most} images at most.",
+                    hint="Ask about some of them, or raise images.max_count.",
+                )
+
+
+def _part_of(path: str, wikilink: str) -> ImagePart:
+    """An image of the vault, of which nothing is known yet but its link."""
+    links = [link for link in parse_note("", wikilink).links if link.embed or link.display]
+    return ImagePart(name=path, media_type="", alt=links[0].display if links else "")
+
+
+def _reported(reference: DocumentReference, part: ImagePart, why: str) -> DocumentReference:
+    """The reference of an image, with what became of it."""
+    if why:
+        return reference.model_copy(update={"included": False, "unsent": why})
+    about = f"image, sent in {part.width} × {part.height} pixels"
+    return reference.model_copy(update={"included": True, "summary": about})

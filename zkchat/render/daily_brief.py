@@ -1,0 +1,139 @@
+"""The daily brief as parts of a numbered list."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from zkchat.model.daily_brief import BriefNote, DailyBrief, OpenTask, Priority, UnlinkedMention
+from zkchat.model.dates import NoteDate
+from zkchat.model.note import without_suffix
+from zkchat.model.text import counted, shorten
+from zkchat.render.numbered_rows import NumberedRow, RowSection
+
+_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
+_MAX_TASK: Final = 140
+_SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
+_ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}
+NOTHING: Final = "Nothing changed, nothing is due."
+
+
+def brief_sections(brief: DailyBrief) -> list[RowSection]:
+    """The parts of a brief that hold something, in their order."""
+    return [section for section in (*_task_sections(brief), *_note_sections(brief)) if section.rows]
+
+
+def brief_title(brief: DailyBrief) -> str:
+    return f"{brief.today:%A}, {brief.today.day} {brief.today:%B %Y}"
+
+
+def brief_places(brief: DailyBrief) -> list[tuple[str, int | None, str]]:
+    """Path, line and name of what each row of all parts stands for."""
+    tasks = (*brief.tasks.overdue.items, *brief.tasks.due.items, *brief.tasks.undated.items)
+    return [
+        *((task.path, task.line, task.title) for task in tasks),
+        *((note.path, None, note.title) for note in (*brief.changed.items, *brief.past.items, *brief.orphans.items)),
+        *((each.path, each.line, without_suffix(each.path)) for each in brief.mentions.items),
+    ]
+
+
+def _task_sections(brief: DailyBrief) -> Iterator[RowSection]:
+    tasks, today = brief.tasks, brief.today
+    listed = {"overdue": tasks.overdue, "due soon": tasks.due, "without a date in changed notes": tasks.undated}
+    counts = [f"{found.total:,} {what}" for what, found in listed.items() if found.total]
+    left_out = [f"{found.more:,} more {what}" for what, found in listed.items() if found.more]
+    left_out += [f"{tasks.later:,} due later"] if tasks.later else []
+    left_out += [f"{tasks.older:,} without a date in older notes"] if tasks.older else []
+    rows = [_task_row(task, today) for found in listed.values() for task in found.items]
+    yield RowSection(title="Tasks", summary=" · ".join(counts), rows=rows, rest=_and(left_out))
+
+
+def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
+    changed = brief.changed
+    counts = {"today": brief.changed_today, "yesterday": brief.changed_yesterday}
+    summary = [f"{count:,} {when}" for when, count in counts.items() if count]
+    yield RowSection(
+        title="Changed",
+        summary=" · ".join([*summary, f"{changed.total:,} in {counted(brief.days, 'day')}"]),
+        rows=[_note_row(note, _when(note.date, brief), *["new"] * note.is_new) for note in changed.items],
+        rest=_and([f"{changed.more:,} more"] if changed.more else []),
+    )
+    yield RowSection(
+        title=_ON_THIS_DAY[brief.past_day],
+        rows=[_note_row(note, _since(note.date.day, brief), text=_read(note.beginning)) for note in brief.past.items],
+        rest=_and([f"{brief.past.more:,} more"] if brief.past.more else []),
+    )
+    yield RowSection(
+        title="Without links",
+        summary=f"{counted(brief.orphans.total, 'note')} of these days",
+        rows=[_note_row(note) for note in brief.orphans.items],
+        rest=_and([f"{brief.orphans.more:,} more"] if brief.orphans.more else []),
+    )
+    yield RowSection(
+        title="Named without a link",
+        rows=[_mention_row(each) for each in brief.mentions.items],
+        rest=_and([f"{brief.mentions.more:,} more: zkchat note link"] if brief.mentions.more else []),
+    )
+
+
+def _and(left_out: list[str]) -> str:
+    return f"… and {', '.join(left_out)}" if left_out else ""
+
+
+def _task_row(task: OpenTask, today: date) -> NumberedRow:
+    day = task.day
+    is_overdue = day is not None and day < today
+    told = [_due(task, day, today)] if day else []
+    told += ["begun"] if task.is_begun else []
+    return NumberedRow(
+        name=_SIGNS.get(task.priority, "") + shorten(_read(task.text), _MAX_TASK, whole_words=True),
+        place=" · ".join([*told, f"{task.path}:{task.line}"]),
+        is_doubtful=is_overdue,
+        path=task.path,
+    )
+
+
+def _read(text: str) -> str:
+    """A text with the labels of its links."""
+    if "[[" not in text:
+        return text
+    from zkchat.render.markdown.wikilinks import label_of
+
+    return _WIKILINK.sub(lambda link: label_of(link[0]), text)
+
+
+def _due(task: OpenTask, day: date, today: date) -> str:
+    days = (day - today).days
+    what = "due" if task.due else "scheduled"
+    if days < 0:
+        return f"{what} {_ago(day, today)}"
+    return f"{what} " + (
+        "today" if days == 0 else "tomorrow" if days == 1 else f"on {day:%A}" if days < 7 else f"{day}"
+    )
+
+
+def _note_row(note: BriefNote, *told: str, text: str = "") -> NumberedRow:
+    return NumberedRow(name=note.title, place=" · ".join([*told, note.path]), text=text, path=note.path)
+
+
+def _mention_row(mention: UnlinkedMention) -> NumberedRow:
+    return NumberedRow(name=mention.name, place=f"in {mention.path}:{mention.line}", path=mention.path)
+
+
+def _when(at: NoteDate, brief: DailyBrief) -> str:
+    days = (brief.today - at.day).days
+    clock = f" {at.time:%H:%M}" if at.time else ""
+    if days <= 1:
+        return f"{'yesterday' if days else 'today'}{clock}"
+    return f"{at.day:%A}" if at.day >= brief.week_begins else f"{at.day}"
+
+
+def _since(day: date, brief: DailyBrief) -> str:
+    return f"{counted(brief.today.year - day.year, 'year')} ago" if brief.past_day == "year" else str(day)
+
+
+def _ago(day: date, today: date) -> str:
+    days = (today - day).days
+    if days <= 1:
+        return "yesterday" if days else "today"
+    return f"{counted(days, 'day')} ago" if days < 7 else f"on {day}, {counted(days, 'day')} ago"

@@ -1,0 +1,44 @@
+"""`/brief`: what changed lately, what is to be done, what was on this day."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Final
+
+from zkchat.errors import UsageError
+from zkchat.render.daily_brief import NOTHING as NOTHING_NEW
+from zkchat.render.daily_brief import brief_places, brief_sections, brief_title
+from zkchat.render.numbered_rows import RowSection
+from zkchat.repl.command_context import CommandContext, Outcome, Play
+from zkchat.repl.commands.places import NEXT_STEP, show_list
+from zkchat.repl.vault_browser import Place
+from zkchat.vault.brief.daily import DEFAULT_DAYS, MAX_DAYS, make_brief
+
+if TYPE_CHECKING:
+    from zkchat.model.events import Event
+
+_HINT: Final = "For example /brief 3"
+
+
+async def brief(context: CommandContext, argument: str) -> Outcome:
+    if argument and not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= MAX_DAYS):
+        raise UsageError(f"{argument!r} is not a number of days up to {MAX_DAYS}.", hint=_HINT)
+    context.browser.refreshed()
+    return Play(_events(context, int(argument) if argument else DEFAULT_DAYS))
+
+
+async def _events(context: CommandContext, days: int) -> "AsyncGenerator[Event, None]":
+    """The turn in which a model sums it up, and then the brief itself, so that numbers mean its places."""
+    has_summary = False
+    async with aclosing(context.conversation.summarize_brief(days)) as events:
+        async for event in events:
+            has_summary = True
+            yield event
+    if has_summary:
+        context.surface.print("")
+    library = context.browser.library
+    found = make_brief(library, library.calendar(), days=days)
+    title = RowSection(title=brief_title(found), summary=NOTHING_NEW if found.is_empty else "")
+    context.surface.print_sections([title, *brief_sections(found)])
+    if places := brief_places(found):
+        show_list(context, [Place(path=path, line=line, name=name) for path, line, name in places])
+        context.surface.print_dimmed(NEXT_STEP)

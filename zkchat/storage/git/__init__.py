@@ -1,0 +1,1 @@
+"""Git repositories of vaults, read without running anything that they bring along."""

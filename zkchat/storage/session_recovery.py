@@ -1,0 +1,94 @@
+"""What can be read of damaged session files, put into a new one."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from pydantic_core import from_json
+
+from zkchat.model.session import Session
+from zkchat.storage.request_items import highest_number, insert_items, is_item
+from zkchat.storage.session_rows import EntryRow, entry_of, insert_entries, insert_session, mark_deleted
+from zkchat.storage.sqlite_pages import Row, read_rows
+
+
+@dataclass(slots=True)
+class RecoveredRows:
+    """The rows of all tables that could be read, the newest version of each."""
+
+    sessions: dict[str, dict[str, object]] = field(default_factory=dict)
+    entries: dict[tuple[str, int], EntryRow] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
+    items: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def read(self, database: Path) -> None:
+        for row in read_rows(database):
+            try:
+                self._add(row)
+            except ValueError:
+                continue
+
+    def _add(self, row: Row) -> None:
+        """Keep a row that validates; its columns tell which table it is from. Older versions may have fewer."""
+        match row:
+            case (
+                str(id_),
+                int(sequence),
+                str(kind),
+                str() | None as role,
+                str() | None as own,
+                str() | None as parent,
+                str() | None as title,
+                str(at),
+                str(body),
+            ):
+                entry = EntryRow(id_, sequence, kind, role, own, parent, title, at, body)
+                entry_of(entry)
+                self.entries.setdefault((entry.session_id, entry.sequence), entry)
+            case (str(id_), str(), str(), str(), int(), *_):
+                values: dict[str, object] = dict(zip(Session.model_fields, row, strict=False))
+                Session.model_validate(values)
+                del values["message_count"]
+                self.sessions.setdefault(id_, values)
+            case (str(id_), int(number), str(item)) if is_item(item):
+                self.items.setdefault((id_, number), item)
+            case (str(id_), str(at)):
+                datetime.fromisoformat(at)
+                self.deleted.setdefault(id_, at)
+
+    def insert_into(self, connection: sqlite3.Connection) -> None:
+        """Everything but the sessions that the user had deleted."""
+        used = {entry.session_id: entry.at for _, entry in sorted(self.entries.items())}
+        kept = [entry for entry in self.entries.values() if entry.session_id not in self.deleted]
+        kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
+        sessions = {id_: values for id_, values in self.sessions.items() if id_ not in self.deleted}
+        for entry in kept:
+            times = {"created_at": entry.at, "updated_at": entry.at}
+            sessions.setdefault(entry.session_id, {"id": entry.session_id, "title": "", **times})
+        for values in sessions.values():
+            insert_session(connection, values)
+        insert_entries(connection, kept)
+        insert_items(connection, self._numbered_items(kept))
+        mark_deleted(connection, self.deleted)
+
+    def _numbered_items(self, kept: Sequence[EntryRow]) -> Iterator[tuple[str, int, str]]:
+        """The items of the sessions. A lost one with the highest number leaves an empty row, so that no new item gets a
+        number that a record knows for another."""
+        for entry in kept:
+            highest = entry.session_id, highest_number(_item_numbers(entry))
+            if highest[1] >= 0:
+                self.items.setdefault(highest, "")
+        sessions = {entry.session_id for entry in kept}
+        for (id_, number), item in sorted(self.items.items()):
+            if id_ in sessions:
+                yield id_, number, item
+
+
+def _item_numbers(entry: EntryRow) -> str:
+    """The items that the request record of a message names by numbers."""
+    body = from_json(entry.body)
+    record = body["message"].get("request_context") if entry.kind == "message" else None
+    items = record.get("items") if record else None
+    return items if isinstance(items, str) else ""

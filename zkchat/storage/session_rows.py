@@ -1,0 +1,119 @@
+"""How sessions and their entries become rows, and rows entries."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, assert_never
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, from_json
+
+from zkchat.model.session import (
+    AgentEntry,
+    ChangesEntry,
+    ContentEntry,
+    DraftEntry,
+    Entry,
+    EntryBody,
+    GoalEntry,
+    HeadEntry,
+    ItemsEntry,
+    ListingEntry,
+    MessageEntry,
+    ModelEntry,
+    PinEntry,
+    PriorityEntry,
+    RestoreEntry,
+    Session,
+    TitleEntry,
+    UnknownEntry,
+)
+from zkchat.storage.durable_database import UnreadableRow, timestamp
+from zkchat.storage.request_items import ItemReader, ItemWriter
+
+
+class EntryRow(NamedTuple):
+    """An entry as it lies in its table."""
+
+    session_id: str
+    sequence: int
+    kind: str
+    role: str | None
+    message_id: str | None
+    parent_id: str | None
+    title: str | None
+    at: str
+    body: str
+
+
+def insert_session(connection: sqlite3.Connection, values: Mapping[str, object]) -> None:
+    """Add a session without messages; a trigger counts those that are added."""
+    columns, marks = ", ".join(values), ", ".join(f":{name}" for name in values)
+    connection.execute(f"INSERT INTO sessions ({columns}, message_count) VALUES ({marks}, 0)", values)  # noqa: S608
+
+
+def insert_entries(connection: sqlite3.Connection, rows: Iterable[EntryRow]) -> None:
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def mark_deleted(connection: sqlite3.Connection, times: Mapping[str, str]) -> None:
+    """Record that these sessions were deleted, and when."""
+    connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?, ?)", times.items())
+
+
+def session_of(row: Sequence[object]) -> Session:
+    try:
+        return Session.model_validate(dict(zip(Session.model_fields, row, strict=True)))
+    except ValueError as error:
+        raise UnreadableRow from error
+
+
+def entry_of(row: EntryRow, items: ItemReader | None = None) -> Entry:
+    """The entry of a row; what a newer zkchat wrote in a way that we do not understand comes as an unknown one.
+
+    Without `items` request records come without theirs.
+    """
+    try:
+        body = from_json(row.body)
+        head = {"session_id": row.session_id, "sequence": row.sequence, "at": row.at}
+        try:
+            return Entry.model_validate({**head, "body": body}, context=items)
+        except ValidationError:
+            return Entry.model_validate({**head, "body": {"kind": "unreadable", "original": body}})
+    except (ValueError, TypeError) as error:
+        raise UnreadableRow from error
+
+
+def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBody, str]:
+    """What can be kept of a body, which is nearly always all of it, and the same as it is written."""
+    try:
+        return body, body.model_dump_json(context=items)
+    except PydanticSerializationError:
+        # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
+        text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False)
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return type(body).model_validate_json(text), text
+
+
+def row_of(session_id: str, sequence: int, at: datetime, body: EntryBody, text: str) -> EntryRow:
+    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), text)
+
+
+def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:
+    """Role, message id, parent id and title, where there are any: what SQL needs to know of a body."""
+    match body:
+        case MessageEntry(message=message):
+            return message.role, message.id, message.parent_id, None
+        case DraftEntry():
+            return "assistant", body.message_id, body.parent_id, None
+        case HeadEntry() | PinEntry() | PriorityEntry() | ChangesEntry():
+            return None, body.message_id, None, None
+        case TitleEntry():
+            return None, None, None, body.title
+        case ItemsEntry() | RestoreEntry() | ContentEntry():
+            return None, None, None, None
+        case AgentEntry() | ModelEntry() | ListingEntry() | GoalEntry() | UnknownEntry():
+            return None, None, None, None
+        case _:
+            assert_never(body)

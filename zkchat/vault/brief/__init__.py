@@ -1,0 +1,1 @@
+"""The daily brief of a vault, made without a model."""

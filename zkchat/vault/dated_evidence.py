@@ -1,0 +1,149 @@
+"""Evidence for questions that ask for a time: of its days, or the newest; of all notes where these say nothing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from zkchat.model.dates import DayRange
+from zkchat.model.note import Ambiguous, Link, Resolved, is_note
+from zkchat.vault import evidence
+from zkchat.vault.dates.expressions import of_period
+from zkchat.vault.dates.question_time import TimeInQuestion
+from zkchat.vault.dates.questions import asks_for_own_writing, missing_day, time_in_question
+from zkchat.vault.dates.time_filters import impossible_times, unknown_times
+from zkchat.vault.evidence import DEFAULT_LIMIT, MAX_EVIDENCE, Findings
+from zkchat.vault.evidence_candidates import Scope
+from zkchat.vault.library import Library
+from zkchat.vault.search.company import company_in
+from zkchat.vault.search.question_terms import topic_of, topic_terms
+
+
+def find_evidence(
+    library: Library, question: str, linked: Sequence[tuple[str, str]], *, limit: int = DEFAULT_LIMIT, skip: int = 0
+) -> Findings:
+    """Passages for a question without its links; where it asks for a time and links no note, of that time."""
+    calendar = library.calendar()
+    if impossible := impossible_times(question, calendar):
+        return Findings(remark=impossible)
+    found = _find_evidence(library, question, linked, limit, skip)
+    unknown = unknown_times(question, calendar)
+    return replace(found, remark=f"{unknown} {found.remark}".strip()) if unknown else found
+
+
+def _find_evidence(
+    library: Library, question: str, linked: Sequence[tuple[str, str]], limit: int, skip: int
+) -> Findings:
+    if not linked and (missing := missing_day(question, library.calendar())):
+        found = evidence.find_evidence(library, question, (), limit=limit, skip=skip)
+        return replace(found if topic_terms(missing.topic) else Findings(), remark=f"There is no {missing.words}.")
+    time = None if linked else time_of(library, question)
+    is_own = not linked and asks_for_own_writing(question)
+    if time is None:
+        scope = Scope(without_pdfs=is_own)
+        found = evidence.find_evidence(library, question, linked, limit=limit, skip=skip, scope=scope)
+        if is_own and not found.evidence:
+            return evidence.find_evidence(library, question, linked, limit=limit, skip=skip)
+        return found
+    if not _has_topic(time):
+        found = _of_days(library, time, limit, skip)
+        if not found.evidence and time.period:
+            return _of_nearest_days(library, time, time.period)
+    else:
+        scope = Scope(time.period, time.order, company_in(time.rest), is_own)
+        found = evidence.find_evidence(library, time.topic, (), limit=limit, skip=skip, scope=scope)
+        if not found.evidence and found.nearest and _is_one_day(time.period):
+            found = Findings(found.nearest, is_doubtful=True)
+    if found.evidence:
+        return replace(found, remark=_remark(library, time, found))
+    return _of_other_days(library, question, time, limit, skip)
+
+
+def time_of(library: Library, question: str) -> TimeInQuestion | None:
+    """The time that a question asks for; the name of a note is none."""
+    found = time_in_question(question, library.calendar(), _names(library))
+    is_small_talk = found is not None and not found.is_certain and not topic_terms(found.rest)
+    return None if is_small_talk else found
+
+
+def _names(library: Library) -> Callable[[str], bool]:
+    def is_name(text: str) -> bool:
+        found = library.resolve(Link(text=f"[[{text}]]", target=text), suggestions=0)
+        return isinstance(found, Resolved | Ambiguous)
+
+    return is_name
+
+
+def _has_topic(time: TimeInQuestion) -> bool:
+    return bool(topic_terms(time.topic) and topic_of(time.topic))
+
+
+def _is_one_day(period: DayRange | None) -> bool:
+    return bool(period and period.first and period.end and (period.end - period.first).days == 1)
+
+
+def notes_of(library: Library, time: TimeInQuestion) -> list[str]:
+    """The notes of a time by their day, the newest first unless the oldest are wanted; those whose file alone has a
+    date come last."""
+    dates = {
+        path: each.changed if time.is_about_changes else each.written
+        for path, each in library.dates().items()
+        if is_note(path)
+    }
+    found = [path for path, each in dates.items() if time.period is None or each.day in time.period]
+    sign = 1 if time.order == "oldest" else -1
+
+    def position(path: str) -> tuple[bool, int, str]:
+        is_dated = time.is_about_changes or dates[path].origin in {"name", "frontmatter"}
+        return not is_dated, sign * dates[path].day.toordinal(), path
+
+    return sorted(library.without_templates(found), key=position)
+
+
+def _of_days(library: Library, time: TimeInQuestion, limit: int, skip: int) -> Findings:
+    """How the notes of a time begin."""
+    paths = library.confirmed(notes_of(library, time)[: 1 if time.order else MAX_EVIDENCE])
+    shown = paths[skip : skip + limit]
+    return Findings(evidence.openings(library, shown), more=max(0, len(paths) - skip - len(shown)))
+
+
+def _of_nearest_days(library: Library, time: TimeInQuestion, period: DayRange) -> Findings:
+    """That no note is of these days, and which are of the days before and after them."""
+    known = library.dates(notes_of(library, replace(time, period=None)))
+    days = {path: each.written.day for path, each in known.items() if each.written.origin in {"name", "frontmatter"}}
+    before = [path for path, day in days.items() if period.first and day < period.first]
+    after = [path for path, day in days.items() if period.end and day >= period.end]
+    nearest = [max(before, key=days.__getitem__)] if before else []
+    nearest += [min(after, key=days.__getitem__)] if after else []
+    shown = evidence.openings(library, library.confirmed(nearest))
+    is_to_come = ", which is yet to come" if period.first and period.first > library.calendar().today else ""
+    return Findings(
+        nearest=tuple({each.relative_path: each for each in reversed(shown)}.values())[::-1],
+        remark=f"No note is {of_period(period)}{is_to_come}.",
+    )
+
+
+def _remark(library: Library, time: TimeInQuestion, found: Findings) -> str:
+    of_days = f"Notes {of_period(time.period)}." if time.period else ""
+    if not time.order:
+        return of_days
+    path = found.evidence[0].relative_path
+    dates = library.dates([path])
+    day = found.day or (dates[path].written.day if path in dates else None)
+    if day is None:
+        return of_days
+    if time.asks_when and found.is_doubtful:
+        return f"It is not certain when; the {time.order} passage found is of {day:%A}, {day}."
+    if time.asks_when:
+        return f"The {'last' if time.order == 'newest' else 'first'} time was on {day:%A}, {day}."
+    return f"The {time.order} is of {day}. {of_days}".strip()
+
+
+def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit: int, skip: int) -> Findings:
+    """What notes of all days say, and that none of that time does. A question that may be about the world, at a time
+    that no note is of, asked for none."""
+    found = evidence.find_evidence(library, question, (), limit=limit, skip=skip)
+    has_notes = time.period is not None and bool(notes_of(library, time))
+    if time.period is None or not (has_notes or time.is_certain):
+        return found
+    days = of_period(time.period)
+    said = f"Notes {days} say nothing on this." if has_notes else f"No note is {days}."
+    return replace(found, remark=f"{said} These are of other days." if found.evidence else said)

@@ -1,0 +1,1 @@
+"""Dates of notes: where they come from, and how people write them."""

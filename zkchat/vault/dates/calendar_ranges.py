@@ -1,0 +1,148 @@
+"""Weeks, months, quarters, seasons and years as ranges of days. What lies beyond the calendar ends where it ends."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Final, Literal
+
+from zkchat.model.dates import DayRange
+
+Unit = Literal["day", "week", "month", "quarter", "year", "weekend"]
+
+MIN_YEAR: Final = 1000
+MAX_YEAR: Final = 2999
+"""Years that a number of four digits may mean."""
+_SATURDAY: Final = 5
+_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+_MONTHS_OF_YEAR: Final = 12
+_MIN_DAYS_OF_MONTH: Final = 28
+_DAYS_OF_MONTH: Final = 30.4
+_THIRDS: Final = 3
+_YEARS_TRIED: Final = 9
+"""Years in which a day is looked for: the 29 February is eight years away at most."""
+
+
+def plus(day: date, days: int) -> date:
+    """So many days after a day; the first or last day that there is where it has none."""
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return date.max if days > 0 else date.min
+
+
+def day_range(day: date) -> DayRange:
+    """The last day that there is has no day after it, and its range no end."""
+    return DayRange(day, plus(day, 1) if day < date.max else None)
+
+
+def days_range(first: date, days: int) -> DayRange:
+    return DayRange(first, plus(first, days))
+
+
+def week_of(day: date, first_weekday: int) -> DayRange:
+    return days_range(plus(day, -((day.weekday() - first_weekday) % 7)), 7)
+
+
+def iso_week(year: int, week: int) -> DayRange | None:
+    try:
+        return days_range(date.fromisocalendar(year, week, 1), 7)
+    except ValueError:
+        return None
+
+
+def month_range(year: int, month: int, months: int = 1) -> DayRange:
+    """So many months from the first of a month on; months before the first or after the twelfth count on."""
+    return DayRange(_first_of_month(year, month), _first_of_month(year, month + months))
+
+
+def _first_of_month(year: int, month: int) -> date:
+    year, month = year + (month - 1) // _MONTHS_OF_YEAR, (month - 1) % _MONTHS_OF_YEAR + 1
+    if year < date.min.year:
+        return date.min
+    return date(year, month, 1) if year <= date.max.year else date.max
+
+
+def year_range(year: int) -> DayRange:
+    return month_range(year, 1, 12)
+
+
+def quarter_range(year: int, quarter: int) -> DayRange:
+    return month_range(year, 3 * quarter - 2, 3)
+
+
+def season_range(year: int, season: int) -> DayRange:
+    """From spring, which is 0, in March, to winter, which begins in December."""
+    return month_range(year, 3 + 3 * season, 3)
+
+
+def weekend_of(day: date) -> DayRange:
+    """The latest weekend that has begun on that day."""
+    return days_range(plus(day, -((day.weekday() - _SATURDAY) % 7)), 2)
+
+
+def unit_range(unit: Unit, day: date, first_weekday: int, shift: int = 0) -> DayRange:
+    """The unit that a day is in, or the one so many units after it."""
+    if unit == "day":
+        return day_range(plus(day, shift))
+    if unit == "week":
+        return week_of(plus(day, 7 * shift), first_weekday)
+    if unit == "weekend":
+        begun = weekend_of(day)
+        return weekend_of(plus(begun.first or day, 7 * (shift + (day not in begun))))
+    months = _MONTHS[unit]
+    first = (day.month - 1) // months * months + 1
+    return month_range(day.year, first + shift * months, months)
+
+
+def day_before(day: date, unit: Unit, count: int) -> date:
+    """So many units before a day."""
+    if unit in {"day", "week", "weekend"}:
+        return plus(day, -count * (1 if unit == "day" else 7))
+    first = month_range(day.year, day.month - count * _MONTHS[unit])
+    assert first.first is not None
+    last = plus(first.end, -1) if first.end else date.max
+    return min(plus(first.first, day.day - 1), last)
+
+
+def latest(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
+    """The range of the latest year that has begun."""
+    return _first_that(of_year, range(today.year, today.year - _YEARS_TRIED, -1), lambda first: first <= today)
+
+
+def following(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
+    """The range of the first year that begins after today."""
+    return _first_that(of_year, range(today.year, today.year + _YEARS_TRIED), lambda first: first > today)
+
+
+def preceding(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
+    """The range of the latest year that is over."""
+    for year in range(today.year, today.year - _YEARS_TRIED, -1):
+        found = of_year(year) if date.min.year <= year <= date.max.year else None
+        if found and found.end and found.end <= today:
+            return found
+    return None
+
+
+def _first_that(
+    of_year: Callable[[int], DayRange | None], years: range, begins: Callable[[date], bool]
+) -> DayRange | None:
+    for year in years:
+        found = of_year(year) if date.min.year <= year <= date.max.year else None
+        if found and found.first and begins(found.first):
+            return found
+    return None
+
+
+def third_of(whole: DayRange, number: int) -> DayRange:
+    """The first, middle or last part of a month (ten days) or of something longer (whole months)."""
+    first, end = whole.first, whole.end
+    if first is None or end is None:
+        return whole
+    days = (end - first).days
+    if days < _MIN_DAYS_OF_MONTH:
+        return whole
+    months = max(1, round(days / _DAYS_OF_MONTH) // _THIRDS)
+    if days < 2 * _MIN_DAYS_OF_MONTH:
+        begins = [plus(first, 10 * part) for part in range(_THIRDS)]
+    else:
+        begins = [_first_of_month(first.year, first.month + months * part) for part in range(_THIRDS)]
+    return DayRange(begins[number], [*begins, end][number + 1])

@@ -1,0 +1,57 @@
+"""A time that words name, as the grammars find it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from zkchat.model.dates import DayRange
+from zkchat.vault.dates.calendar_ranges import day_range, plus
+
+Strength = Literal["relative", "day", "weak"]
+"""`relative`: by the day it is (yesterday, last week). `day`: a day of a month. `weak`: a month, a year or a weekday,
+whose names are in many texts that say nothing of when."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expression:
+    """A time that is said in words."""
+
+    period: DayRange
+    strength: Strength
+    end: int
+    """The token after it."""
+    since: date | None = None
+    """Where it begins after "since", if not at its first day: three weeks ago is a day then, and a week else."""
+    of_year: Callable[[int], DayRange | None] | None = None
+    """The same in another year, where none is named."""
+    unit: str = ""
+    """What kind of stretch it is, where that matters: `week`, `year`, `weekday`, `number`."""
+    is_named: bool = False
+    """Whether "since", "between" or the like says that it is a time."""
+
+
+def since_day(found: Expression, today: date) -> date | None:
+    """Where all days since a time begin; None where the time has no first day.
+
+    Said on a Monday, "since Monday" begins a week ago.
+    """
+    if found.period.first is None or found.period.end is None:
+        return found.period.first
+    begin = found.since or found.period.first
+    is_bare_weekday = found.unit == "weekday" and found.strength == "weak"
+    return plus(begin, -7) if is_bare_weekday and begin == today else begin
+
+
+def day_of(year: int, month: int, day: int) -> DayRange | None:
+    try:
+        return day_range(date(year, month, day))
+    except ValueError:
+        return None
+
+
+def expression_of(period: DayRange | None, strength: Strength, end: int, *, unit: str = "") -> Expression | None:
+    """None where there is no such time, or where it lies beyond the calendar."""
+    if period is None or period.first is None or (period.end is not None and period.first >= period.end):
+        return None
+    return Expression(period=period, strength=strength, end=end, unit=unit)

@@ -1,0 +1,381 @@
+"""What tokens say of time: a day, a week, a month, or all days since, before or between such."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import cast
+
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.vault.dates.calendar_ranges import (
+    Unit,
+    day_before,
+    day_range,
+    following,
+    iso_week,
+    latest,
+    month_range,
+    plus,
+    preceding,
+    quarter_range,
+    season_range,
+    third_of,
+    unit_range,
+    week_of,
+    year_range,
+)
+from zkchat.vault.dates.expression import Expression, Strength, day_of, expression_of, since_day
+from zkchat.vault.dates.token_reader import TokenReader
+from zkchat.vault.dates.tokens import Token
+
+
+class Grammar(TokenReader):
+    """Parses the tokens of one text in one language."""
+
+    def __init__(self, tokens: Sequence[Token], language: str, calendar: Calendar) -> None:
+        super().__init__(tokens)
+        self._language = language
+        self._today = calendar.today
+        self._first_weekday = calendar.first_weekday
+
+    def expression(self, at: int) -> Expression | None:
+        """The time that is named from a token on, the longest there is."""
+        return max(self._expressions(at), key=lambda found: found.end, default=None)
+
+    def _expressions(self, at: int) -> Iterator[Expression]:
+        after = self._articles(at + 1)
+        if self._has(at, "since") and (found := self._atom(after)):
+            yield replace(found, period=DayRange(since_day(found, self._today), None), is_named=True)
+        if self._has(at, "after") and (found := self._atom(after)) and found.period.end:
+            yield replace(found, period=DayRange(found.period.end, None), is_named=True)
+        if self._has(at, "before") and (found := self._atom(after)) and found.period.first not in {None, date.min}:
+            yield replace(found, period=DayRange(None, found.period.first), is_named=True)
+        if self._has(at, "until") and (found := self._atom(after)) and found.period.end:
+            yield replace(found, period=DayRange(None, found.period.end), is_named=True)
+        if self._has(at, "between") and (found := self._span(after, "and")):
+            yield found
+        if self._has(at, "from") and (found := self._span(after, "to")):
+            yield found
+        if found := self._span(at, "to"):
+            yield found
+        if found := self._atom(at):
+            yield found
+
+    def _span(self, at: int, joined_by: str) -> Expression | None:
+        """From one time to another: `3 and 10 May`, `March to May 2025`."""
+        first = self._atom(at) or self._bare_number(at)
+        if first is None or not self._has(first.end, joined_by):
+            return None
+        last = self._atom(self._articles(first.end + 1))
+        if last is None or last.period.end is None:
+            return None
+        begin = self._day_in_month(first, last) if first.unit == "number" else self._year_of_span(first, last)
+        if begin is None or begin >= last.period.end:
+            return None
+        return replace(
+            last, period=DayRange(begin, last.period.end), is_named=True, of_year=None, since=None, unit="span"
+        )
+
+    def _bare_number(self, at: int) -> Expression | None:
+        day = self._day_number(at)
+        if day is None:
+            return None
+        return Expression(period=DayRange(), strength="day", end=at + 1, unit="number", since=date(2000, 1, day))
+
+    @staticmethod
+    def _day_in_month(first: Expression, last: Expression) -> date | None:
+        """The day of a number before a day of a month."""
+        if last.strength != "day" or first.since is None or last.period.first is None:
+            return None
+        try:
+            return last.period.first.replace(day=first.since.day)
+        except ValueError:
+            return None
+
+    @staticmethod
+    def _year_of_span(first: Expression, last: Expression) -> date | None:
+        """Where a span begins: what has no year is in that of its end, or in the one before."""
+        assert last.period.end is not None
+        if first.of_year is None:
+            return first.period.first
+        year = plus(last.period.end, -1).year
+        for each in (year, year - 1):
+            found = first.of_year(each)
+            if found and found.first and found.first < last.period.end:
+                return found.first
+        return None
+
+    def _atom(self, at: int) -> Expression | None:
+        at = self._articles(at)
+        found = max(self._atoms(at), key=lambda each: each.end, default=None)
+        return self._weekday_of_week(at, found) if found else None
+
+    def _atoms(self, at: int) -> Iterator[Expression]:
+        if at >= len(self._tokens):
+            return
+        for production in (
+            self._literal,
+            self._relative_day,
+            self._day_of_month,
+            self._month,
+            self._weekday,
+            self._season,
+            self._quarter,
+            self._week_number,
+            self._unit,
+            self._rolling,
+            self._ago,
+            self._year,
+            self._part,
+            self._week_around,
+        ):
+            if found := production(at):
+                yield found
+
+    # What is known by its form
+
+    def _literal(self, at: int) -> Expression | None:
+        token, end = self._tokens[at], at + 1
+        for meaning, value in token.meanings.items():
+            numbers = [int(each) if each.isdigit() else 0 for each in value.split("/")]
+            if meaning in {"date", "year_month", "iso_week", "slashed"}:
+                unit = "week" if meaning == "iso_week" else ""
+                return expression_of(self._literal_period(meaning, numbers), "day", end, unit=unit)
+            if meaning == "dotted" and (numbers[2] or self._language == "de"):
+                return self._day(numbers[0], numbers[1], end, numbers[2])
+            if meaning == "quarter":
+                return self._quarter_of(numbers[1] or numbers[2], numbers[0] or numbers[3], end)
+            if meaning == "duration":
+                return self._last(numbers[0], "day" if value.endswith("d") else "week", end)
+        return None
+
+    def _literal_period(self, meaning: str, numbers: Sequence[int]) -> DayRange | None:
+        match meaning, numbers:
+            case "date", [year, month, day]:
+                return day_of(year, month, day)
+            case "year_month", [year, month] if 1 <= month <= 12:
+                return month_range(year, month)
+            case "iso_week", [year, week]:
+                return iso_week(year, week)
+            case "slashed", [first, second, year]:
+                return self._slashed(first, second, year)
+        return None
+
+    def _slashed(self, first: int, second: int, year: int) -> DayRange | None:
+        """`8/3/2026`: the day first, but in English only where the month cannot be."""
+        if self._language == "en" and first <= 12 and second <= 12 and first != second:
+            return None
+        return day_of(year, second, first) or (day_of(year, first, second) if self._language == "en" else None)
+
+    def _relative_day(self, at: int) -> Expression | None:
+        days = self._value(at, "relative_day")
+        return None if days is None else expression_of(day_range(plus(self._today, days)), "relative", at + 1)
+
+    def _day_of_month(self, at: int) -> Expression | None:
+        """`8 March 2026`, `Sunday, March 8th`, `8. März`."""
+        found = self._day_and_month(at)
+        return self._day(*found) if found else None
+
+    def _day_and_month(self, at: int) -> tuple[int, int, int] | None:
+        """Day and month, and where they end."""
+        begin = self._articles(at + 1) if self._has(at, "weekday") else at
+        if (day := self._day_number(begin)) is not None:
+            after = self._articles(begin + 1)
+            if month := self._value(after, "month"):
+                return day, month, after + 1
+        if month := self._value(begin, "month"):
+            after = begin + 1 + (self._text(begin + 1) == ".")
+            after += self._has(after, "article") and self._text(after) == "the"
+            if (day := self._day_number(after)) is not None and not self._is_year(after):
+                return day, month, after + 1
+        return None
+
+    def missing_day(self, at: int) -> int | None:
+        """Where a day that does not exist ends, if one begins there: `30 February`, `2026-02-30`."""
+        found = self._day_and_month(at)
+        if found and not self._day(*found):
+            named = self._named_year(found[2])
+            return named[1] if named else found[2]
+        is_date = self._has(at, "date") or (self._has(at, "dotted") and self._language == "de")
+        return at + 1 if is_date and not self._literal(at) else None
+
+    def _day(self, day: int, month: int, end: int, year: int = 0) -> Expression | None:
+        if year:
+            return expression_of(day_of(year, month, day), "day", end)
+        return self._in_year(lambda year: day_of(year, month, day), "day", end)
+
+    def _month(self, at: int) -> Expression | None:
+        found = self._with_modifier(at, "month")
+        if found is None:
+            return None
+        month, which, end = found
+        return self._in_year(lambda year: month_range(year, month), "weak", end, which=which)
+
+    def _season(self, at: int) -> Expression | None:
+        found = self._with_modifier(at, "season")
+        if found is None:
+            return None
+        season, which, end = found
+        return self._in_year(lambda year: season_range(year, season), "weak", end, which=which)
+
+    def _weekday(self, at: int) -> Expression | None:
+        found = self._with_modifier(at, "weekday")
+        if found is None:
+            return None
+        weekday, which, end = found
+        back = (self._today.weekday() - weekday) % 7
+        if which is None:
+            day = plus(self._today, -back)
+        elif which == 0:
+            week = week_of(self._today, self._first_weekday)
+            day = plus(week.first or self._today, (weekday - self._first_weekday) % 7)
+        elif which > 0:
+            day = plus(self._today, 7 - back)
+        else:
+            day = plus(self._today, -(back or 7) + 7 * (which + 1))
+        return expression_of(day_range(day), "weak" if which is None else "relative", end, unit="weekday")
+
+    def _in_year(
+        self,
+        of_year: Callable[[int], DayRange | None],
+        strength: Strength,
+        end: int,
+        *,
+        which: int | None = None,
+    ) -> Expression | None:
+        """In the year that follows, else the latest that is not in the future, or as `last` and `next` say."""
+        if which is None and (named := self._named_year(end)):
+            year, end, is_relative = named
+            is_weak = strength == "weak" and not is_relative
+            return expression_of(of_year(year), "weak" if is_weak else "day", end, unit="dated")
+        if which is None:
+            found = latest(of_year, self._today)
+        elif which == 0:
+            found = of_year(self._today.year)
+        else:
+            found = preceding(of_year, self._today) if which < 0 else following(of_year, self._today)
+        made = expression_of(found, strength if which is None else "relative", end)
+        return replace(made, of_year=of_year) if made else None
+
+    def _named_year(self, at: int) -> tuple[int, int, bool] | None:
+        """A year after a day, a month or a season: `2026`, `of last year`; where it ends, whether it is relative."""
+        at = self._articles(at)
+        if self._is_year(at):
+            return cast("int", self._value(at, "number")), at + 1, False
+        if (found := self._unit(at)) and found.unit == "year" and found.period.first:
+            return found.period.first.year, found.end, True
+        return None
+
+    # Stretches of time
+
+    def _unit(self, at: int) -> Expression | None:
+        """`Last week`, `la semaine dernière`, `the week before last`."""
+        for shift, name, end in self._unit_forms(at):
+            if name == "day":
+                continue
+            period = unit_range(cast("Unit", name), self._today, self._first_weekday, shift)
+            return expression_of(period, "relative", end, unit=name)
+        return None
+
+    def _unit_forms(self, at: int) -> Iterator[tuple[int, str, int]]:
+        if name := self._name(at, "unit"):
+            if self._has(at + 1, "before_last"):
+                yield -2, name, at + 2
+            elif (after := self._shift_after(at + 1)) is not None:
+                yield after, name, at + 2
+            elif name == "weekend" and at and self._has(at - 1, "at", "article"):
+                yield -1 if self._today not in unit_range("weekend", self._today, 0) else 0, name, at + 1
+        shift = self._shift(at)
+        if shift is not None and (name := self._name(at + 1, "unit")):
+            yield shift, name, at + 2
+
+    def _rolling(self, at: int) -> Expression | None:
+        """`The last 7 days`, `les 7 derniers jours`, `the past month`."""
+        first, second, third = at, at + 1, at + 2
+        for word, number in ((first, second), (second, first)):
+            count = self._count(number, allow_one=False)
+            name = self._name(third, "unit")
+            if self._has(word, "rolling") and count and name and name != "weekend":
+                return self._last(count, cast("Unit", name), third + 1)
+        name = self._name(second, "unit")
+        if name and self._has(first, "rolling") and self._text(first) in {"past", "recent"} and name != "weekend":
+            return self._last(1, cast("Unit", name), second + 1)
+        return None
+
+    def _last(self, count: int, unit: Unit, end: int) -> Expression | None:
+        """The days since so many units ago, with today."""
+        period = DayRange(day_before(self._today, unit, count), plus(self._today, 1))
+        return expression_of(period, "relative", end)
+
+    def _ago(self, at: int) -> Expression | None:
+        """`Three weeks ago`, `vor drei Wochen`: the week that was then; after `since`, the day."""
+        begin = at + 1 if self._has(at, "ago_before") else at
+        count, name = self._count(begin), self._name(begin + 1, "unit")
+        if not count or not name:
+            return None
+        end = begin + 2
+        if begin == at:
+            if not self._has(end, "ago"):
+                return None
+            end += 1
+        unit = cast("Unit", name)
+        then = day_before(self._today, unit, count)
+        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", end)
+        return replace(found, since=then) if found else None
+
+    def _year(self, at: int) -> Expression | None:
+        if not self._is_year(at):
+            return None
+        return expression_of(year_range(cast("int", self._value(at, "number"))), "weak", at + 1, unit="year")
+
+    def _quarter(self, at: int) -> Expression | None:
+        """`The first quarter of 2026`."""
+        number = self._value(at, "ordinal") or self._value(at, "ordinal_day")
+        if number is None or number > 4 or self._name(at + 1, "unit") != "quarter":
+            return None
+        return self._in_year(lambda year: quarter_range(year, number), "weak", at + 2)
+
+    def _quarter_of(self, quarter: int, year: int, end: int) -> Expression | None:
+        if year:
+            return expression_of(quarter_range(year, quarter), "weak", end)
+        return self._in_year(lambda year: quarter_range(year, quarter), "weak", end)
+
+    def _week_number(self, at: int) -> Expression | None:
+        """`Week 10 of 2026`, `KW 10`."""
+        number = self._value(at + 1, "number")
+        if not self._has(at, "week_number") or not number or number > 53:
+            return None
+        return self._in_year(lambda year: iso_week(year, number), "weak", at + 2)
+
+    def _part(self, at: int) -> Expression | None:
+        """`Early March`, `the end of last year`."""
+        for third, part in enumerate(("early", "mid", "late")):
+            if self._has(at, part) and (found := self._atom(at + 1)) and found.period.first and found.period.end:
+                return replace(found, period=third_of(found.period, third), of_year=None, since=None)
+        return None
+
+    def _week_around(self, at: int) -> Expression | None:
+        """`The week of 8 March`."""
+        if self._name(at, "unit") != "week" or not self._has(at + 1, "article", "at"):
+            return None
+        found = self._day_of_month(self._articles(at + 1)) or self._literal_at(self._articles(at + 1))
+        if not found or found.strength != "day" or not found.period.first:
+            return None
+        return replace(found, period=week_of(found.period.first, self._first_weekday), unit="week", of_year=None)
+
+    def _literal_at(self, at: int) -> Expression | None:
+        return self._literal(at) if at < len(self._tokens) else None
+
+    def _weekday_of_week(self, at: int, found: Expression) -> Expression:
+        """`Monday of last week`, `letzte Woche Montag`: the day where a weekday stands beside a week."""
+        weekday, week = self._value(at, "weekday"), None
+        end = found.end
+        if found.unit == "weekday" and weekday is not None and end == at + 1:
+            week = self._unit(self._articles(end)) if self._articles(end) < len(self._tokens) else None
+            end = week.end if week else end
+        elif found.unit == "week" and found.strength == "relative":
+            weekday, week = self._value(self._articles(end), "weekday"), found
+            end = self._articles(end) + 1
+        if weekday is None or week is None or week.unit != "week" or week.period.first is None:
+            return found
+        day = plus(week.period.first, (weekday - week.period.first.weekday()) % 7)
+        return replace(week, period=day_range(day), end=end, unit="weekday")

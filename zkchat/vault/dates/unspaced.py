@@ -1,0 +1,309 @@
+"""What Chinese and Japanese texts say of time: the same as `grammar`, where no spaces part the words."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from typing import Final, cast
+
+from zkchat.lexicon.calendar_words_unspaced import (
+    AFTER,
+    AFTER_IT,
+    AGO,
+    AND_BETWEEN,
+    BEFORE,
+    BEFORE_IT,
+    BETWEEN_END,
+    DIGITS,
+    MODIFIERS,
+    PARTS,
+    RELATIVE_DAYS,
+    RELATIVE_YEARS,
+    ROLLING,
+    SEASONS,
+    SINCE,
+    SINCE_BEFORE,
+    TO,
+    UNITS,
+    UNTIL,
+    WEEKDAYS,
+    WEEKEND,
+)
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.vault.dates.calendar_ranges import (
+    Unit,
+    day_before,
+    day_range,
+    iso_week,
+    latest,
+    month_range,
+    plus,
+    quarter_range,
+    season_range,
+    third_of,
+    unit_range,
+    year_range,
+)
+from zkchat.vault.dates.expression import Expression, Strength, day_of, expression_of, since_day
+
+_TEN: Final = 10
+_HUNDRED: Final = 100
+_MAX_COUNT: Final = 9999
+
+
+class UnspacedGrammar:
+    """Parses a text; ends of expressions are places in it."""
+
+    def __init__(self, text: str, calendar: Calendar) -> None:
+        self._text = text
+        self._today = calendar.today
+        self._first_weekday = calendar.first_weekday
+
+    def expression(self, at: int) -> Expression | None:
+        """The time that is named from there on, with the words around it that say so, the longest there is."""
+        found = max(self._expressions(at), key=lambda each: each.end, default=None)
+        if found is None:
+            return None
+        after = _pattern("after_it").match(self._text, found.end)
+        return replace(found, end=after.end()) if after else found
+
+    def missing_day(self, at: int) -> int | None:
+        """Where a day that does not exist ends, if one begins there: `2月30日`."""
+        match = _pattern("date").match(self._text, at)
+        return match.end() if match and not self._date(match) else None
+
+    def _expressions(self, at: int) -> Iterator[Expression]:
+        lead = _pattern("before_it").match(self._text, at)
+        begin = lead.end() if lead else at
+        since = _pattern("since_before").match(self._text, at)
+        if since and (found := self._atom(since.end())):
+            yield from self._spans(found)
+            end = _pattern("since").match(self._text, found.end)
+            yield _since(found, end.end() if end else found.end, self._today)
+        found = self._atom(begin)
+        if found is None:
+            return
+        yield found
+        yield from self._spans(found)
+        period = found.period
+        if end := _pattern("since").match(self._text, found.end):
+            yield _since(found, end.end(), self._today)
+        if (end := _pattern("after").match(self._text, found.end)) and period.end:
+            yield replace(found, period=DayRange(period.end, None), end=end.end(), is_named=True)
+        if (end := _pattern("before").match(self._text, found.end)) and period.first not in {None, date.min}:
+            yield replace(found, period=DayRange(None, period.first), end=end.end(), is_named=True)
+        if (end := _pattern("until").match(self._text, found.end)) and period.end:
+            yield replace(found, period=DayRange(None, period.end), end=end.end(), is_named=True)
+
+    def _spans(self, first: Expression) -> Iterator[Expression]:
+        """From one time to another."""
+        for joint, needs_end in (("to", False), ("and", True)):
+            joined = _pattern(joint).match(self._text, first.end)
+            last = self._atom(joined.end(), first) if joined else None
+            if last is None or last.period.end is None:
+                continue
+            closed = _pattern("between_end").match(self._text, last.end)
+            begin = first.period.first
+            if first.of_year and begin and begin >= last.period.end:
+                earlier = first.of_year(plus(last.period.end, -1).year) or first.period
+                begin = earlier.first
+            if begin and begin < last.period.end and (closed or not needs_end):
+                end = closed.end() if closed else last.end
+                yield replace(last, period=DayRange(begin, last.period.end), end=end, is_named=True, of_year=None)
+
+    def _atom(self, at: int, before: Expression | None = None) -> Expression | None:
+        found = max(self._atoms(at), key=lambda each: each.end, default=None)
+        if found is None and before and before.strength == "day" and before.period.first:
+            day = _pattern("day").match(self._text, at)  # "5月3日到10日"
+            number = _number(day["d"]) if day else 0
+            of_month = before.period.first
+            period = day_of(of_month.year, of_month.month, number)
+            return expression_of(period, "day", day.end()) if day else None
+        return found
+
+    def _atoms(self, at: int) -> Iterator[Expression]:
+        for name, build in self._builders().items():
+            if (match := _pattern(name).match(self._text, at)) and (found := build(match)):
+                yield found
+
+    def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:
+        return {
+            "iso": self._iso,
+            "date": self._date,
+            "month": self._month,
+            "year": self._year,
+            "season": self._season,
+            "quarter": self._quarter,
+            "iso_week": self._iso_week,
+            "relative_day": self._relative_day,
+            "unit": self._unit,
+            "weekday": self._weekday,
+            "ago": self._ago,
+            "rolling": self._rolling,
+        }
+
+    def _iso(self, match: re.Match[str]) -> Expression | None:
+        year, month, day, week = (int(match[name] or 0) for name in ("y", "m", "d", "w"))
+        if week:
+            return expression_of(iso_week(year, week), "day", match.end(), unit="week")
+        if day:
+            return expression_of(day_of(year, month, day), "day", match.end())
+        return expression_of(month_range(year, month), "day", match.end()) if 1 <= month <= 12 else None
+
+    def _date(self, match: re.Match[str]) -> Expression | None:
+        month, day = _number(match["m"]), _number(match["d"])
+        return self._in_year(match, "day", lambda year: day_of(year, month, day))
+
+    def _month(self, match: re.Match[str]) -> Expression | None:
+        month = _number(match["m"])
+        if not 1 <= month <= 12:
+            return None
+        return self._in_year(match, "weak", lambda year: month_range(year, month))
+
+    def _year(self, match: re.Match[str]) -> Expression | None:
+        year, is_relative = self._year_of(match)
+        if year is None or (match["relative"] and match["part"] == "初" and match["relative"] == "前年"):
+            return None
+        return self._part(match, expression_of(year_range(year), "relative" if is_relative else "weak", match.end()))
+
+    def _season(self, match: re.Match[str]) -> Expression | None:
+        season = SEASONS[match["season"]]
+        if match["now"]:
+            year = self._today.year + (MODIFIERS.get(match["now"], 0) if match["now"] != "昨" else -1)
+            return expression_of(season_range(year, season), "relative", match.end())
+        return self._in_year(match, "weak", lambda year: season_range(year, season))
+
+    def _quarter(self, match: re.Match[str]) -> Expression | None:
+        quarter = _number(match["q"])
+        if not 1 <= quarter <= 4:
+            return None
+        return self._in_year(match, "weak", lambda year: quarter_range(year, quarter))
+
+    def _iso_week(self, match: re.Match[str]) -> Expression | None:
+        week = _number(match["w"])
+        return self._in_year(match, "weak", lambda year: iso_week(year, week))
+
+    def _relative_day(self, match: re.Match[str]) -> Expression | None:
+        day = plus(self._today, RELATIVE_DAYS[match[0]])
+        return expression_of(day_range(day), "relative", match.end())
+
+    def _unit(self, match: re.Match[str]) -> Expression | None:
+        """`上周`, `先月`, `上周一`, `先週の金曜日`, `上周末`."""
+        unit, shift = cast("Unit", UNITS[match["unit"]]), MODIFIERS[match["which"]]
+        if unit == "day" or (unit == "year" and match["which"] in {"上", "下", "先", "本", "今", "来", "來"}):
+            return None
+        period = unit_range(unit, self._today, self._first_weekday, shift)
+        if (weekday := match["weekday"]) and period.first:
+            if unit != "week":
+                return None
+            if weekday == WEEKEND:
+                week = unit_range("week", self._today, 0, shift)
+                return expression_of(DayRange(plus(week.first or self._today, 5), week.end), "relative", match.end())
+            day = plus(period.first, (WEEKDAYS[weekday] - period.first.weekday()) % 7)
+            return expression_of(day_range(day), "relative", match.end(), unit="weekday")
+        return self._part(match, expression_of(period, "relative", match.end(), unit=unit))
+
+    def _weekday(self, match: re.Match[str]) -> Expression | None:
+        back = (self._today.weekday() - WEEKDAYS[match["zh"] or match["ja"]]) % 7
+        return expression_of(day_range(plus(self._today, -back)), "weak", match.end(), unit="weekday")
+
+    def _ago(self, match: re.Match[str]) -> Expression | None:
+        unit, count = cast("Unit", UNITS[match["unit"]]), _number(match["n"])
+        if not 0 < count <= _MAX_COUNT:
+            return None
+        then = day_before(self._today, unit, count)
+        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", match.end())
+        return replace(found, since=then) if found else None
+
+    def _rolling(self, match: re.Match[str]) -> Expression | None:
+        unit, count = cast("Unit", UNITS[match["unit"]]), _number(match["n"])
+        if not 0 < count <= _MAX_COUNT:
+            return None
+        period = DayRange(day_before(self._today, unit, count), plus(self._today, 1))
+        return expression_of(period, "relative", match.end())
+
+    def _in_year(
+        self, match: re.Match[str], strength: Strength, of_year: Callable[[int], DayRange | None]
+    ) -> Expression | None:
+        year, is_relative = self._year_of(match)
+        if year is None:
+            found = expression_of(latest(of_year, self._today), strength, match.end())
+            return self._part(match, replace(found, of_year=of_year) if found else None)
+        is_weak = strength == "weak" and not is_relative
+        return self._part(match, expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated"))
+
+    def _year_of(self, match: re.Match[str]) -> tuple[int | None, bool]:
+        if match["relative"]:
+            return self._today.year + RELATIVE_YEARS[match["relative"]], True
+        return (int(match["y"]), False) if match["y"] else (None, False)
+
+    @staticmethod
+    def _part(match: re.Match[str], found: Expression | None) -> Expression | None:
+        part = match.groupdict().get("part")
+        if not (found and part):
+            return found
+        return replace(found, period=third_of(found.period, PARTS[part]), of_year=None)
+
+
+def _since(found: Expression, end: int, today: date) -> Expression:
+    return replace(found, period=DayRange(since_day(found, today), None), end=end, is_named=True)
+
+
+def _number(text: str) -> int:
+    """Digits of any form, or a number in words up to 99."""
+    if not text:
+        return 0
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    if ten:
+        return _TEN * (DIGITS.get(tens, 0) if tens else 1) + (DIGITS.get(ones, 0) if ones else 0)
+    value = 0
+    for digit in text:
+        value = _TEN * value + DIGITS.get(digit, 0)
+    return value
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(_patterns()[name])
+
+
+def _one_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+@cache
+def _patterns() -> dict[str, str]:
+    number = r"(?:[0-9０-９]{1,4}|[〇零一二两兩三四五六七八九十]{1,3})"
+    year = rf"(?:(?P<y>\d{{4}})年(?:度)?の?|(?P<relative>{_one_of(RELATIVE_YEARS)})[の的]?)"
+    part = rf"の?(?P<part>{_one_of(PARTS)})?"
+    units = _one_of(UNITS)
+    modifiers = _one_of(MODIFIERS)
+    return {
+        "iso": r"(?<!\d)(?P<y>\d{4})(?:-?[Ww](?P<w>\d{1,2})|[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?)(?![\d-])",
+        "date": rf"{year}?(?P<m>{number})月の?(?P<d>{number})(?:日|号|號)",
+        "day": rf"(?P<d>{number})(?:日|号|號)",
+        "month": rf"{year}?(?P<m>{number})月(?:份)?(?!曜){part}",
+        "year": rf"{year}(?:年?の?(?P<part>{_one_of(PARTS)}))?",
+        "season": rf"(?:{year}|(?P<now>今|昨|来))?(?P<season>[春夏秋冬])(?:天|季|休み)?",
+        "quarter": rf"{year}?第?(?P<q>{number})(?:季度|四半期)",
+        "iso_week": rf"{year}?第(?P<w>{number})[周週]",
+        "relative_day": _one_of(RELATIVE_DAYS),
+        "unit": rf"(?P<which>{modifiers})(?:一?[个個])?(?P<unit>{units})"
+        rf"(?:の?(?P<weekday>[一二三四五六天月火水木金土日](?=曜)|[一二三四五六日天]|末(?!尾))(?:曜日?)?|{part})",
+        "weekday": r"(?:星期|礼拜|禮拜|周|週)(?P<zh>[一二三四五六日天])|(?P<ja>[月火水木金土日])曜日?",
+        "ago": rf"(?P<n>{number})[个個]?(?P<unit>{units})(?:{AGO})",
+        "rolling": rf"(?:{ROLLING})の?(?P<n>{number})[个個]?(?P<unit>{units})",
+        "since_before": SINCE_BEFORE,
+        "since": SINCE,
+        "after": AFTER,
+        "before": BEFORE,
+        "until": UNTIL,
+        "to": TO,
+        "and": AND_BETWEEN,
+        "between_end": BETWEEN_END,
+        "before_it": BEFORE_IT,
+        "after_it": AFTER_IT,
+    }

@@ -1,0 +1,292 @@
+"""A drawing as a text to be read and searched: groups are headings, cards stand below them in reading order.
+
+A drawing is laid out, not written: cards outside of groups come first, then group after group, and below each card what
+it is connected to.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final
+
+from zkchat.model.note import Heading, Link, Note, NoteWarning, Section
+from zkchat.model.text import shorten
+from zkchat.vault.documents.document import Document, document_title
+from zkchat.vault.documents.drawing import Card, Connection, Drawing, Group, in_reading_order, parents_of
+from zkchat.vault.notes.chunker import sections_of
+from zkchat.vault.notes.frontmatter import distinct
+from zkchat.vault.notes.parse import as_read, parse_note
+
+MAX_DEPTH: Final = 6
+"""Groups inside each other that have a heading: there are six levels."""
+_MAX_NAME: Final = 50
+"""Characters by which a card is named in a connection."""
+_MAX_LINES: Final = 20
+_MAX_LINE: Final = 500
+"""Lines of a card, and characters of each, that are looked at for its name."""
+_MAX_SECTION: Final = 1_600
+"""Characters of a section to which connections are added."""
+_UNLABELLED: Final = {("—", "→"): "→", ("←", "—"): "←", ("←", "→"): "↔", ("—", "—"): "—"}
+_HASHES = re.compile(r" {0,3}(#{1,6})")
+_MAY_STAY_OPEN = re.compile(r"```|~~~|%%|<|\$\$")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+
+
+def document_of_drawing(path: str, drawing: Drawing) -> Document:
+    return _Writer(path, drawing).document()
+
+
+class _Writer:
+    def __init__(self, path: str, drawing: Drawing) -> None:
+        self._path = path
+        self._drawing = drawing
+        self._pieces: list[str] = []
+        self._offset, self._line = 0, 1
+        self._headings: list[Heading] = []
+        self._links: list[Link] = []
+        self._tags: list[str] = []
+        self._notes: list[tuple[Note, int, int]] = []
+        """Texts of cards, parsed, with the offset and the line before them."""
+        self._sections: list[Section] = []
+        self._ends: dict[int, int] = {}
+        self._names = {group.id: _one_line(group.label) or "a group" for group in reversed(drawing.groups)}
+        self._names |= {card.id: _name(card) for card in reversed(drawing.cards)}
+        self._files = {card.id: card for card in reversed(drawing.cards) if card.file}
+        self._connections: dict[str, list[Connection]] = {}
+        for each in drawing.connections:
+            self._connections.setdefault(each.source, []).append(each)
+
+    def document(self) -> Document:
+        cards, groups = parents_of(self._drawing)
+        self._cards_in = _by_parent(self._drawing.cards, cards)
+        self._groups_in = _by_parent(self._drawing.groups, groups)
+        self._write_inside(None, (), 0)
+        text = "".join(self._pieces).rstrip("\n")
+        return Document(note=self._note(), text=text and f"{text}\n", own_sections=self._sections, ends=self._ends)
+
+    def _note(self) -> Note:
+        parsed = [note for note, _, _ in self._notes]
+        problems = " ".join(self._drawing.problems)
+        return Note(
+            path=self._path,
+            title=document_title(self._path),
+            tags=distinct(tag for note in parsed for tag in note.tags),
+            headings=tuple(self._headings),
+            blocks=tuple(
+                block._replace(
+                    line=block.line + line, first_line=block.first_line + line, last_line=block.last_line + line
+                )
+                for note, _, line in self._notes
+                for block in note.blocks
+            ),
+            links=tuple(sorted(self._links, key=lambda link: link.start)),
+            line_count=max(1, self._line - 1),
+            comments=tuple(
+                (start + offset, end + offset) for note, offset, _ in self._notes for start, end in note.comments
+            ),
+            warnings=(NoteWarning(path=self._path, text=problems, kind="excess"),) if problems else (),
+        )
+
+    def _write_inside(self, parent: int | None, above: tuple[str, ...], depth: int) -> None:
+        cards = in_reading_order(self._cards_in.get(parent, ()), lambda number: self._drawing.cards[number].box)
+        shown = [card for card in (self._drawing.cards[number] for number in cards) if self._is_shown(card)]
+        runs = groupby(shown, key=lambda card: card.is_text)
+        is_first = True
+        for is_text, run in runs:
+            for part in ([card] for card in run) if is_text else [[*run]]:
+                if not is_first:
+                    self._write("---\n\n")
+                is_first = False
+                self._write_card(part[0], above, depth) if is_text else self._write_targets(part, above)
+        groups = in_reading_order(self._groups_in.get(parent, ()), lambda number: self._drawing.groups[number].box)
+        for number in groups:
+            self._write_group(number, above, depth)
+
+    def _is_shown(self, card: Card) -> bool:
+        return not card.is_text or bool(card.text.strip()) or card.id in self._connections
+
+    def _write_group(self, number: int, above: tuple[str, ...], depth: int) -> None:
+        group = self._drawing.groups[number]
+        label = _one_line(group.label)
+        if label and depth < MAX_DEPTH:
+            depth += 1
+            above = (*above, label)
+            self._headings.append(Heading(label, depth, self._line, self._offset))
+            self._write(f"{'#' * depth} {label}\n\n")
+        if group.background:
+            self._write_link("", group.background, "")
+            self._write("\n\n")
+        self._write_connections(group.id, above)
+        self._write_inside(number, above, depth)
+
+    def _write_card(self, card: Card, above: tuple[str, ...], depth: int) -> None:
+        text = _contained(_nested(card.text, depth))
+        start, line = self._offset, self._line
+        note = parse_note(self._path, f"\n{text}")
+        offset, lines = start - 1, line - 2
+        self._notes.append((note, offset, lines))
+        own = [
+            heading._replace(
+                level=min(6, heading.level + (depth if not _HASHES.match(text, heading.start - 1) else 0)),
+                line=heading.line + lines,
+                start=heading.start + offset,
+            )
+            for heading in note.headings
+        ]
+        self._headings += own
+        self._links += [
+            link._replace(start=link.start + offset, end=link.end + offset, line=link.line + lines)
+            for link in note.links
+        ]
+        self._write(f"{text}\n\n" if text else "")
+        sections = [
+            each._replace(
+                heading_path=(*above, *each.heading_path),
+                start=each.start + offset,
+                end=each.end + offset,
+                first_line=each.first_line + lines,
+                last_line=each.last_line + lines,
+            )
+            for each in sections_of(note, f"\n{text}")
+        ]
+        self._write_connections(card.id, (*above, *(heading.text for heading in own[:1])), sections)
+        self._ends |= {heading.line: self._line - 2 for heading in own}
+
+    def _write_targets(self, cards: Sequence[Card], above: tuple[str, ...]) -> None:
+        """Files and pages that stand next to each other: one list, and one section."""
+        start, line = self._offset, self._line
+        for card in cards:
+            if card.file:
+                self._write_link("- ", card.file, card.place)
+            else:
+                self._write_address("- ", card.address)
+            self._write("\n")
+        self._write("\n")
+        if any(card.address for card in cards):  # names of files alone say nothing
+            self._sections.append(Section(above, self._since(start), start, self._offset - 2, line, self._line - 2))
+        for card in cards:
+            self._write_connections(card.id, above)
+
+    def _since(self, start: int) -> str:
+        """What was written from an offset on."""
+        pieces: list[str] = []
+        left = self._offset - start
+        for piece in reversed(self._pieces):
+            if left <= 0:
+                break
+            pieces.append(piece)
+            left -= len(piece)
+        return "".join(reversed(pieces)).strip()
+
+    def _write_connections(self, id_: str, place: tuple[str, ...], sections: Sequence[Section] = ()) -> None:
+        """What a card is connected to: with a label it is found, without one it is only read."""
+        connections = self._connections.pop(id_, [])
+        labelled = [each for each in connections if _one_line(each.label)]
+        first, first_line = self._offset, self._line
+        for each in labelled:
+            self._write_connection(each, _one_line(each.label))
+        if labelled:
+            text, end, last_line = self._since(first), self._offset - 1, self._line - 1
+            whole = f"{sections[0].text}\n\n{text}" if len(sections) == 1 else ""
+            if whole and len(whole) <= _MAX_SECTION:
+                sections = [sections[0]._replace(text=whole, end=end, last_line=last_line)]
+            else:
+                sections = [*sections, Section(place, text, first, end, first_line, last_line)]
+        for each in connections:
+            if not _one_line(each.label):
+                self._write_connection(each, "")
+        if connections:
+            self._write("\n")
+        self._sections += sections
+
+    def _write_connection(self, connection: Connection, label: str) -> None:
+        arrows = "←" if connection.begins_with_arrow else "—", "→" if connection.ends_with_arrow else "—"
+        self._write_end("- ", connection.source, is_linked=bool(label))
+        self._write(f" {arrows[0]}{label}{arrows[1]} " if label else f" {_UNLABELLED[arrows]} ")
+        self._write_end("", connection.target, is_linked=bool(label))
+        self._write("\n")
+
+    def _write_end(self, before: str, id_: str, *, is_linked: bool) -> None:
+        card = self._files.get(id_)
+        if card and is_linked:
+            self._write_link(before, card.file, card.place)
+        else:
+            self._write(before + self._names.get(id_, ""))
+
+    def _write_link(self, before: str, file: str, place: str) -> None:
+        """A link by the very path of a file: the file is missing where there is only one of the same name elsewhere."""
+        text = _one_line(f"[[{file}#{place}]]" if place else f"[[{file}]]")
+        start = self._offset + len(before)
+        target, anchor = f"/{_one_line(file)}", _one_line(place)
+        self._links.append(Link(text, target, anchor, start=start, end=start + len(text), line=self._line))
+        self._write(before + text)
+
+    def _write_address(self, before: str, address: str) -> None:
+        text = _one_line(address)
+        start = self._offset + len(before)
+        self._links.append(
+            Link(text, text, syntax="markdown", external=True, start=start, end=start + len(text), line=self._line)
+        )
+        self._write(before + text)
+
+    def _write(self, text: str) -> None:
+        self._pieces.append(text)
+        self._offset += len(text)
+        self._line += text.count("\n")
+
+
+def _by_parent(items: Sequence[Card] | Sequence[Group], parents: dict[int, int]) -> dict[int | None, list[int]]:
+    inside: dict[int | None, list[int]] = {}
+    for number in range(len(items)):
+        inside.setdefault(parents.get(number), []).append(number)
+    return inside
+
+
+def _name(card: Card) -> str:
+    """What a connection calls a card: its first heading or line, its file, or its address."""
+    if card.file:
+        return _one_line(f"[[{card.file}#{card.place}]]" if card.place else f"[[{card.file}]]")
+    if card.address:
+        return shorten(_one_line(card.address), _MAX_NAME)
+    words = (line.strip().lstrip("#").strip() for line in card.text.splitlines()[:_MAX_LINES])
+    lines = (as_read(line[:_MAX_LINE]) for line in words if line)
+    return shorten(next(filter(None, lines), "an empty card"), _MAX_NAME)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _nested(text: str, depth: int) -> str:
+    """Markdown with its headings so many levels deeper."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    if not depth or "#" not in text:
+        return text
+    pieces: list[str] = []
+    position = 0
+    for heading in parse_note("", f"\n{text}").headings:
+        if hashes := _HASHES.match(text, heading.start - 1):
+            pieces += (text[position : hashes.start(1)], "#" * min(6, len(hashes[1]) + depth))
+            position = hashes.end(1)
+    return "".join([*pieces, text[position:]])
+
+
+def _contained(text: str) -> str:
+    """Markdown that ends what it begins: a fence or comment of one card must not take in the next ones."""
+    if text.startswith("---"):
+        text = f"\n{text}"  # no frontmatter
+    if not _MAY_STAY_OPEN.search(text):
+        return text
+    fences = [match[0] for match in _FENCE.finditer(text)]
+    longest = [max((fence for fence in fences if fence[0] == sign), key=len, default="") for sign in "`~"]
+    for closing in ("", *(f"\n{fence}" for fence in longest if fence), "\n%%", "\n-->", "\n$$"):
+        if _ends(text + closing):
+            return text + closing
+    return "\n".join(f"    {line}" for line in text.split("\n"))
+
+
+def _ends(text: str) -> bool:
+    """Whether a heading below the text is one."""
+    probe = f"\n{text}\n\n"
+    headings = parse_note("", f"{probe}# x\n").headings
+    return bool(headings) and headings[-1].start == len(probe)

@@ -1,0 +1,28 @@
+"""Which files besides notes are indexed, and which reader makes a document of each."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from zkchat.model.note import is_drawing, is_note
+from zkchat.vault.documents.canvas import read_canvas
+from zkchat.vault.documents.document import Document, UnreadableDocument
+from zkchat.vault.documents.excalidraw import read_excalidraw
+
+if TYPE_CHECKING:
+    from zkchat.ports import ExtractedTexts
+
+_READERS: Mapping[str, Callable[[str, str], Document]] = {"canvas": read_canvas, "excalidraw": read_excalidraw}
+"""By suffix. They raise `UnreadableDocument`."""
+
+
+def is_indexed(path: str, extracted: "ExtractedTexts | None" = None) -> bool:
+    """Whether the index holds the text and links of a file: a note, a drawing, or a file whose text is extracted."""
+    return is_note(path) or is_drawing(path) or (extracted is not None and extracted.covers(path))
+
+
+def read_drawing(path: str, text: str) -> Document:
+    """A canvas or an Excalidraw drawing. Raises `UnreadableDocument`."""
+    try:
+        return _READERS[path.rpartition(".")[2].lower()](path, text)
+    except RecursionError as error:
+        raise UnreadableDocument("is nested too deeply") from error

@@ -1,0 +1,151 @@
+"""Evidence in the order of time: the newest or oldest that answers, and newer passages before older ones that say
+otherwise."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from zkchat.model.dates import DayRange, NoteDate
+from zkchat.model.note import file_title
+from zkchat.vault.dates.calendar_ranges import plus
+from zkchat.vault.dates.headings import day_of_headings
+from zkchat.vault.dates.question_time import Order
+from zkchat.vault.evidence_candidates import Candidate, Scope, rarest_idf, search_passages, telling
+from zkchat.vault.library import Library
+from zkchat.vault.newest import DatedPassage, are_worth_showing, chronology, date_of
+from zkchat.vault.notes_with_names import holding
+from zkchat.vault.search.block_ranking import WeightedQuestion, rank_blocks
+from zkchat.vault.search.question_terms import topic_of
+from zkchat.vault.search.terms import query_terms
+
+_SEARCHED_BY_DATE = 60
+"""And where the newest that answer are wanted."""
+MIN_SHARE_OF_COVERAGE = 0.85
+"""What the newest must meet of what the best meets of the question."""
+_WINDOWS = (30, 120, 480)
+"""Days in which the newest are looked for, one stretch after the other."""
+
+
+def by_date(library: Library, asked: str, scope: Scope) -> list[Candidate]:
+    """The passages that meet about as much of the question as the best, the newest or oldest note first.
+
+    The newest are looked for among the notes of the last weeks first: in a large vault they would not be among the
+    best that are found of all times.
+    """
+    best = _candidates_of(library, asked, scope)
+    if scope.names and not best:
+        scope = replace(scope, names=())
+        best = _candidates_of(library, asked, scope)
+    most = max((each.ranked.coverage for each in best), default=0.0)
+    dated = max((each.ranked.coverage for each in best if _is_dated(written_date(library, each))), default=0.0)
+    least = MIN_SHARE_OF_COVERAGE * (dated if dated >= most / 2 else most)
+    topic = frozenset(query_terms(topic_of(asked)))
+
+    def is_called(candidate: Candidate) -> bool:
+        """Whether its note has all that is asked for in its name, as `2026-03-05 Meeting with Ann` has."""
+        name = f"{candidate.ranked.passage.title} {file_title(candidate.path)}"
+        return topic <= {*query_terms(name)} and _is_dated(written_date(library, candidate))
+
+    called = bool(scope.names) and any(map(is_called, best))
+    today = library.calendar().today
+    windows = [DayRange(plus(today, -days), plus(today, 1)) for days in _WINDOWS] if scope.order == "newest" else []
+    for window in (*windows, None):
+        found = (
+            best
+            if window is None
+            else _candidates_of(library, asked, replace(scope, period=window.overlap(scope.period)))
+        )
+        close = [each for each in found if each.ranked.coverage >= least and (not called or is_called(each))]
+        ordered = _ordered(library, close, scope.order)
+        if window is None or (ordered and _is_dated(written_date(library, ordered[0]))):
+            return ordered
+    return []
+
+
+def written_date(library: Library, candidate: Candidate) -> NoteDate | None:
+    """When a passage was written, by its headings or its note."""
+    if day := day_of_headings(candidate.ranked.heading_path):
+        return NoteDate(day, None, "name")
+    dates = library.dates([candidate.path])
+    return dates[candidate.path].written if candidate.path in dates else None
+
+
+def _is_dated(written: NoteDate | None) -> bool:
+    """Whether a note says itself when it was written."""
+    return written is not None and written.origin in {"name", "frontmatter"}
+
+
+def _candidates_of(library: Library, asked: str, scope: Scope) -> list[Candidate]:
+    """With names, only passages of notes that hold them, each by what the whole note meets of the question."""
+    names = scope.names
+    passages = search_passages(library, topic_of(asked), scope, _SEARCHED_BY_DATE)
+    if names:
+        known = {(each.path, each.first_line) for each in passages}
+        named = search_passages(library, " ".join(names), scope, _SEARCHED_BY_DATE)
+        passages += [each for each in named if (each.path, each.first_line) not in known]
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
+    ranked = [*telling(rank_blocks(question, passages))]
+    if names:
+        shares: dict[str, float] = {}
+        found = holding(library, names, ranked)
+        for _, said in found:
+            if said not in shares:
+                shares[said] = question.share(question.held(said))
+        ranked = [replace(each, coverage=max(each.coverage, shares[said])) for each, said in found]
+    return [*map(Candidate, ranked)]
+
+
+def _ordered(library: Library, candidates: Sequence[Candidate], order: Order | None) -> list[Candidate]:
+    """By the day they were written; those whose file alone has a date come last."""
+    sign = 1 if order == "oldest" else -1
+
+    def position(candidate: Candidate) -> tuple[bool, int, float]:
+        written = written_date(library, candidate)
+        return not _is_dated(written), sign * written.day.toordinal() if written else 0, -candidate.score
+
+    return sorted(candidates, key=position)
+
+
+def with_names_first(library: Library, names: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those of notes that hold the names before all others."""
+    held = {id(ranked) for ranked, _ in holding(library, names, [each.ranked for each in candidates])}
+    return sorted(candidates, key=lambda each: bool(held) and id(each.ranked) not in held)
+
+
+def newest_first(library: Library, asked: str, candidates: Sequence[Candidate], *, has_links: bool) -> list[Candidate]:
+    """The same passages with their dates, and newer ones before older ones that say otherwise.
+
+    What the question links to stays first; what it only names does not where it is outdated.
+    """
+    dates = library.dates({each.path for each in candidates})
+    passages = [
+        DatedPassage(
+            path=each.path,
+            title=each.ranked.passage.title,
+            heading=" ".join(each.ranked.heading_path),
+            text=each.ranked.block.text,
+            score=each.score,
+            linked=each.linked and has_links,
+            date=date_of(dates.get(each.path), each.ranked.heading_path),
+        )
+        for each in candidates
+    ]
+    found = chronology(asked, passages)
+    dated = [
+        replace(
+            each,
+            date=passages[number].date,
+            outdated_by=passages[found.outdated[number]].path if number in found.outdated else "",
+            outdates=tuple(passages[older].path for older, newer in found.outdated.items() if newer == number),
+        )
+        for number, each in enumerate(candidates)
+    ]
+    outdated = frozenset() if has_links else {each.path for each in dated if each.outdated_by}
+    ordered = (dated[number] for number in found.order)
+    return [replace(each, linked=False) if each.path in outdated else each for each in ordered]
+
+
+def with_useful_dates(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Without the dates that do not help to read them."""
+    if are_worth_showing([each.date for each in candidates]):
+        return [each if each.date and each.date.origin != "file" else replace(each, date=None) for each in candidates]
+    return [each if each.outdated_by or each.outdates else replace(each, date=None) for each in candidates]

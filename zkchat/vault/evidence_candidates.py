@@ -1,0 +1,67 @@
+"""Passages that may answer a question, and in which notes they are looked for."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from zkchat.model.dates import DayRange, NoteDate
+from zkchat.model.note import Passage, is_pdf
+from zkchat.model.trust import PAGES
+from zkchat.vault.dates.question_time import Order
+from zkchat.vault.library import Library
+from zkchat.vault.search.block_ranking import RankedBlock
+from zkchat.vault.search.terms import idf
+
+SEARCHED_PASSAGES = 12
+"""Of all notes, or of a long one that is linked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which notes evidence is looked for in, and which of them come first."""
+
+    period: DayRange | None = None
+    order: Order | None = None
+    """By the day they were written, among those that answer; None: the best first."""
+    names: tuple[str, ...] = ()
+    """Notes that hold them come before all others."""
+    without_pdfs: bool = False
+    """Where it is asked what the user wrote."""
+
+
+EVERYWHERE: Final = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    ranked: RankedBlock
+    linked: bool = False
+    date: NoteDate | None = None
+    outdated_by: str = ""
+    """The path of the newest note that says otherwise."""
+    outdates: tuple[str, ...] = ()
+    """The paths of older notes that say otherwise."""
+
+    @property
+    def path(self) -> str:
+        return self.ranked.passage.path
+
+    @property
+    def score(self) -> float:
+        return self.ranked.score
+
+
+def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEARCHED_PASSAGES) -> list[Passage]:
+    """Without the pages that instruct the model: they are no notes, and may not be approved."""
+    found = library.search(topic, limit=limit, period=scope.period)
+    return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
+
+
+def rarest_idf(library: Library) -> float:
+    """The inverse document frequency of a word that one note has."""
+    return idf(max(1, library.note_count()), 1)
+
+
+def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
+    """Without blocks that only point elsewhere: "See also [[Compost]]." answers nothing."""
+    return (each for each in ranked if not each.block.is_pointer)

@@ -1,0 +1,1 @@
+"""Images: what their files are, and how they are sent."""

@@ -1,0 +1,163 @@
+"""Embedding: passages without a vector get one, batch by batch, so that a stop at any moment loses one batch."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from zkchat.errors import ProviderError, TextRefused
+from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, VectorPosition, embedded_text
+from zkchat.model.index import StoredSection
+from zkchat.ports import Embedder, VectorIndex
+
+if TYPE_CHECKING:
+    from zkchat.vault.search.method_vectors import Digests
+    from zkchat.vault.search.ranking import Numbers
+    from zkchat.vault.search.similarity import Vectors
+
+KeepOn = Callable[[int], bool]
+"""Whether to go on, told how many passages have got a vector so far."""
+Allowed = Callable[[Sequence[str]], Collection[str]]
+"""Those of the notes that may be sent, by what their files say now."""
+
+Call = Callable[[Callable[[], "Vectors"]], "Vectors"]
+"""How a server is asked."""
+
+_MAX_PASSES = 4
+"""How often is looked for passages that came meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What came of one run."""
+
+    done: int
+    is_complete: bool
+    """Whether every passage that may be sent has a vector now."""
+
+
+@dataclass(frozen=True, eq=False)
+class Passages:
+    """The sections of the vault at one moment, and what they hold."""
+
+    numbers: "Numbers"
+    digests: "Digests"
+
+    @classmethod
+    def of(cls, index: VectorIndex) -> "Passages":
+        from zkchat.vault.search.method_vectors import SectionDigests
+
+        found = SectionDigests(index)
+        found.catch_up()
+        return cls(found.numbers, found.digests)
+
+    @cached_property
+    def distinct(self) -> set[bytes]:
+        """The digests, each once."""
+        packed = self.digests.tobytes()
+        return {packed[start : start + DIGEST_BYTES] for start in range(0, len(packed), DIGEST_BYTES)}
+
+    def without(self, stored: "StoredDigests") -> list[tuple[int, bytes]]:
+        """Number and digest of each section that has no vector, in order."""
+        import numpy as np
+
+        from zkchat.vault.search.method_vectors import find_digests
+
+        missing = np.flatnonzero(find_digests(stored.digests, self.digests) < 0)
+        rows = zip(self.numbers[missing].tolist(), self.digests[missing], strict=True)
+        return [(number, row.tobytes()) for number, row in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredDigests:
+    """Which passages have a vector of a method, in the order in which they got it."""
+
+    digests: "Digests"
+    position: VectorPosition
+    blocks: int
+
+    @classmethod
+    def of(cls, index: VectorIndex, method: str) -> "StoredDigests":
+        from zkchat.vault.search.method_vectors import digests_of
+
+        stored = index.read(method)
+        if stored is None:
+            return cls(digests_of(b""), NOTHING_KNOWN, 0)
+        return cls(digests_of(b"".join([each.digests for each in stored.blocks])), stored.position, len(stored.blocks))
+
+
+def at_once(ask: Callable[[], "Vectors"]) -> "Vectors":
+    return ask()
+
+
+def embed_passages(
+    index: VectorIndex, embedder: Embedder, keep_on: KeepOn, allowed: Allowed, call: Call = at_once
+) -> Embedded:
+    """Give vectors to passages that have none. Raises `ProviderError` and `StorageError`; what was done is kept."""
+    done = 0
+    left_out: set[bytes] = set()
+    for _ in range(_MAX_PASSES):
+        stored = StoredDigests.of(index, embedder.name)
+        missing = [each for each in Passages.of(index).without(stored) if each[1] not in left_out]
+        if not missing:
+            return Embedded(done, is_complete=True)
+        run = _Run(index, embedder, allowed, call, stored.position)
+        for start in range(0, len(missing), embedder.batch_size):
+            if not keep_on(done):
+                return Embedded(done, is_complete=False)
+            done += run.embed(missing[start : start + embedder.batch_size])
+        left_out |= run.left_out
+    return Embedded(done, is_complete=False)
+
+
+class _Run:
+    """One pass over what is missing."""
+
+    def __init__(
+        self, index: VectorIndex, embedder: Embedder, allowed: Allowed, call: Call, known: VectorPosition
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._allowed = allowed
+        self._call = call
+        self._known = known
+        self.added: set[bytes] = set()
+        self.left_out: set[bytes] = set()
+        """Of notes that may not be sent; the same text may stand in another one."""
+
+    def embed(self, missing: Sequence[tuple[int, bytes]]) -> int:
+        """How many of these sections have got vectors: not those that are gone meanwhile, or may not be sent."""
+        first = {digest: number for number, digest in reversed(missing) if digest not in self.added}
+        digest_of = {number: digest for digest, number in first.items()}
+        sections = self._index.sections(sorted(digest_of))
+        may_go = {*self._allowed([*dict.fromkeys(section.path for section in sections)])}
+        self.left_out |= {digest_of[section.id] for section in sections if section.path not in may_go}
+        return self._add([(digest_of[section.id], section) for section in sections if section.path in may_go])
+
+    def _add(self, sections: Sequence[tuple[bytes, StoredSection]]) -> int:
+        from zkchat.vault.search.similarity import packed, signs
+
+        if not sections:
+            return 0
+        vectors = self._embedded([embedded_text(section.title, section.text) for _, section in sections])
+        digests = [digest for digest, _ in sections]
+        added = self._index.add(self._embedder.name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
+        self._known = added.position
+        self.added |= added.by_others.union(digests)
+        return len(digests)
+
+    def _embedded(self, texts: Sequence[str]) -> "Vectors":
+        """A row for each; of a text that the model refuses, 0."""
+        import numpy as np
+
+        embedder = self._embedder
+        try:
+            vectors = self._call(lambda: embedder.embed(texts))
+        except TextRefused:
+            if len(texts) == 1:
+                return np.zeros((1, embedder.dimensions), dtype=np.float32)
+            half = len(texts) // 2
+            return np.concatenate([self._embedded(texts[:half]), self._embedded(texts[half:])])
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+            raise ProviderError(f"{embedder.name} did not give a vector for each of {len(texts)} passages.")
+        return np.nan_to_num(vectors.astype(np.float32, copy=False), posinf=0, neginf=0)
