@@ -58,6 +58,10 @@ def test_without_a_command_the_help_is_shown(world: World) -> None:
         (("aks", "x"), "Did you mean 'ask'?\n"),
         (("ask", "--modle", "x"), "--modle"),
         (("sessions", "show"), "zkchat sessions show --help"),
+        (("search", "a", "--limit", "0"), "'--limit': it must be greater than or equal to 1.\n"),
+        (("brief", "--days", "400"), "'--days': it must be less than or equal to 366.\n"),
+        (("search", "a", "--limit", "1.5"), "'--limit': it must be a valid integer, "),
+        (("agent", "run", "--minutes", "x"), "'--minutes': it must be a valid number, "),
     ],
 )
 def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, arguments: tuple[str, ...], said: str) -> None:

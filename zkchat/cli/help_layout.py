@@ -175,15 +175,21 @@ def _row(param: "Parameter", context: "Context") -> tuple[str, str] | None:
     record = param.get_help_record(context)
     if record is None:
         return None
-    text = _RANGE.sub(_range, record[1]).replace("; required]", "]").replace("[required]", "").strip()
-    return (_name(param) if param.param_type_name == "argument" else record[0], text)
+    if param.param_type_name != "argument":
+        return record[0], _RANGE.sub(_range, record[1]).replace("; required]", "]").replace("[required]", "").strip()
+    # Typer tells the range of an option only.
+    bounds = _bounds(getattr(param.type, "min", None), getattr(param.type, "max", None))
+    return _name(param), record[1].replace("[required]", f"[{bounds}]" if bounds else "").strip()
 
 
 def _range(found: re.Match[str]) -> str:
-    least, most = found[1] or found[3], found[2]
-    if least and most:
-        return f"{least} to {most}"
-    return f"at least {least}" if least else f"at most {most}"
+    return _bounds(found[1] or found[3], found[2])
+
+
+def _bounds(least: object, most: object) -> str:
+    if least is None:
+        return "" if most is None else f"at most {most}"
+    return f"at least {least}" if most is None else f"{least} to {most}"
 
 
 def _visible(command: "Command") -> Iterator["TyperCommand | TyperGroup"]:

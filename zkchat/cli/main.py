@@ -42,6 +42,7 @@ from zkchat.cli import (
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.help_layout import Section, use_layout
 from zkchat.cli.termination import Terminated
+from zkchat.cli.usage_errors import command_path, usage_message
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
 
@@ -165,8 +166,8 @@ def _report_error(io: CommandIO, error: Exception) -> int:
         io.fail(error)
         return error.exit_code
     if isinstance(error, typer.TyperException):
-        io.note(f"zkchat: {_usage_message(error)}")
-        io.note(f"        See: zkchat {_command_path(error)}--help")
+        io.note(f"zkchat: {usage_message(error)}")
+        io.note(f"        See: zkchat {command_path(error)}--help")
         return ExitCode.USAGE
     return _report_bug(io, error)
 
@@ -180,18 +181,6 @@ def _check_output(io: CommandIO, code: int) -> int:
     io.note(f"zkchat: The result could not be written to standard output: {reason}.")
     io.note("        The command did its work; only what it printed is lost.")
     return ExitCode.OUTPUT
-
-
-def _usage_message(error: typer.TyperException) -> str:
-    # What converts the values speaks to programmers.
-    sentence = error.format_message().replace("Value error, ", "").replace("Input should be", "it must be").rstrip(".")
-    return sentence if sentence.endswith("?") else f"{sentence}."
-
-
-def _command_path(error: typer.TyperException) -> str:
-    context = getattr(error, "ctx", None)
-    words = context.command_path.split()[1:] if context else []
-    return "".join(f"{word} " for word in words)
 
 
 def _discard_output(environment: Environment) -> int:
