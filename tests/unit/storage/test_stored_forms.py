@@ -1,0 +1,39 @@
+"""Entries as they lie in the database: what every version wrote is read, and what is written stays the same."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from zkchat.storage.durable_database import UnreadableRow
+from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
+from zkchat.storage.session_rows import EntryRow, entry_of, storable
+
+# In each line what is stored, and what it is stored as again where that is not the same; `-` for what is unreadable.
+FORMS = [line.split("\t") for line in Path(__file__).with_name("stored_forms.tsv").read_text("utf-8").split("\n")[:-1]]
+ITEMS = [
+    '{"type":"system","name":"You","tokens":12,"digest":"d1"}',
+    '{"type":"message","name":"m1","score":0.5}',
+    '{"type":"recall","name":"m0","title":"Über \\"uns\\"","server":"s","include":"agent","reason":"near",'
+    '"passing":true,"part_of":"m1"}',
+]
+
+
+def stored_again(body: str) -> str:
+    connection = sqlite3.connect(":memory:")
+    create_items_table(connection)
+    insert_items(connection, [("s", number, item) for number, item in enumerate(ITEMS)])
+    writer = ItemWriter("s")
+    writer.catch_up(connection)
+    row = EntryRow("s", 1, "message", None, None, None, None, "2026-03-01T12:00:00+00:00", body)
+    try:
+        return storable(entry_of(row, ItemReader(connection, "s")).body, writer)[1]
+    except UnreadableRow:
+        return "-"
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0][:60])
+def test_an_entry_is_read_and_stored_as_ever(form: list[str]) -> None:
+    assert stored_again(form[0]) == form[-1]
