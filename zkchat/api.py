@@ -7,10 +7,11 @@ the package is internal. All errors are subclasses of `ZkchatError`.
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.compose.conversation import ConversationOptions, open_conversation
 from zkchat.compose.library import embed_for_search, extract_for_search, open_note_library
@@ -113,8 +114,7 @@ def open_vault(folder: str | PathLike[str] | None = None, *, model: str | None =
         yield Vault(workspace, library, model, (*notices, *workspace.loaded.every_warning))
 
 
-@dataclass(frozen=True)
-class Vault:
+class Vault(Struct, frozen=True):
     """An open vault. To be used in one thread, inside the `with` block of `open_vault`."""
 
     _workspace: "Workspace"

@@ -4,8 +4,9 @@ Scripts rely on the exit codes; docs/exit-codes.md lists them, and a test compar
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 
 class ExitCode(IntEnum):
@@ -91,8 +92,7 @@ class EditRefused(VaultError):
     """A change of a note that cannot be made as it was asked for. The hint shows what is there instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileConflict:
+class FileConflict(Struct, frozen=True, kw_only=True):
     """A file that is no longer what a change or its undoing expects. None: the file is not there."""
 
     path: str

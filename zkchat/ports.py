@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from msgspec import Struct
 
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.model.embeddings import (
@@ -167,8 +168,7 @@ class MemoryStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True, kw_only=True):
     """What a tool gives back: text for the model, and the documents it came from."""
 
     text: str

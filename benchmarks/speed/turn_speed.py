@@ -20,10 +20,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
+
+from msgspec.structs import replace
 
 from benchmarks.generate import Generator, write_vault
 from zkchat.chat.conversation import Conversation

@@ -5,13 +5,13 @@ import json
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp.server.lowlevel import Server
+from msgspec.structs import replace
 
 from tests.support.mcp_lines import modern
 from zkchat.compose.protocol_streams import Channel

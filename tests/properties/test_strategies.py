@@ -1,11 +1,11 @@
 """Planners over thousands of histories: the cap holds, calls stay with results, planning twice changes nothing."""
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import get_args
 
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.context.strategies import (
     MIN_DOCUMENT_TOKENS,

@@ -1,8 +1,9 @@
 """A vault in memory that can be changed, and reviewers that answer as they are told: fakes at the ports of writing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.errors import FileConflict, FilesChanged, OutsideVault, UsageError

@@ -1,16 +1,16 @@
 """What the user chose on the command line of `zkchat acp`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentOptions:
+class AgentOptions(Struct, frozen=True, kw_only=True):
     """For every new session."""
 
     vault: Path | None = None

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from acp.schema import (
     TextContentBlock,
     TextResourceContents,
 )
+from msgspec import Struct
 
 from zkchat.compose.images import inline_image
 from zkchat.errors import ImageUnusable, StorageError, UsageError, VaultError
@@ -33,8 +33,7 @@ _LINES: Final = re.compile(r"L(\d+)(?:(?::|-L?)(\d+))?")
 _FENCE: Final = re.compile(r"`{3,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptText:
+class PromptText(Struct, frozen=True, kw_only=True):
     """A prompt as a message, and what the user should know of what was left out."""
 
     text: str

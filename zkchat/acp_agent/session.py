@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, aclosing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from acp.schema import EmbeddedResourceContentBlock, SessionInfoUpdate
+from msgspec.structs import replace
 
 from zkchat.acp_agent import choices, commands
 from zkchat.acp_agent.client import SessionClient

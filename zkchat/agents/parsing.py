@@ -6,9 +6,10 @@ frontmatter cannot be read, or which names its model wrongly, is not used: anoth
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final, TypeVar, get_args
+
+from msgspec import Struct, field
 
 from zkchat.model.choices import IncludeMode
 from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scalar
@@ -116,8 +117,7 @@ def _split(flat: str) -> "_ProfileText":
     return _ProfileText(flat, matter)
 
 
-@dataclass(frozen=True)
-class _ProfileText:
+class _ProfileText(Struct, frozen=True):
     """Frontmatter and body of one file: typed access to the values, with the line of each mistake."""
 
     flat: str

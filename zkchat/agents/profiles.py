@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple, TypeVar
+
+from msgspec import Struct, field
 
 from zkchat.agents.parsing import parse_agent, parse_rule
 from zkchat.errors import ConfigError, UnknownProfile
@@ -36,8 +37,7 @@ class Unavailable(NamedTuple):
     hint: str
 
 
-@dataclass(frozen=True)
-class Profiles:
+class Profiles(Struct, frozen=True):
     """Agents and rules by case-folded name, and the files that could not be used."""
 
     agents: Mapping[str, Agent]

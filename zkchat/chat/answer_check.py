@@ -1,6 +1,6 @@
 """Check an answer against the notes: what contradicts a passage is replaced by it, what they do not say is named."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.question import Question
@@ -21,8 +21,7 @@ MAX_QUOTED_STATEMENTS = 3
 """Statements that a warning quotes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswerCheck:
+class AnswerCheck(Struct, frozen=True, kw_only=True):
     """Checks answers of models that were handed passages: small ones, and any in strict mode.
 
     Large models with tools are left alone: they read more than what was handed to them. The answer of the model stays

@@ -1,7 +1,9 @@
 """Archived messages that come back into the prompt because the question is about them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
@@ -25,8 +27,7 @@ _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArchiveRecall:
+class ArchiveRecall(Struct, frozen=True, kw_only=True):
     """Archived messages that come back into the prompt because the question is about them."""
 
     journal: Journal

@@ -7,8 +7,9 @@ Where the model fails, or writes something unusable, sentences of the messages t
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
@@ -39,8 +40,7 @@ REFERENCES_SHARE = 0.25
 TEMPERATURE = 0.3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """What the settings say about compaction."""
 
     auto: bool = True
@@ -67,8 +67,7 @@ class Unusable(ValueError):
     """What is wrong with a summary that a model wrote."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compactor:
+class Compactor(Struct, frozen=True, kw_only=True):
     journal: Journal
     provider: ModelProvider
     tokenizer: Tokenizer

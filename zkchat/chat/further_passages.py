@@ -1,7 +1,8 @@
 """What else there is on the last question: passages, or rows of a list, beyond those that the user has read."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
@@ -18,8 +19,7 @@ MAX_QUOTED = 10
 """Passages that one answer quotes at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """The next passages on a question."""
 
     question: Question
@@ -36,8 +36,7 @@ class Page:
     """The next rows of a list from the index, with the references of all rows up to its end."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FurtherPassages:
+class FurtherPassages(Struct, frozen=True, kw_only=True):
     library: Library
     asked: Callable[[], ChatMessage | None]
     """The last question of the conversation."""

@@ -1,7 +1,8 @@
 """What the messages of a conversation say was given to the model of each note."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
@@ -10,8 +11,7 @@ from zkchat.chat.staleness import last_readings, read_in
 from zkchat.model.message import ChatMessage
 
 
-@dataclass(frozen=True, kw_only=True)
-class GivenNotes:
+class GivenNotes(Struct, frozen=True, kw_only=True):
     """Implements `tools.readings.GivenBefore`, from the messages that the model sees."""
 
     journal: Journal

@@ -8,8 +8,9 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images
 from zkchat.errors import NoteNotFound, StorageError, VaultError, ZkchatError
@@ -47,8 +48,7 @@ def no_files(path: str, most: int) -> bytes:  # noqa: ARG001 - the signature of 
     raise NoteNotFound(f"There is no file {path}.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageIntake:
+class ImageIntake(Struct, frozen=True, kw_only=True):
     """The images that go along with a message."""
 
     parts: tuple[ImagePart, ...] = ()
@@ -58,8 +58,7 @@ class ImageIntake:
     tokens: int = 0
 
 
-@dataclass(kw_only=True)
-class MessageImages:
+class MessageImages(Struct, kw_only=True):
     """Implements `context.images.ImageView` for the model at hand."""
 
     library: Library

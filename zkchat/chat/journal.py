@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.choices import Role
@@ -41,8 +42,7 @@ FLUSH_AFTER = 0.2
 TITLE_LENGTH: Final = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """A question as the user typed it, which is on disk whatever becomes of its answer."""
 
     message: ChatMessage

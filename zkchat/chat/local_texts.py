@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote_plus
+
+from msgspec import Struct
 
 from zkchat.chat.privacy import ConversationPrivacy, Elsewhere
 from zkchat.errors import VaultError
@@ -25,8 +26,7 @@ _WORD: Final = re.compile(r"\w+")
 _CODE: Final = re.compile(rf"(?=\S*\d)(?!\d{{4}}-\d\d-\d\d)[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConversationLocalTexts:
+class ConversationLocalTexts(Struct, frozen=True, kw_only=True):
     """Implements `tools.server_approval.LocalTexts` for one conversation."""
 
     privacy: ConversationPrivacy

@@ -1,8 +1,9 @@
 """Messages of the user that stand in a short form in the prompt: a model with tools can read on in them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
@@ -24,8 +25,7 @@ def priority_of(text: str, tokens: int) -> int:
     return PASTE_PRIORITY if is_pasted else DEFAULT_PRIORITY
 
 
-@dataclass(frozen=True, kw_only=True)
-class LongMessages:
+class LongMessages(Struct, frozen=True, kw_only=True):
     journal: Journal
     privacy: ConversationPrivacy
 

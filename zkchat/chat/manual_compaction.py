@@ -1,7 +1,8 @@
 """A compaction that the user asks for, whether or not the context is full."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.request import RequestBuilder
@@ -17,8 +18,7 @@ NOTHING_TO_SUMMARISE: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Preview:
+class Preview(Struct, frozen=True, kw_only=True):
     """A compaction as it would be."""
 
     plan: CompactionPlan

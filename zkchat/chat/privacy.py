@@ -5,9 +5,10 @@ is every later one that a model on this machine answers, because it was given th
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.chat.journal import Journal
 from zkchat.errors import StorageError
@@ -35,16 +36,14 @@ LOCAL_NOTES: Final = "local notes"
 _RESTS_ON: Final = "rests on "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(Struct, frozen=True, kw_only=True):
     """A conversation as a model may see it."""
 
     window: Window
     left_out: tuple[LeftOut, ...] = ()
 
 
-@dataclass(kw_only=True)
-class ConversationPrivacy:
+class ConversationPrivacy(Struct, kw_only=True):
     """Which messages of one conversation its model may see, and which of its own stay on this machine."""
 
     journal: Journal

@@ -1,8 +1,9 @@
 """The changes of notes that a model proposes, as a conversation sees them, and what the model is told of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from zkchat.context.assembly import PromptItem, prompt_item
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.agents.profiles import split_address
 from zkchat.chat.mentions import MAX_UNKNOWN_PATHS, looks_like_path
@@ -23,8 +24,7 @@ MAX_MENTIONS: Final = 100
 _PUNCTUATION: Final = ".,;:!?)]}'”’»…。，、！？）」"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     text: str
     """As the user typed it."""
     agent: str | None = None

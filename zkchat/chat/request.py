@@ -1,11 +1,13 @@
 """The request of each step, assembled from the record of what goes into it, and compacted where it is too full."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from math import ceil, inf
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
@@ -68,8 +70,7 @@ ABSTAINED = "it was said that the notes do not answer this, which a small model 
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestBuilder:
+class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
     """Builds requests from plans, within the budget."""
 
     planner: RequestPlanner

@@ -1,10 +1,11 @@
 """What goes into a request beside the conversation: instructions, rules, notes, tools, memory, recalled messages."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Protocol
+
+from msgspec import Struct
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.archive_recall import ArchiveRecall
@@ -56,8 +57,7 @@ class PageApprovals(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestPlanner:
+class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
     """Plans what goes into a request beside the conversation."""
 
     journal: Journal

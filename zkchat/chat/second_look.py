@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.file_excerpts import evidence_of_file
@@ -75,8 +77,7 @@ def as_reference(evidence: Evidence) -> DocumentReference:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SecondLook:
+class SecondLook(Struct, frozen=True, kw_only=True):
     """Happens once in a session: from then on the model is given the evidence with the question.
 
     The first answer stays in the session, on a branch of its own, and is marked: the mark says that it has happened,

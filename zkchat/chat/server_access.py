@@ -3,8 +3,9 @@
 import asyncio
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.model.events import Warned
 from zkchat.model.profile import Agent
@@ -26,8 +27,7 @@ _NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
 _MENTION: Final = re.compile(rf"""(?<![^\s("'“„‘«])@(?:"({_NAME}):([^"\n]+)"|({_NAME}):([^\s"]+))""")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """What a message names as `@server:uri`, read."""
 
     server: str
@@ -35,8 +35,7 @@ class Resource:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerAccess:
+class ServerAccess(Struct, frozen=True, kw_only=True):
     """What a turn asks of the servers."""
 
     servers: ToolServers

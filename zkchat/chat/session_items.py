@@ -1,8 +1,9 @@
 """Rules, notes and tools of a session: which are in its requests, and adding and dropping them."""
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
@@ -19,8 +20,7 @@ from zkchat.model.note import Link, Missing, without_suffix
 _MEMORY_HINT: Final = "It is switched on by memory.enabled, context.memory_share, and `memory` of the agent."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionItem:
+class SessionItem(Struct, frozen=True, kw_only=True):
     """A rule, note or tool that the agent may be given, and whether it is in the session's requests."""
 
     item: RequestItem

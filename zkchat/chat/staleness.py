@@ -1,8 +1,9 @@
 """Find what has changed since it was sent: notes of this conversation, and items of an old request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeGuard
+
+from msgspec import Struct
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
@@ -24,8 +25,7 @@ NOTE: Final = "text/markdown"
 """The media type of notes that were sent; whatever else a message holds has no file in the vault."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaleNote:
+class StaleNote(Struct, frozen=True, kw_only=True):
     """A note that has changed since the model read it in this conversation."""
 
     name: str
@@ -103,8 +103,7 @@ class Staleness:
         return now
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Present:
+class _Present(Struct, frozen=True, kw_only=True):
     """The digest of a place in a note, valid as long as the note has this fingerprint."""
 
     path: str
@@ -140,8 +139,7 @@ def _is_note(part: Part) -> TypeGuard[FilePart]:
     return isinstance(part, FilePart) and part.media_type == NOTE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedItem:
+class ChangedItem(Struct, frozen=True, kw_only=True):
     """A rule, a note, an image or an agent's instructions in a request that have changed since."""
 
     item: RequestItem

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.event_stream import Emit
@@ -70,8 +72,7 @@ CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerLimits:
+class AnswerLimits(Struct, frozen=True, kw_only=True):
     """What one answer may take. Thinking counts like text."""
 
     characters: int = 1_000_000
@@ -81,8 +82,7 @@ class AnswerLimits:
 DEFAULT_LIMITS: Final = AnswerLimits()
 
 
-@dataclass
-class Exchange:
+class Exchange(Struct):
     """What is asked in one turn, and everything that grows while it is answered."""
 
     plan: RequestPlan
@@ -129,8 +129,7 @@ class Exchange:
         self.result_budget = assembled.usage.available
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolLoop:
+class ToolLoop(Struct, frozen=True, kw_only=True):
     provider: ModelProvider
     requests: RequestBuilder
     tools: Toolbox

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from zkchat.agents.profiles import DEFAULT
 from zkchat.chat.answer_check import AnswerCheck
@@ -72,8 +73,7 @@ class IndexRefresher(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """The collaborators of a turn; `run` may be called again for the next one."""
 
     journal: Journal

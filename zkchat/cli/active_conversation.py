@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.consent import MemoryProposals
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from zkchat.repl.background import ProgressObserver
 
 
-@dataclass(kw_only=True)
-class ActiveConversation:
+class ActiveConversation(Struct, kw_only=True):
     """An open conversation with its background work and its resources."""
 
     opened: conversation.OpenConversation

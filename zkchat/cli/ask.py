@@ -6,11 +6,11 @@ An option of `ask` is a parameter of the function below. What the conversation n
 
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import terminal_interface

@@ -1,12 +1,13 @@
 """`zkchat brief`: what changed lately, what is to be done, what was on this day."""
 
 from contextlib import ExitStack, aclosing
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.note_lookup import open_refreshed_workspace
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 _MAX_DAYS = 366
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _View:
+class _View(Struct, frozen=True, kw_only=True):
     days: int
     json: bool
     plain: bool

@@ -1,9 +1,10 @@
 """The user at the terminal, asked about changes of notes: a diff, and one key."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_reader import KeyReader

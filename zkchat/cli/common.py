@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from msgspec import Struct
 
 from zkchat.environment import Environment
 
@@ -51,8 +51,7 @@ _MIN_WIDTH: Final = 20
 """Columns below which lines are wrapped by the terminal itself."""
 
 
-@dataclass(frozen=True)
-class CommandIO:
+class CommandIO(Struct, frozen=True):
     """The input and output of one command, over the environment that `run` was given."""
 
     environment: Environment

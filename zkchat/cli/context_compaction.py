@@ -1,10 +1,10 @@
 """`zkchat context stats|compact|clear`: what fills the prompt of a session, and how to make room in it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import asdict
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.session_lookup import (

@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
 from zkchat.environment import Environment
@@ -23,8 +25,7 @@ PACKAGES = (
 MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """The result of one check."""
 
     subject: str

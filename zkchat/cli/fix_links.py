@@ -1,10 +1,10 @@
 """`zkchat vault fix-links`: broken links, what they could have meant, and their repair, one key each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import Struct, field
 
 from zkchat.cli.change_display import file_records
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
@@ -137,8 +137,7 @@ class _Session:
             self._notes.io.fail(error)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Proposal:
+class _Proposal(Struct, frozen=True, kw_only=True):
     """A broken link, and the repairs that can be written, each with the link that it makes."""
 
     broken: "BrokenLink"
@@ -205,8 +204,7 @@ def _reason(repair: "Repair") -> str:
     return f"{repair.reason}, {'certain' if repair.is_sure else f'{repair.confidence:.0%}'}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
+class _Report(Struct, frozen=True):
     """What is told of it all."""
 
     io: CommandIO

@@ -1,11 +1,11 @@
 """`zkchat agent run`: a goal worked on in steps, begun or gone on with."""
 
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from msgspec.structs import replace
 
 from zkchat.cli.ask import (
     AgentOption,

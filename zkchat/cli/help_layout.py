@@ -3,12 +3,12 @@
 import inspect
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
 import typer
+from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
 from zkchat.errors import ExitCode
@@ -41,8 +41,7 @@ class Section(StrEnum):
     OTHERS = "Commands"
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandHelp:
+class CommandHelp(Struct, frozen=True, kw_only=True):
     """What is said of one command, in the order in which it is shown."""
 
     usage: str

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.cli.active_conversation import ActiveConversation, keys_of, open_active_conversation

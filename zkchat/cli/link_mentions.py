@@ -1,10 +1,10 @@
 """`zkchat note link`: mentions of notes become links, one key each."""
 
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import Struct
 
 from zkchat.cli.change_display import file_records, print_patch
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
@@ -84,8 +84,7 @@ def _apply(notes: OpenNotes, options: ChangeOptions, chosen: "ChosenLinks", *, c
     report.tell_applied(record.changes, record.id)
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
+class _Report(Struct, frozen=True):
     io: CommandIO
     options: ChangeOptions
     staged: "StagedLinks"

@@ -1,9 +1,10 @@
 """The user at the terminal, asked about one mention after the other: shall it become a link?"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_questions import KeyQuestions
@@ -68,8 +69,7 @@ class MentionDialog:
         return [Text(""), place, shown]
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMentions:
+class ChatMentions(Struct, frozen=True):
     """Implements `repl.command_context.MentionChooser`."""
 
     io: CommandIO

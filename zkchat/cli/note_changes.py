@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.cli.change_display import file_records, print_conflicts, print_diff
 from zkchat.cli.common import CommandIO
@@ -28,8 +29,7 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the diff, an
 UnaskedOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it at once: no diff, no question.")]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeOptions:
+class ChangeOptions(Struct, frozen=True):
     """How a command that changes notes was called."""
 
     command: str
@@ -40,8 +40,7 @@ class ChangeOptions:
     json: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OpenNotes:
+class OpenNotes(Struct, frozen=True):
     """The notes of a vault, and what changes them."""
 
     io: CommandIO
@@ -137,8 +136,7 @@ def _apply(notes: OpenNotes, changes: "ChangeSet", command: str) -> "ChangeRecor
         raise
 
 
-@dataclass(frozen=True, slots=True)
-class _Agreed:
+class _Agreed(Struct, frozen=True):
     """The changes as the user agrees to them, and what is to be said of them afterwards."""
 
     changes: "ChangeSet"
@@ -196,8 +194,7 @@ def reviewer_of(io: CommandIO, nothing: str, color: str) -> "ChangeReviewer":
     return reviewer
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeReport:
+class ChangeReport(Struct, frozen=True):
     """What the user, or a script, is told of one change."""
 
     io: CommandIO

@@ -1,8 +1,9 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.cli.common import CommandIO
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from zkchat.render.presenters.base import Presenter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PresenterOptions:
+class PresenterOptions(Struct, frozen=True, kw_only=True):
     """How the user wants to see a turn."""
 
     json: bool = False

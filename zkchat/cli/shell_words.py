@@ -1,7 +1,8 @@
 """Words of a command line as Bash reads and writes them: split at the cursor, and quoted."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _SPECIAL_IN_DOUBLE_QUOTES: Final = '\\"$`'
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,")
@@ -10,8 +11,7 @@ _BREAKS_REPLACED: Final = "@$"
 """Readline replaces these too, and of all other breaks only what follows them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypedLine:
+class TypedLine(Struct, frozen=True, kw_only=True):
     """A command line up to the cursor."""
 
     words: tuple[str, ...]

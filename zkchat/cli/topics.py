@@ -1,9 +1,10 @@
 """The pages that come with zkchat, for `zkchat help`: in the package, or beside it in a checkout."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies", "live-ollama"})
@@ -15,8 +16,7 @@ _WHOLE_LINE: Final = re.compile(r"\s*(?:#|\||<!--)")
 _ADDRESS: Final = re.compile(r"\w+:")
 
 
-@dataclass(frozen=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """A page, by the name of its file."""
 
     file: Path

@@ -1,11 +1,11 @@
 """`zkchat index` and `zkchat vault`: what zkchat knows of the notes, and what in them needs repair."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+from msgspec.structs import asdict
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.fix_links import fix_links

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.compose.images import named_images
 from zkchat.compose.library import local_folders_of, open_note_library
@@ -41,8 +43,7 @@ MAX_PROBLEMS_SHOWN = 5
 """Mistakes in the files of agents and rules that a conversation begins with."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConversationOptions:
+class ConversationOptions(Struct, frozen=True, kw_only=True):
     """What the user chose when opening a conversation."""
 
     vault: Path | None = None
@@ -73,8 +74,7 @@ class ConversationOptions:
     """Files that go along with it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenConversation:
+class OpenConversation(Struct, frozen=True, kw_only=True):
     """A conversation ready for its first turn, and what the user should know before it."""
 
     conversation: "Conversation"

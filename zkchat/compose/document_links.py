@@ -1,10 +1,11 @@
 """Links to the notes that an answer uses or names: where each opens, and whether a click may open it."""
 
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.choices import OpenWith
@@ -25,8 +26,7 @@ INERT = NOTES | {
 scripts (HTML, SVG, PDF), documents with macros, shortcuts, and whatever is not known here."""
 
 
-@dataclass(frozen=True, slots=True)
-class VaultDocumentLinks:
+class VaultDocumentLinks(Struct, frozen=True):
     """Implements `repl.command_context.DocumentLinks` and `render.links.ClickableLinks`.
 
     A model may have written the names of the documents, so each is checked against the vault.

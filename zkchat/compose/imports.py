@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 from zipfile import BadZipFile, ZipFile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import SessionError, SessionNotFound
 
@@ -26,8 +28,7 @@ _CONVERSATIONS: Final = ("conversations", "chat_sessions")
 State = Literal["new", "extended", "known"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class Stored(Struct, frozen=True, kw_only=True):
     """What became of one conversation of a file."""
 
     session: str
@@ -180,8 +181,7 @@ def _store(store: "SessionStore", imported: "Imported", *, is_trial: bool) -> St
     raise AssertionError
 
 
-@dataclass(frozen=True, slots=True)
-class _Extension:
+class _Extension(Struct, frozen=True):
     """What a session that is there lacks of a conversation."""
 
     is_same: bool

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.workspace import Workspace
@@ -20,8 +21,7 @@ DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing"
 INSTALL: Final = "pip install 'zkchat[mcp]'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DefinedServer:
+class DefinedServer(Struct, frozen=True, kw_only=True):
     """A server as it is known without connecting to it."""
 
     name: str
@@ -40,8 +40,7 @@ class DefinedServer:
         return self.state in {"variable_missing", "invalid"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DefinedServers:
+class DefinedServers(Struct, frozen=True, kw_only=True):
     """All servers by their names. The user's definition of a name counts before the vault's."""
 
     servers: tuple[DefinedServer, ...] = ()

@@ -1,8 +1,9 @@
 """The models that there are: listed, checked before they are used, and fetched."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from zkchat.compose.providers import create_provider, provider_context
 from zkchat.errors import UsageError

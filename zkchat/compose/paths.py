@@ -1,8 +1,9 @@
 """The paths of a vault and of zkchat's own files for it."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, LostDefaultVault, UnconfirmedVault, VaultError
@@ -18,8 +19,7 @@ _FILE_SYSTEM_ROOT = Path("/")
 """Never a vault. On Windows no resolved path equals it: a whole drive there may well be one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paths:
+class Paths(Struct, frozen=True, kw_only=True):
     """The paths for one vault. Only the vault itself needs to exist."""
 
     vault: Path
@@ -40,8 +40,7 @@ class Paths:
         return str(self.vault)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundFolder:
+class FoundFolder(Struct, frozen=True, kw_only=True):
     """The folder that a command is about."""
 
     path: Path

@@ -1,9 +1,10 @@
 """The files of agents and rules: the vault's, each approved or not, and the user's."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust, profile_item
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from zkchat.storage.profile_files import ProfileFolders
 
 
-@dataclass(frozen=True)
-class ProfileStore:
+class ProfileStore(Struct, frozen=True):
     """Reads and writes the files. What the user writes into the vault is approved by writing it."""
 
     paths: Paths

@@ -1,7 +1,8 @@
 """What lets the model of a conversation propose changes of notes."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from zkchat.compose.library import local_globs
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from zkchat.writing.staging import StagedChanges
 
 
-@dataclass(kw_only=True)
-class ProposalParts:
+class ProposalParts(Struct, kw_only=True):
     """What proposals are made of; opened with the conversation, used once writing is switched on."""
 
     workspace: Workspace

@@ -3,17 +3,17 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.environment import Environment
 
 _CHUNK: Final = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(Struct, frozen=True):
     """Where messages come from and go to, as bytes."""
 
     read: Callable[[int], bytes]

@@ -1,10 +1,11 @@
 """The user's own MCP servers: added to the settings, removed from them, and taken over from other programs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.workspace import Workspace
@@ -44,8 +45,7 @@ def own_servers(workspace: Workspace) -> dict[str, ServerDefinition]:
     return {server.name: server for server in parse_servers(workspace.settings.mcpServers, "user").definitions}
 
 
-@dataclass(frozen=True)
-class ServerEditor:
+class ServerEditor(Struct, frozen=True):
     """Changes the table `mcpServers` of the user's file. While it does, nobody else changes a settings file."""
 
     paths: Paths
@@ -83,8 +83,7 @@ class ServerEditor:
             return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportSource:
+class ImportSource(Struct, frozen=True, kw_only=True):
     """A program, or a file that was named, and the servers that it defines."""
 
     title: str

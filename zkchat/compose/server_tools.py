@@ -1,7 +1,8 @@
 """The tools of MCP servers for one conversation: what may be called, what stays on this machine."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.chat.local_texts import ConversationLocalTexts
 from zkchat.chat.server_access import ServerAccess
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from zkchat.vault.library import GuardedLibrary
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerParts:
+class ServerParts(Struct, frozen=True, kw_only=True):
     """What the servers of a conversation are used with."""
 
     servers: "ToolServers"

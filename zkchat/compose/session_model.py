@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from zkchat.compose.providers import ModelInUse, guarded_provider, provider_context
 from zkchat.errors import ConfigError
 from zkchat.model.providers import PROVIDERS
@@ -18,8 +20,7 @@ _NO_CHOICE: Final = frozenset({"quote", "scripted:scripted"})
 """That there was no model, or a script whose file nobody kept, binds no session."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionModel:
+class SessionModel(Struct, frozen=True, kw_only=True):
     """What a session says of the model that answers in it from now on."""
 
     kept: "ModelEntry | None" = None

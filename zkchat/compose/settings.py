@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust
@@ -74,8 +75,7 @@ def check_setting(key: str, value: str) -> None:
     load(None, None, {}, {key: value}, lambda _: False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingChange:
+class SettingChange(Struct, frozen=True, kw_only=True):
     """What came of changing a settings file."""
 
     file: Path
@@ -84,8 +84,7 @@ class SettingChange:
     """False where the vault's file asks for more than the user has approved, so that the change waits for that."""
 
 
-@dataclass(frozen=True)
-class SettingsEditor:
+class SettingsEditor(Struct, frozen=True):
     """Changes one of the two settings files. While it does, nobody else changes one.
 
     What the vault's file then asks for is approved by the user's own command, unless it asked for something unapproved

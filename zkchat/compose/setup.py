@@ -1,9 +1,11 @@
 """What `zkchat setup` offers and writes: the folder of the notes, the model, and the folders that stay here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from zkchat.compose.paths import FoundFolder, find_paths, known_vaults
 
@@ -19,8 +21,7 @@ _KEY_VARIABLE: Final = "openai.api_key_env"
 _MAX_FOLDERS_LISTED: Final = 12
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetupPlan:
+class SetupPlan(Struct, frozen=True, kw_only=True):
     """What the user chose; nothing of it is written yet."""
 
     folder: FoundFolder | None
@@ -29,8 +30,7 @@ class SetupPlan:
     """By key, as text; an empty one is removed from the user's file."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetupResult:
+class SetupResult(Struct, frozen=True, kw_only=True):
     """What was written, and where."""
 
     file: Path

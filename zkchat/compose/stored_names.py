@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct
 
 from zkchat.compose.paths import Paths, find_paths
 from zkchat.environment import Environment
@@ -20,8 +21,7 @@ _LOCATION_VARIABLE: Final = "ZKCHAT_STORAGE__LOCATION"
 _MAX_SETTINGS_BYTES: Final = 1_000_000
 
 
-@dataclass(frozen=True)
-class StoredNames:
+class StoredNames(Struct, frozen=True):
     """Of one vault. What cannot be read has no names."""
 
     environment: Environment

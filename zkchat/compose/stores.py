@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.user_interface import UNATTENDED, Notices
@@ -105,8 +106,7 @@ class OpenStore(Protocol[Store]):
     def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> "Recovered[Store]": ...
 
 
-@dataclass(frozen=True)
-class DurableFile(Generic[Store]):
+class DurableFile(Struct, Generic[Store], frozen=True):
     """Implements `storage.durable_database.StoreFile`."""
 
     workspace: Workspace
@@ -127,8 +127,7 @@ class DurableFile(Generic[Store]):
         return self.open_store(path, now=environment.now, new_id=environment.new_id)
 
 
-@dataclass(frozen=True)
-class DatabasePaths:
+class DatabasePaths(Struct, frozen=True):
     """Where the databases of a vault are. A vault gets its id when something of it is stored, not before."""
 
     workspace: Workspace

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.model.text import shorten
@@ -20,8 +21,7 @@ _EXCERPT_LENGTH = 100
 """Characters of a text that the user is asked about."""
 
 
-@dataclass(frozen=True)
-class VaultTrust:
+class VaultTrust(Struct, frozen=True):
     """Approvals hold for one vault and for exactly the content that was seen."""
 
     paths: Paths

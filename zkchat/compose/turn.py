@@ -1,9 +1,11 @@
 """The wiring of a turn: from values and ports alone (`build_turn`), or over the files of a vault (`open_turn`)."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.archive_recall import ArchiveRecall
@@ -57,8 +59,7 @@ if TYPE_CHECKING:
     from zkchat.writing.staging import StagedChanges
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnSettings:
+class TurnSettings(Struct, frozen=True, kw_only=True):
     """What the settings say about a turn."""
 
     shares: Shares = field(default_factory=Shares)
@@ -113,8 +114,7 @@ class TurnSettings:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnParts:
+class TurnParts(Struct, frozen=True, kw_only=True):
     """What a turn is built from."""
 
     journal: "Journal"
@@ -297,8 +297,7 @@ def _read_tools(
     return tools
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenedParts:
+class OpenedParts(Struct, frozen=True, kw_only=True):
     """What is open already when a turn over the files of a vault is built."""
 
     workspace: Workspace

@@ -1,8 +1,10 @@
 """A vault with the settings in force and the process: stores, notes and conversations are opened from it."""
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.compose.paths import Paths, find_paths
 from zkchat.compose.settings import load_settings
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
     from zkchat.model.profile import Agent
 
 
-@dataclass(frozen=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """Nothing of it is open: the functions of this package open stores, notes and conversations from it."""
 
     environment: Environment

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.compose.stores import DatabasePaths, DurableFile
 from zkchat.compose.user_interface import UNATTENDED, Notices
@@ -83,8 +84,7 @@ def changeable_files(workspace: Workspace) -> "VaultTree":
     return VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class Editing:
+class Editing(Struct, frozen=True):
     """What changes notes: the editor stages, the store applies what was staged."""
 
     editor: "NoteEditor"
@@ -164,8 +164,7 @@ class RefreshingChanges:
         return record
 
 
-@dataclass(frozen=True)
-class _JournalFile:
+class _JournalFile(Struct, frozen=True):
     """Implements `storage.changes.store.JournalFile`."""
 
     workspace: Workspace

@@ -1,10 +1,9 @@
 """What the user chose about changes of notes when opening a conversation."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, kw_only=True)
-class WritingOptions:
+class WritingOptions(Struct, frozen=True, kw_only=True):
     """What the user chose about writing when opening a conversation."""
 
     enabled: bool | None = None

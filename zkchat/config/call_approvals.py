@@ -2,11 +2,11 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from zkchat.config.servers import server_table
@@ -25,8 +25,7 @@ class _Approvals(BaseModel):
     """By digest, `server/tool` for whoever reads the file; the oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredApprovals:
+class StoredApprovals(Struct, frozen=True):
     """Implements `tools.server_approval.CallApprovals`. A file that cannot be understood approves nothing."""
 
     file: Path

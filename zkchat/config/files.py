@@ -4,9 +4,10 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.config.schema import field_of, is_section, is_user_only, needs_trust
 from zkchat.errors import ConfigError
@@ -56,8 +57,7 @@ def _what_and_line(message: str) -> tuple[str, str]:
 NAME: Final = ".zkchat/config.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class VaultFile:
+class VaultFile(Struct, frozen=True):
     """Settings by dotted key."""
 
     harmless: Mapping[str, object]

@@ -4,10 +4,12 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.config.host_files import Host, host_places
 from zkchat.config.server_files import read_host_file, without_duplicates
@@ -24,8 +26,7 @@ EntryState = Literal["new", "same", "other", "commented", "foreign", "absent"]
 JSON; `absent`: the program keeps no settings here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostEntry:
+class HostEntry(Struct, frozen=True, kw_only=True):
     """A server as a program describes it, and the file where it belongs."""
 
     host: Host

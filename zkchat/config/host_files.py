@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.config.files import read_table
 from zkchat.config.server_files import read_host_file
@@ -18,8 +19,7 @@ _KEPT: Final = ("command", "args", "env", "cwd", "url", "type", "headers", "disa
 """What means the same everywhere; a time-out is in seconds here and in milliseconds there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """A program that uses MCP servers, and the places of its file: below the home folder or the one of its settings."""
 
     name: str
@@ -52,8 +52,7 @@ HOSTS: Final[Sequence[Host]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(Struct, frozen=True):
     """A file of another program, and the servers that it defines."""
 
     file: Path

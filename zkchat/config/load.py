@@ -2,12 +2,12 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, Literal, get_origin
 
+from msgspec import Struct, field
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -43,8 +43,7 @@ SERVER_VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
 """Variables of other programs that count where no layer sets a server's address, and how each is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     layer: Layer
     where: str = ""
     """The file or the variable; empty for defaults and flags."""
@@ -63,8 +62,7 @@ class Origin:
                 return f"in {self.where}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Loaded(Struct, frozen=True, kw_only=True):
     settings: Settings
     origins: Mapping[str, Origin]
     """For every setting, where its value comes from."""

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args, get_origin
 
+from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
@@ -17,33 +17,28 @@ from zkchat.model.images import ImageDetail
 from zkchat.model.providers import ProviderName
 
 
-@dataclass(frozen=True, slots=True)
-class Harmless:
+class Harmless(Struct, frozen=True):
     """Marks a setting that a vault's own file may hold unasked.
 
     All others, those of the future too, count there only after the user's approval.
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Expects:
+class Expects(Struct, frozen=True):
     """What a value must be, in words, where type and bounds do not say it."""
 
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Accumulates:
+class Accumulates(Struct, frozen=True):
     """Marks a list to which each layer adds, so that none can take away what another names."""
 
 
-@dataclass(frozen=True, slots=True)
-class UserOnly:
+class UserOnly(Struct, frozen=True):
     """Marks a setting that never counts in a vault's own file, approved or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(Struct, frozen=True):
     """Marks a setting whose wrong values are never shown: somebody may have put a key there."""
 
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.tool_server import ServerDefinition, ServerOrigin
 
@@ -23,16 +24,14 @@ NAME_RULE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ServerProblem:
+class ServerProblem(Struct, frozen=True):
     """Why a definition cannot be used."""
 
     name: str
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedServers:
+class ParsedServers(Struct, frozen=True):
     definitions: tuple[ServerDefinition, ...] = ()
     problems: tuple[ServerProblem, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from zkchat.files import locked, read_bounded, write_atomically
@@ -25,8 +25,7 @@ class _Decisions(BaseModel):
     """By vault and by what was decided on: digests of contents, the oldest decision first."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrustStore:
+class TrustStore(Struct, frozen=True):
     """A file that nobody else may read or write. One that cannot be understood approves nothing."""
 
     file: Path

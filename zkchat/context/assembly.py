@@ -6,10 +6,12 @@ lasting items, summary, history; what is meant for one message only goes with th
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.context.budget import Budget, TokenCounts, usage_of
 from zkchat.context.calibration import IMAGES, Calibration, RequestSize, TokenFeatures, features_of, sum_features
@@ -37,8 +39,7 @@ OPENED_BY_ASSISTANT: Final = "(You spoke first in this conversation.)"
 """Stands before an answer without a question, as imported conversations may begin with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptItem:
+class PromptItem(Struct, frozen=True, kw_only=True):
     """A text that goes into the request beside the messages, and why."""
 
     item: RequestItem
@@ -79,8 +80,7 @@ def tool_text(spec: ToolSpec) -> str:
     return json.dumps(spec.definition, ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestPlan:
+class RequestPlan(Struct, frozen=True, kw_only=True):
     """What goes into a request beside the conversation, and how the request is to be built."""
 
     items: tuple[PromptItem, ...]
@@ -125,8 +125,7 @@ class RequestPlan:
         return replace(self, items=(system, rule, *others), can_read=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssembledRequest:
+class AssembledRequest(Struct, frozen=True, kw_only=True):
     request: ModelRequest
     context: RequestContext
     usage: ContextUsage
@@ -137,8 +136,7 @@ class AssembledRequest:
     budget: Budget
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FormattedMessage:
+class _FormattedMessage(Struct, frozen=True, kw_only=True):
     """A message as requests hold it: as prompt messages, and as items of their records."""
 
     message: ChatMessage

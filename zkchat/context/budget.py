@@ -1,8 +1,10 @@
 """How the tokens of the window are budgeted, and how many turns are left in it. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
 from zkchat.model.message import BudgetUse, ContextUsage
@@ -18,8 +20,7 @@ PACE_TURNS = 8
 """Turns from which the pace of a conversation is estimated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class Shares(Struct, frozen=True, kw_only=True):
     """What the settings say about the window."""
 
     max_tokens: int | None = None
@@ -32,8 +33,7 @@ class Shares:
     threshold: float = 0.85
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenCounts:
+class TokenCounts(Struct, frozen=True, kw_only=True):
     """Tokens of a request by category, as we count them."""
 
     system: int = 0
@@ -48,8 +48,7 @@ class TokenCounts:
         return self.system + self.tools + self.messages + self.memory + self.references + self.images
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, frozen=True, kw_only=True):
     """Tokens for one request. `reserve` is kept free for the answer."""
 
     window: int

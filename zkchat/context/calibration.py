@@ -8,10 +8,11 @@ almost in bytes. The next request is mostly the same text as the last, so the es
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.model.message import ChatMessage
@@ -87,8 +88,7 @@ class RequestSize(NamedTuple):
 _NOTHING = RequestSize(0, {})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Struct, frozen=True, kw_only=True):
     """What a model's server counts for what we count."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: {_TOKENS: 1.0})

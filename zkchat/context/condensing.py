@@ -5,9 +5,10 @@ What is left out is marked: `[… 12,300 lines left out …]`.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.context.coverage import is_question
 from zkchat.context.text_units import TextUnits, split_units
@@ -40,8 +41,7 @@ _PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*\n\s*")
 _QUESTION_END: Final = re.compile(r"[?？؟](?=\s)|[？]|:(?=\s)|：")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitMessage:
+class SplitMessage(Struct, frozen=True, kw_only=True):
     """A message as what was typed and the material it is about: `before + material + after` is the message."""
 
     before: str = ""

@@ -4,10 +4,11 @@ A document that is too long goes in by its outline and by parts; what part it is
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.context.assembly import digest
 from zkchat.context.condensing import Count, condense_text
@@ -38,8 +39,7 @@ _MARK_TOKENS: Final = 12
 """What the mark takes at a place where something is left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRoom:
+class DocumentRoom(Struct, frozen=True, kw_only=True):
     """The tokens that the documents of a message may take."""
 
     tokens: int
@@ -51,8 +51,7 @@ class DocumentRoom:
     """Whether a document that is too long goes in by parts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True, kw_only=True):
     """What is sent of a document."""
 
     text: str
@@ -157,8 +156,7 @@ def _name(reference: DocumentReference) -> str:
     return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _DocumentSection:
+class _DocumentSection(Struct, frozen=True, kw_only=True):
     """What stands under one heading, up to the next."""
 
     heading: str

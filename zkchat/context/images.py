@@ -4,8 +4,9 @@ Pure: whether a file is what it was, and may be shown, is for an `ImageView` to 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from zkchat.model.message import ChatMessage, ImagePart
 
@@ -15,8 +16,7 @@ NO_ROOM: Final = "there is no room for it in the context"
 """Why an image is not sent with a message that is shortened."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageLook:
+class ImageLook(Struct, frozen=True, kw_only=True):
     """What becomes of an image in a request."""
 
     tokens: int = 0

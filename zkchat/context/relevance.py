@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from math import log, sqrt
 from threading import Thread
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.errors import ProviderError, StorageError
 from zkchat.ports import TextEmbedder, VectorCache
@@ -110,8 +111,7 @@ class Relevance:
         return True
 
 
-@dataclass(frozen=True)
-class _PreparedTexts:
+class _PreparedTexts(Struct, frozen=True):
     """Texts prepared for comparison with many questions."""
 
     postings: "dict[str, NDArray[np.int64]]"

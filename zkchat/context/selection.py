@@ -4,8 +4,9 @@ Pure. Selection runs before every request, so the tokenizer should cache its cou
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
+
+from msgspec import Struct
 
 from zkchat.context.assembly import PromptItem, digest, tool_text
 from zkchat.context.formatting import format_document
@@ -26,8 +27,7 @@ _EXCERPT_CHARS = 400
 Key = tuple[ItemType, str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """A rule, note or tool that may be sent."""
 
     type: ItemType
@@ -50,8 +50,7 @@ class Candidate:
         return self.type, self.server, self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionLimits:
+class SelectionLimits(Struct, frozen=True, kw_only=True):
     threshold: float = 0.45
     """The score from which an item is relevant: the best on half of the messages of benchmarks/selection."""
     most: int = 5
@@ -60,8 +59,7 @@ class SelectionLimits:
     """Items of each type that came closest without being sent, and are recorded as left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What goes into the request, in order, and what was considered and left out."""
 
     items: tuple[PromptItem, ...] = ()

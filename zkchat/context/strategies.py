@@ -6,9 +6,11 @@ the last turn, the recent messages, the summary, and the last question only wher
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.model.choices import KEEP_PRIORITY, CompactionStrategy
 
@@ -20,8 +22,7 @@ MIN_DOCUMENT_TOKENS: Final = 24
 """Tokens that the documents of the last question keep, and each of its tool results, while there is any room."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveMessage:
+class LiveMessage(Struct, frozen=True, kw_only=True):
     """A live message as the planners see it."""
 
     id: str
@@ -45,8 +46,7 @@ class LiveMessage:
         return self.pinned or self.priority >= KEEP_PRIORITY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenLimits:
+class TokenLimits(Struct, frozen=True, kw_only=True):
     """How many tokens there are for the summary and the messages together."""
 
     cap: int
@@ -60,16 +60,14 @@ class TokenLimits:
     """What the summary takes that stands there now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retention:
+class Retention(Struct, frozen=True, kw_only=True):
     """How many of the last messages stay word for word: as many as that, and no fewer than that."""
 
     recent: int = 6
     least: int = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionPlan:
+class CompactionPlan(Struct, frozen=True, kw_only=True):
     """Which messages leave the prompt, which stay in a shorter form, and how long a summary may be."""
 
     strategy: CompactionStrategy = "summarize"
@@ -87,8 +85,7 @@ class TooFull(ValueError):
     """The last turn alone does not fit, not even condensed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionTask:
+class CompactionTask(Struct, frozen=True, kw_only=True):
     """What a planner decides from."""
 
     messages: Sequence[LiveMessage]
@@ -165,8 +162,7 @@ def _starts(task: CompactionTask) -> Iterator[int]:
             yield start
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pins:
+class _Pins(Struct, frozen=True, kw_only=True):
     """What of earlier turns the user wants kept word for word."""
 
     kept: frozenset[str] = frozenset()

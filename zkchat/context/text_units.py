@@ -4,10 +4,11 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from zkchat.vault.notes.markdown import Span
 from zkchat.vault.notes.sentences import sentence_spans
@@ -33,8 +34,7 @@ _NUMBER: Final = re.compile(r"\d\d")
 _DECODER: Final = json.JSONDecoder()
 
 
-@dataclass(frozen=True)
-class TextUnits:
+class TextUnits(Struct, frozen=True, dict=True):
     """Where the units of a text stand, in order; between them are separators only."""
 
     text: str

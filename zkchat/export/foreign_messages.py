@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final, get_args
 
+from msgspec import Struct
 from pydantic import TypeAdapter, ValidationError
 
 from zkchat.export.foreign_parts import PartReader, is_result, text_at
@@ -39,8 +40,7 @@ _OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 """A path that does not lead into the vault."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForeignConversation:
+class ForeignConversation(Struct, frozen=True, kw_only=True):
     """A conversation of another program, in the form that most of them write: messages with a role and a content."""
 
     messages: Sequence[Json]

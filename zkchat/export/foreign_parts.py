@@ -5,8 +5,9 @@ import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.export.import_report import Tally, noun_of
 from zkchat.export.session_json import Json
@@ -52,8 +53,7 @@ def as_text(value: Json) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-@dataclass
-class PartReader:
+class PartReader(Struct):
     """Reads the parts of one conversation's messages; what cannot be read is left out and counted."""
 
     tally: Tally

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.model.text import counted, shorten
 
@@ -44,8 +45,7 @@ def noun_of(kind: str, media_type: str = "") -> str:
     return _NOUNS.get(kind) or f"'{shorten(' '.join(kind.split()), _MAX_KIND_LENGTH)}' part"
 
 
-@dataclass
-class Tally:
+class Tally(Struct):
     """Counts what is left out while a file is read."""
 
     parts: Counter[str] = field(default_factory=Counter)

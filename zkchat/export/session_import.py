@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from zkchat.errors import SessionError
@@ -35,8 +36,7 @@ EXPECTED: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """A conversation that was read and is not stored yet."""
 
     key: str
@@ -69,8 +69,7 @@ class Imported:
         ]
 
 
-@dataclass(frozen=True)
-class ImportedFile:
+class ImportedFile(Struct, frozen=True):
     """All conversations of a file, and what of it was left out."""
 
     form: str
@@ -79,8 +78,7 @@ class ImportedFile:
     tally: Tally = field(default_factory=Tally)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """One conversation of a file, as yet unread; `entries` are those of our own export."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -10,6 +9,7 @@ from mcp import ClientSession, MCPError
 from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp_types import PaginatedRequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
 
 from zkchat.mcp_client.contents import MAX_ITEMS, prompts_of, resources_of, tools_of
 from zkchat.mcp_client.faults import describe
@@ -24,8 +24,7 @@ _SECONDS_TO_RENEW: Final = 10.0
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offers:
+class Offers(Struct, frozen=True, kw_only=True):
     """The lists of a server."""
 
     tools: tuple[ServerTool, ...] = ()

@@ -3,9 +3,10 @@
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded, write_atomically
@@ -18,8 +19,7 @@ _FORM: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{MIN_CHARACTERS},{_MAX_CHARACTE
 """What may follow `Bearer` in a header."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessToken:
+class AccessToken(Struct, frozen=True, kw_only=True):
     text: str
     is_new: bool = False
     """Whether it was made up just now."""

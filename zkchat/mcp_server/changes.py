@@ -1,13 +1,16 @@
 """Changes of notes that a host's model makes: proposed, agreed to by the host's user, applied through the journal."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.chat.proposed_changes import changed_paths, sentence_about
 from zkchat.compose.proposals import proposals_over
@@ -34,8 +37,7 @@ MAX_SHOWN_CHARS: Final = 8_000
 """Characters of a diff that the host shows to its user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """Changes that the host's user is to be asked about."""
 
     message: str
@@ -44,8 +46,7 @@ class Question:
     """Names the changes: who says yes says it with this."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(Struct, frozen=True, kw_only=True):
     """What became of a call that changes notes."""
 
     text: str
@@ -166,8 +167,7 @@ class HostChanges:
         )
 
 
-@dataclass(slots=True)
-class _Clock:
+class _Clock(Struct):
     """The time of a proposal, which is the same when it is made again after the user's yes."""
 
     now: Callable[[], datetime]
@@ -192,7 +192,7 @@ def open_host_changes(
 ) -> Iterator[HostChanges]:
     """What a host may change notes with, over the notes that its model may see."""
     clock, review, turns = _Clock(workspace.environment.now), _HostReview(), _CallsAsTurns()
-    workspace = replace(workspace, environment=replace(workspace.environment, now=clock))
+    workspace = replace(workspace, environment=dataclasses.replace(workspace.environment, now=clock))
     with open_change_store(workspace, library, notices) as store:
         options = WritingOptions(enabled=True)
         parts = proposals_over(store, workspace, model, _HostInterface(review), options)

@@ -2,9 +2,10 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.mcp_server.vault_files import VisibleFiles
 from zkchat.model.index import CatalogRow
@@ -17,8 +18,7 @@ _DAYS: Final = 14
 _PERIODS: Final = ("today", "yesterday", "1d", "3d", "1w", "2w", "4w")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completions:
+class Completions(Struct, frozen=True, kw_only=True):
     values: Sequence[str] = ()
     total: int = 0
 

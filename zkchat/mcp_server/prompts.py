@@ -1,12 +1,12 @@
 """The prompts that hosts offer to their users, and completion of arguments of prompts and of the resource template."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from msgspec import Struct
 
 from zkchat.errors import UsageError
 from zkchat.mcp_server import vault_prompts
@@ -35,15 +35,13 @@ def _today(vault: OpenVault) -> date:
     return vault.workspace.environment.now().astimezone().date()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostArgument:
+class HostArgument(Struct, frozen=True, kw_only=True):
     description: str
     complete: Complete
     is_required: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostPrompt:
+class HostPrompt(Struct, frozen=True, kw_only=True):
     title: str
     description: str
     arguments: Mapping[str, HostArgument]

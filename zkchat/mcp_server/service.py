@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
+
+from msgspec import Struct
 
 from zkchat.compose.fresh_index import FreshIndex, open_fresh_index
 from zkchat.compose.library import embed_for_search, local_folders_of, open_note_library
@@ -28,8 +29,7 @@ from zkchat.vault.library import GuardedLibrary, Library
 Done = TypeVar("Done")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostOptions:
+class HostOptions(Struct, frozen=True, kw_only=True):
     """What the user allows the host."""
 
     is_local: bool = False
@@ -37,8 +37,7 @@ class HostOptions:
     may_write: bool = False
 
 
-@dataclass(frozen=True)
-class HostModel:
+class HostModel(Struct, frozen=True):
     """Implements `ports.LocatedModel` for the model of a host, of which only the user knows where it runs."""
 
     is_local: bool

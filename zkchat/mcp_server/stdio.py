@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import mcp_types as types
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
+from msgspec import Struct, field
 
 from zkchat.compose.protocol_streams import Channel, Lines
 from zkchat.mcp_server.worker import Worker
@@ -21,8 +21,7 @@ DRAIN_SECONDS: Final = 60.0
 """How long requests may take to be answered after the end of input."""
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """Which requests are under way: of the client, which we answer, and of ours, which it answers."""
 
     asked: Counter[str] = field(default_factory=Counter)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
 
@@ -11,6 +10,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
 
 from zkchat.environment import utc_now
 from zkchat.errors import ZkchatError
@@ -79,8 +79,7 @@ _CHANGES: Final[Mapping[str, tuple[bool, bool]]] = {
 """Of each tool that changes notes: whether it takes something away, and whether doing it twice is doing it once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostTool:
+class HostTool(Struct, frozen=True, kw_only=True):
     """A tool that is offered to hosts."""
 
     name: str

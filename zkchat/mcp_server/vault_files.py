@@ -4,10 +4,11 @@ import unicodedata
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from mimetypes import MimeTypes
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import NoteNotFound
 from zkchat.mcp_server.uris import Place, places_in
@@ -34,8 +35,7 @@ for _type, _suffix in (
 _TEXT_TYPES: Final = ("text/", "application/json", "application/xml", "application/yaml", "application/javascript")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedFile:
+class ListedFile(Struct, frozen=True, kw_only=True):
     path: str
     title: str
     media_type: str
@@ -43,15 +43,13 @@ class ListedFile:
     changed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePage:
+class FilePage(Struct, frozen=True, kw_only=True):
     files: Sequence[ListedFile]
     cursor: str = ""
     """Where the next page begins; empty on the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileContent:
+class FileContent(Struct, frozen=True, kw_only=True):
     place: Place
     media_type: str
     text: str | None = None

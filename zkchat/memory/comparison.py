@@ -1,8 +1,9 @@
 """Whether two facts say the same or contradict each other; in doubt, neither. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from zkchat.lexicon.claims import (
     ADDITIONS,
@@ -17,8 +18,7 @@ from zkchat.model.memory import Fact
 from zkchat.vault.search.terms import stem, words
 
 
-@dataclass(frozen=True)
-class FactComparison:
+class FactComparison(Struct, frozen=True):
     """How a new fact relates to the known ones."""
 
     same: Fact | None = None
@@ -37,8 +37,7 @@ def compare_fact(text: str, facts: Iterable[Fact]) -> FactComparison:
     return FactComparison(contradicted=tuple(contradicted))
 
 
-@dataclass(frozen=True)
-class _Claim:
+class _Claim(Struct, frozen=True):
     """Of what, and what."""
 
     subject: Sequence[str]

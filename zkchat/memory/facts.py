@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.relevance import Relevance
@@ -37,8 +38,7 @@ _SOURCE_TEXT: Final[dict[FactSource, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Remembered:
+class Remembered(Struct, frozen=True):
     fact: Fact
     is_new: bool = True
     replaced: tuple[Fact, ...] = ()
@@ -52,8 +52,7 @@ class Remembered:
         return "Remembered."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallLimits:
+class RecallLimits(Struct, frozen=True, kw_only=True):
     threshold: float = 0.4
     """The similarity below which nothing is recalled, however new or often used: the best on half of the questions of
     benchmarks/selection."""
@@ -76,8 +75,7 @@ class FactPrivacy(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnUse:
+class OwnUse(Struct, frozen=True, kw_only=True):
     """Implements `FactPrivacy` where the user looks at the facts, and no model."""
 
     local: bool = False

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.model.memory import DocumentUse, UsageConversation, UsageEdge, UsageGraph, UsedNote
 from zkchat.model.message import ChatMessage, DocumentReference
@@ -57,8 +58,7 @@ def _why(reference: DocumentReference) -> str:
     return f"{how}, cited in the answer" if reference.cited else how
 
 
-@dataclass
-class NoteUsage:
+class NoteUsage(Struct):
     """Counts the uses of notes, one conversation after the other; its size grows with notes and conversations only."""
 
     _turns: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))

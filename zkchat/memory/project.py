@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.formatting import format_document
@@ -56,8 +57,7 @@ def imports_of(text: str) -> list[str]:
     return list(dict.fromkeys(path for path in quoted_or_plain if "/" in path or "." in path))
 
 
-@dataclass
-class _Collected:
+class _Collected(Struct):
     """Files in breadth-first order: the page, what it imports, what that imports."""
 
     read: Callable[[str], str]

@@ -1,8 +1,9 @@
 """Whether requests hold anything of memory, and if not, why. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.context.selection import Selection, dropped_items
 from zkchat.model.choices import LeftOutReason
@@ -14,8 +15,7 @@ WHOLE: Final = "memory"
 """What all of memory is called where a user drops it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryState:
+class MemoryState(Struct, frozen=True, kw_only=True):
     """What a session may be sent of memory: the vault's page with its imports, and facts."""
 
     why_off: LeftOutReason | None = None

@@ -1,8 +1,9 @@
 """Changes of a vault's files: what is proposed, what was applied, and what can be undone."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
+
+from msgspec import Struct
 
 TRASH: Final = ".trash"
 """Obsidian's folder for deleted files, at the root of the vault."""
@@ -13,8 +14,7 @@ Decision = Literal["applied", "declined", "kept", "dropped"]
 it did not come to its end, so that nobody was asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileWrite:
+class FileWrite(Struct, frozen=True, kw_only=True):
     """The new content of a file."""
 
     path: str
@@ -25,8 +25,7 @@ class FileWrite:
     """Whether, in changes that are only shown, the file is not there afterwards."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileMove:
+class FileMove(Struct, frozen=True, kw_only=True):
     """A file, or a folder with all that it holds, under another path; its content stays."""
 
     source: str
@@ -42,8 +41,7 @@ class FileMove:
         return FileMove(source=self.target, target=self.source)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeSet:
+class ChangeSet(Struct, frozen=True, kw_only=True):
     """Changes that take effect together or not at all: first the moves in their order, then the writes.
 
     The paths of writes are those after the moves.
@@ -58,8 +56,7 @@ class ChangeSet:
         return bool(self.moves or self.writes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeOrigin:
+class ChangeOrigin(Struct, frozen=True, kw_only=True):
     """Who made a change."""
 
     command: str = ""
@@ -69,8 +66,7 @@ class ChangeOrigin:
     """The answer that proposed it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeRecord:
+class ChangeRecord(Struct, frozen=True, kw_only=True):
     """A change set of the journal."""
 
     id: int
@@ -85,8 +81,7 @@ class ChangeRecord:
     """What the user should know beside, just after it was applied or undone: a git commit that failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewOutcome:
+class ReviewOutcome(Struct, frozen=True, kw_only=True):
     """What became of a proposal."""
 
     decision: Decision

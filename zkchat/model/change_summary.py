@@ -1,8 +1,9 @@
 """What a change set does to each file, for lists and for scripts."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from zkchat.model.change import TRASH, ChangeRecord, ChangeSet, FileWrite
 from zkchat.model.note import file_title, without_suffix
@@ -11,8 +12,7 @@ from zkchat.model.patch import direct_moves, path_before
 FileAction = Literal["created", "edited", "moved", "trashed", "removed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(Struct, frozen=True, kw_only=True):
     """A file, or a folder that was moved, and what a change set does to it."""
 
     path: str

@@ -1,9 +1,11 @@
 """The daily brief: what changed lately, what is to be done, what was on this day, and what is not linked."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Generic, Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.model.dates import NoteDate
 
@@ -21,8 +23,7 @@ class OfNote(Protocol):
 Item = TypeVar("Item", bound=OfNote)
 
 
-@dataclass(frozen=True, slots=True)
-class FirstOf(Generic[Item]):
+class FirstOf(Struct, Generic[Item], frozen=True):
     """The first of some things that stand in notes, and how many there are."""
 
     items: Sequence[Item] = ()
@@ -37,8 +38,7 @@ class FirstOf(Generic[Item]):
         return FirstOf([item for item in self.items if item.path in paths], self.total)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BriefNote:
+class BriefNote(Struct, frozen=True, kw_only=True):
     path: str
     title: str
     date: NoteDate
@@ -49,8 +49,7 @@ class BriefNote:
     """A line of what it says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenTask:
+class OpenTask(Struct, frozen=True, kw_only=True):
     path: str
     title: str
     line: int
@@ -69,8 +68,7 @@ class OpenTask:
         return self.due or self.scheduled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnlinkedMention:
+class UnlinkedMention(Struct, frozen=True, kw_only=True):
     """A line of a note that names another one without a link."""
 
     path: str
@@ -81,8 +79,7 @@ class UnlinkedMention:
     """The path of the note that is named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenTasks:
+class OpenTasks(Struct, frozen=True, kw_only=True):
     overdue: FirstOf[OpenTask] = field(default_factory=FirstOf)
     due: FirstOf[OpenTask] = field(default_factory=FirstOf)
     """Today and in the next days."""
@@ -94,8 +91,7 @@ class OpenTasks:
     """How many have no date and stand in notes that did not change in these days."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DailyBrief:
+class DailyBrief(Struct, frozen=True, kw_only=True):
     today: date
     days: int
     """That it looks back, and ahead."""

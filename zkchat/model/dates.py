@@ -1,8 +1,9 @@
 """Dates of notes, where they come from, and ranges of days."""
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 DateOrigin = Literal["name", "frontmatter", "git", "file"]
 """Where a date was found, the most trusted first."""
@@ -39,8 +40,7 @@ def newness(dates: NoteDates) -> tuple[date, time, date]:
     return dates.changed.day, dates.changed.time or time.min, dates.written.day
 
 
-@dataclass(frozen=True, slots=True)
-class DayRange:
+class DayRange(Struct, frozen=True):
     """Days from `first` up to, and without, `end`; None is open."""
 
     first: date | None = None
@@ -59,8 +59,7 @@ class DayRange:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """What "today" and "this week" mean to the user."""
 
     now: datetime

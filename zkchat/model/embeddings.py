@@ -1,9 +1,10 @@
 """How vectors of a method are compared, and how far the embedding of a vault's passages has come."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 DIGEST_BYTES: Final = 16
 
@@ -18,8 +19,7 @@ def passage_digest(title: str, text: str) -> bytes:
     return blake2b(embedded_text(title, text).encode(errors="surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarityTraits:
+class SimilarityTraits(Struct, frozen=True, kw_only=True):
     """What has to be known of a method to compare its vectors. The defaults suit a model of which nothing is known."""
 
     min_cosine: float | None = None
@@ -33,8 +33,7 @@ class SimilarityTraits:
     vectors alone. Empty: any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingProgress:
+class EmbeddingProgress(Struct, frozen=True, kw_only=True):
     """How far the embedding of a vault's passages has come."""
 
     done: int
@@ -53,8 +52,7 @@ class EmbeddingProgress:
         return self.done >= self.total
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageDigests:
+class PassageDigests(Struct, frozen=True, kw_only=True):
     """What the sections of an index hold, by their digests."""
 
     epoch: int
@@ -63,8 +61,7 @@ class PassageDigests:
     """The number of the first section of a note, and the digests of all of them, one after the other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorBlock:
+class VectorBlock(Struct, frozen=True, kw_only=True):
     """Vectors that were stored together."""
 
     digests: bytes
@@ -93,8 +90,7 @@ class AddedVectors(NamedTuple):
     """The digests of passages whose vectors others have added meanwhile."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredVectors:
+class StoredVectors(Struct, frozen=True, kw_only=True):
     """The vectors of one method, or those of them that were added since somebody last asked."""
 
     position: VectorPosition

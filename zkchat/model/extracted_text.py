@@ -1,10 +1,9 @@
 """The text of a file that only another program can read, such as a PDF."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractedText:
+class ExtractedText(Struct, frozen=True, kw_only=True):
     """What was extracted of a file, page by page. An empty page is kept, so that pages keep their numbers."""
 
     pages: tuple[str, ...] = ()

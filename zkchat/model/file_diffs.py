@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.model.change import TRASH, ChangeSet, FileMove, FileWrite
 from zkchat.model.change_summary import FileChange, file_changes
@@ -17,8 +19,7 @@ _LINK: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*(?:\([^()\n]*\)[^()\n
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDiff:
+class FileDiff(Struct, frozen=True, kw_only=True):
     """What changes in one file, or that a folder moves."""
 
     change: FileChange

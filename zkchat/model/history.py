@@ -1,8 +1,9 @@
 """What a git repository tells of the files of a vault."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 
 class CommittedFile(NamedTuple):
@@ -18,8 +19,7 @@ class CommittedFile(NamedTuple):
     """Its path in that commit: another one where it was renamed and its content stayed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommittedFiles:
+class CommittedFiles(Struct, frozen=True, kw_only=True):
     head: str
     """The commit up to which the history was read; empty where there is none."""
     files: Mapping[str, CommittedFile] = field(default_factory=dict)
@@ -30,15 +30,13 @@ class CommittedFiles:
     """Why some or all of the history could not be read, as the end of a sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class Commit(Struct, frozen=True, kw_only=True):
     id: str
     seconds: int
     subject: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryStatus:
+class HistoryStatus(Struct, frozen=True, kw_only=True):
     """Whether dates come from git."""
 
     is_repository: bool

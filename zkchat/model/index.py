@@ -6,6 +6,8 @@ from datetime import datetime, tzinfo
 from types import MappingProxyType
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from zkchat.model.dates import DayRange
 from zkchat.model.note import Block, FileStamp, Heading, Link, Note, PrivacyClass, Resolution, Section
 
@@ -40,8 +42,7 @@ class IndexedNote(NamedTuple):
         return bool(self.sections) or self.privacy == "never"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
+class Segment(Struct, frozen=True, kw_only=True):
     """A part of the inverted index, written once: the terms of some sections, packed by `vault.search.postings`."""
 
     slots: int
@@ -59,8 +60,7 @@ class Segment:
     name_ends: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexBatch:
+class IndexBatch(Struct, frozen=True, kw_only=True):
     """Changes that take effect together or not at all."""
 
     notes: Sequence[IndexedNote] = ()
@@ -77,8 +77,7 @@ class IndexBatch:
     """Of the sections of the notes. The index puts its own numbers, which run through the vault, in their place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentHead:
+class SegmentHead(Struct, frozen=True, kw_only=True):
     """A segment without its postings."""
 
     id: int
@@ -88,16 +87,14 @@ class SegmentHead:
     names: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TermPostings:
+class TermPostings(Struct, frozen=True, kw_only=True):
     segment: int
     term: str
     sections: bytes
     names: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextLookup:
+class TextLookup(Struct, frozen=True, kw_only=True):
     """Where some terms stand, and, unless the asker has them, the segments that the answer refers to."""
 
     generation: int
@@ -107,8 +104,7 @@ class TextLookup:
     """Sections that are still in a segment, but not in the vault."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogRow:
+class CatalogRow(Struct, frozen=True, kw_only=True):
     """What is needed to resolve links to a file."""
 
     path: str
@@ -118,8 +114,7 @@ class CatalogRow:
     """Not so for what zkchat saved of a conversation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNote:
+class KnownNote(Struct, frozen=True, kw_only=True):
     """What is needed to see whether a note changed, and to find places in it."""
 
     digest: bytes
@@ -159,8 +154,7 @@ class LinkToResolve(NamedTuple):
     external: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredLink:
+class StoredLink(Struct, frozen=True, kw_only=True):
     """A link with the note it stands in and what it leads to; None until it was resolved."""
 
     id: int
@@ -178,8 +172,7 @@ class StoredTask(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSection:
+class StoredSection(Struct, frozen=True, kw_only=True):
     id: int
     path: str
     title: str
@@ -205,8 +198,7 @@ class NoteFilter:
     """The time zone that the days are of; None: the system's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexCounts:
+class IndexCounts(Struct, frozen=True, kw_only=True):
     notes: int = 0
     links: int = 0
     sections: int = 0

@@ -3,10 +3,11 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 CONTEXT_LINES: Final = 3
 """Unchanged lines around a change."""
@@ -36,8 +37,7 @@ class DiffLine(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Struct, frozen=True, kw_only=True):
     """Changed lines that stand close to each other, with some unchanged ones around them. Numbers are from 0."""
 
     old_start: int

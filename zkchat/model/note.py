@@ -5,8 +5,9 @@ What stands in a note is a named tuple, which is made in a fraction of the time 
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from zkchat.model.choices import LinkVia
 from zkchat.model.text import counted
@@ -187,8 +188,7 @@ class TaskLine(NamedTuple):
     """What stands after the box, as it is written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Struct, frozen=True, kw_only=True):
     """A parsed note."""
 
     path: str
@@ -209,8 +209,7 @@ class Note:
     warnings: tuple["NoteWarning", ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class Resolved(Struct, frozen=True, kw_only=True):
     path: str
     via: LinkVia
     anchor_found: bool = True
@@ -218,8 +217,7 @@ class Resolved:
     """Where the heading or block stands."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ambiguous:
+class Ambiguous(Struct, frozen=True, kw_only=True):
     """Several notes answer; `path` is the one that the rules prefer, `others` the rest."""
 
     path: str
@@ -229,22 +227,19 @@ class Ambiguous:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class Missing(Struct, frozen=True, kw_only=True):
     target: str
     suggestions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class External:
+class External(Struct, frozen=True, kw_only=True):
     address: str
 
 
 Resolution = Resolved | Ambiguous | Missing | External
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(Struct, frozen=True, kw_only=True):
     """A section that a search found."""
 
     path: str
@@ -265,8 +260,7 @@ WarningKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteWarning:
+class NoteWarning(Struct, frozen=True, kw_only=True):
     """A file that could not be used as it is, and why; the rest of the vault works."""
 
     path: str

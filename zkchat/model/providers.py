@@ -3,8 +3,9 @@
 `zkchat.providers.NAME` exports the descriptor of each.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, get_args
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
@@ -15,8 +16,7 @@ ProviderName = Literal["ollama", "openai", "local"]
 PROVIDERS: Final[tuple[str, ...]] = (*get_args(ProviderName), "quote", "scripted")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelListing:
+class ModelListing(Struct, frozen=True, kw_only=True):
     """The models of one server or folder, or the problem with it."""
 
     source: str
@@ -29,8 +29,7 @@ class ModelListing:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRow:
+class ModelRow(Struct, frozen=True, kw_only=True):
     """A model as the list of models shows it."""
 
     name: str
@@ -50,8 +49,7 @@ class ModelRow:
     """Why it cannot be used now, in a few words; empty if it can."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOverview:
+class ModelOverview(Struct, frozen=True, kw_only=True):
     """The models that there are, and the one in use."""
 
     in_use: str
@@ -72,8 +70,7 @@ class ModelOverview:
         return tuple(name for listing in self.listings for name in listing.embedding_models)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderStatus:
+class ProviderStatus(Struct, frozen=True, kw_only=True):
     """Whether a provider could be used, for `zkchat doctor`."""
 
     subject: str
@@ -81,8 +78,7 @@ class ProviderStatus:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class HostedService:
+class HostedService(Struct, frozen=True):
     """A service that speaks OpenAI's protocol: offered where the user has a key, and used only if the user says so."""
 
     name: str

@@ -1,10 +1,10 @@
 """Sessions as append-only lists of entries, and the views of them: thread, window, archive."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
+from msgspec import Struct
 from pydantic import ConfigDict, Discriminator, Tag
 
 from zkchat.model.change import Decision
@@ -55,8 +55,7 @@ class MessageHit(Value):
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedMessage:
+class IndexedMessage(Struct, frozen=True, kw_only=True):
     """A message as the search over conversations keeps it."""
 
     session: str
@@ -93,8 +92,7 @@ class MessageRow(NamedTuple):
     vector: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedUpTo:
+class IndexedUpTo(Struct, frozen=True):
     """How much of a session the search knows: all up to this entry."""
 
     sequence: int
@@ -273,8 +271,7 @@ class Entry(Value):
     body: EntryBody
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryFilter:
+class EntryFilter(Struct, frozen=True, kw_only=True):
     """Which entries of a session to load. Empty: all."""
 
     last: int | None = None
@@ -433,8 +430,7 @@ def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
     return part.model_copy(update={"condensed": tuple(marked(short) for short in part.condensed)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Struct, frozen=True, kw_only=True):
     """What the model still sees of a conversation, and what it does not."""
 
     live: tuple[ChatMessage, ...] = ()

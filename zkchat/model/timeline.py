@@ -1,15 +1,15 @@
 """What happened to a note, in order of time."""
 
-from dataclasses import dataclass
 from datetime import date, time
 from typing import Literal
+
+from msgspec import Struct
 
 EventKind = Literal["written", "changed", "edit", "commit", "backlink", "link"]
 """`edit`: zkchat changed the note. `backlink`: a dated note links to it. `link`: it links to a dated note."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineEvent:
+class TimelineEvent(Struct, frozen=True, kw_only=True):
     day: date
     time: time | None
     kind: EventKind
@@ -21,8 +21,7 @@ class TimelineEvent:
     """Of the change in the journal, or the id of the commit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Struct, frozen=True, kw_only=True):
     path: str
     title: str
     events: tuple[TimelineEvent, ...]

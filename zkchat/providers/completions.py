@@ -3,8 +3,9 @@
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct, field
 
 from zkchat.errors import ProviderError
 from zkchat.model.images import ImageDetail
@@ -78,8 +79,7 @@ def tool_param(spec: ToolSpec) -> "ChatCompletionFunctionToolParam":
     return cast("ChatCompletionFunctionToolParam", spec.definition)
 
 
-@dataclass(slots=True)
-class _PartialCall:
+class _PartialCall(Struct):
     """A tool call that is still arriving."""
 
     id: str = ""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from zkchat.model.providers import ModelListing, ProviderStatus
 
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ class ModelSettings:
 DEFAULT_MODEL_SETTINGS = ModelSettings()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedModel:
+class NamedModel(Struct, frozen=True, kw_only=True):
     """A model by provider and id, with its settings; the user may have given it a name of their own."""
 
     provider: str
@@ -79,8 +80,7 @@ class ServerKey:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedModel:
+class OfferedModel(Struct, frozen=True):
     """A model that a provider offers."""
 
     id: str
@@ -88,8 +88,7 @@ class OfferedModel:
     """Whether it is so small that it is used only where the user names it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True):
     """The model to use where none is set."""
 
     model: str

@@ -3,8 +3,9 @@
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.providers.descriptor import Choice, OfferedModel, ProviderContext, ProviderDescriptor

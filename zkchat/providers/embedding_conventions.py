@@ -5,8 +5,9 @@ A model is recognised by its name, whoever publishes or serves it: owners, tags 
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _RETRIEVE: Final = "Represent this sentence for searching relevant passages: "
 _TASK: Final = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
@@ -18,8 +19,7 @@ DEFAULT_MAX_TOKENS: Final = 512
 """What nearly every embedding model can read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Convention:
+class Convention(Struct, frozen=True):
     """How texts are handed to a model, and what it makes of them."""
 
     pattern: str

@@ -3,8 +3,9 @@
 import math
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,8 +16,7 @@ _KEEP_ALIVE: Final = "10m"
 """For so long Ollama keeps the model loaded, so that the next question need not wait for it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingSettings:
+class EmbeddingSettings(Struct, frozen=True, kw_only=True):
     """What the settings say of the embedding model."""
 
     batch_size: int = 32
@@ -47,8 +47,7 @@ class EmbeddingWire(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class OllamaWire:
+class OllamaWire(Struct, frozen=True):
     """Ollama's own interface, whose OpenAI-like one ignores options."""
 
     model: str
@@ -70,8 +69,7 @@ class OllamaWire:
         return [*reply["embeddings"]]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAIWire:
+class OpenAIWire(Struct, frozen=True):
     """OpenAI's embeddings, as llama.cpp, vLLM, LM Studio and others offer them too."""
 
     model: str

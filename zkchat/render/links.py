@@ -1,14 +1,14 @@
 """Where the wikilinks of a text lead, as far as drawing it needs to know."""
 
-from dataclasses import dataclass
 from typing import Final, Protocol
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from zkchat.model.message import DocumentReference
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTarget:
+class LinkTarget(Struct, frozen=True):
     """What a wikilink leads to."""
 
     is_missing: bool = False

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from zkchat.render.sanitize import sanitize_line
 
@@ -20,8 +21,7 @@ _DOUBTFUL: Final = "yellow"
 _WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberedRow:
+class NumberedRow(Struct, frozen=True, kw_only=True):
     """One place. Its texts are sanitized where they are drawn."""
 
     name: str
@@ -40,8 +40,7 @@ class NumberedRow:
         return [line for line in map(sanitize_line, (self.name, self.place, self.text)) if line]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowSection:
+class RowSection(Struct, frozen=True, kw_only=True):
     """A part of a list under a heading; numbers run through all parts."""
 
     title: str

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Seque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -291,32 +293,27 @@ class CommandContext:
     """The API keys of this user, which no export may hold."""
 
 
-@dataclass(frozen=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """Return to the prompt."""
 
 
-@dataclass(frozen=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """End the chat."""
 
 
-@dataclass(frozen=True)
-class Send:
+class Send(Struct, frozen=True):
     """Send this text as if the user had typed it."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Play:
+class Play(Struct, frozen=True):
     """Show these events like those of a turn; Ctrl-C closes the iterator."""
 
     events: "AsyncGenerator[Event, None]"
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Put this text into the next prompt, to be edited and sent."""
 
     text: str
@@ -324,8 +321,7 @@ class Edit:
     """The id of the message whose place is taken by what is sent from that prompt."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Switch:
+class Switch(Struct, frozen=True, kw_only=True):
     """Switch to another conversation. If it cannot be opened, the error is shown and the present one continues."""
 
     session: str | None
@@ -349,8 +345,7 @@ def no_completion(_context: CommandContext, _text: str) -> list[str]:
     return []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Command:
+class Command(Struct, frozen=True, kw_only=True):
     """One row of the table of commands (`commands.table`)."""
 
     name: str

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
@@ -30,8 +30,7 @@ _MAX_NAME_CELLS: Final = 44
 """Terminal cells of a title in the menu, so that one long title does not push out the paths."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True, kw_only=True):
     """A row of the menu. Its texts are sanitized where they are drawn."""
 
     text: str

@@ -1,9 +1,10 @@
 """The greeting of a chat, and the last exchanges of a session that is resumed."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFinished
 from zkchat.model.message import ChatMessage, ContextUsage
@@ -59,8 +60,7 @@ def ago(past: timedelta) -> str:
     return "just now"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """A question and its answer, to be shown again."""
 
     question: str

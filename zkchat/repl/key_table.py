@@ -3,10 +3,11 @@
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Final
+
+from msgspec import Struct
 
 BEGIN: Final = "<!-- keys: made from zkchat/repl/key_table.py -->"
 END: Final = "<!-- end of keys -->"
@@ -14,16 +15,14 @@ _MIN_TEXT_CELLS: Final = 24
 """Where less is left beside the keys, what they do is on the next line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyRow:
+class KeyRow(Struct, frozen=True, kw_only=True):
     """Keys that do the same, and what they do."""
 
     keys: tuple[str, ...]
     does: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeySection:
+class KeySection(Struct, frozen=True, kw_only=True):
     title: str
     rows: tuple[KeyRow, ...]
 

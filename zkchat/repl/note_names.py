@@ -5,12 +5,13 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from heapq import nsmallest
 from itertools import accumulate, chain, compress, islice, repeat
 from operator import and_, contains
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.note import without_suffix
 
@@ -32,8 +33,7 @@ def normalize_name(name: str) -> str:
     return name.lower().translate(_ALIKE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedNote:
+class NamedNote(Struct, frozen=True, kw_only=True):
     """What the index knows of a note."""
 
     path: str
@@ -43,8 +43,7 @@ class NamedNote:
     """In bytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameMatch:
+class NameMatch(Struct, frozen=True, kw_only=True):
     """A note, and the name that matches: its title, an alias or its path."""
 
     note: NamedNote

@@ -1,8 +1,9 @@
 """A list to choose from: its rows, the search over them, the selected row, and each row as one line of the screen."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import normalize_name
@@ -14,8 +15,7 @@ _MIN_NAME_CELLS: Final = 16
 """Cells that a name keeps before the rest of its row may take any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PickRow:
+class PickRow(Struct, frozen=True, kw_only=True):
     """A row to choose. Its texts are sanitized where they are shown."""
 
     name: str

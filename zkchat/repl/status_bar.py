@@ -3,9 +3,9 @@
 To change what it shows, change `Status`, `status_of` and `status_line`.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from prompt_toolkit.utils import get_cwidth
 
 from zkchat.model.message import ContextUsage
@@ -19,8 +19,7 @@ _SEPARATOR: Final = " · "
 _MAX_TITLE_CELLS: Final = 30
 
 
-@dataclass(frozen=True, kw_only=True)
-class Status:
+class Status(Struct, frozen=True, kw_only=True):
     """The values that the bar shows."""
 
     vault: str

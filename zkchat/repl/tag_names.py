@@ -1,14 +1,14 @@
 """The tags of a vault for completion, with the number of notes that have each, or a tag below it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from heapq import nsmallest
+
+from msgspec import Struct
 
 from zkchat.repl.note_names import normalize_name
 
 
-@dataclass(frozen=True, slots=True)
-class CountedTag:
+class CountedTag(Struct, frozen=True):
     """A tag without its `#`."""
 
     name: str

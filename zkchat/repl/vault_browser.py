@@ -1,8 +1,9 @@
 """What the commands over the vault share: the notes, the numbered list shown last, and the note that is being read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec import Struct, field
 
 from zkchat.model.note import line_place
 from zkchat.repl.note_pages import Position
@@ -16,8 +17,7 @@ _MAX_REFRESH_SECONDS: Final = 0.5
 """How long a command waits for notes that changed; the rest goes on beside it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """A place in the vault that a number or a name means."""
 
     path: str | None
@@ -82,8 +82,7 @@ class DocumentEditor(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class VaultBrowser:
+class VaultBrowser(Struct, frozen=True, kw_only=True):
     """The vault as its owner sees it on the own screen. Nothing of it goes to a model."""
 
     library: "Library"

@@ -3,9 +3,10 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock, local
+
+from msgspec import Struct, field
 
 from zkchat.errors import StorageDamaged
 from zkchat.storage.database import DATABASE_SUFFIXES, open_database, sibling, storage_errors, transaction
@@ -15,8 +16,7 @@ _WAL_PAGES = 4_000
 """Pages in the write-ahead log before a checkpoint: 16 MB, so that many writes of a page become one."""
 
 
-@dataclass(eq=False)
-class ThreadConnection:
+class ThreadConnection(Struct, eq=False):
     """The connection of one thread, with a lock: SQLite crashes if another thread closes it during a statement."""
 
     database: sqlite3.Connection

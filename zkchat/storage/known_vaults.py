@@ -2,10 +2,11 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.files import locked, read_bounded, write_atomically
 
@@ -15,8 +16,7 @@ _MAX_VAULTS: Final = 1_000
 _LOCK_SECONDS: Final = 30.0
 
 
-@dataclass(frozen=True)
-class KnownVaults:
+class KnownVaults(Struct, frozen=True, dict=True):
     """A file that nobody else may read or write. One that cannot be understood confirms nothing."""
 
     file: Path

@@ -7,9 +7,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import StorageError
 from zkchat.files import locked, make_private, read_bounded, write_atomically
@@ -23,8 +24,7 @@ _LOCK_SECONDS: Final = 30.0
 DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "summaries.db", "pdf.db")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Locations:
+class Locations(Struct, frozen=True, kw_only=True):
     """The other durable databases lie beside the sessions, the other caches beside the index."""
 
     sessions: Path

@@ -4,10 +4,11 @@ import json
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from zkchat.model.embeddings import passage_digest
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings

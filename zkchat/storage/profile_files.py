@@ -1,9 +1,10 @@
 """The folders that hold agents and rules: one in the vault, one in the user's settings."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import UsageError
 from zkchat.files import list_names, read_bounded, resolve_link, write_atomically
@@ -18,8 +19,7 @@ _MAX_FILES: Final = 200
 """Of one folder; nobody chooses among more."""
 
 
-@dataclass(frozen=True)
-class ProfileFolders:
+class ProfileFolders(Struct, frozen=True):
     """The files of both. In the vault no link is followed."""
 
     vault: Path

@@ -7,9 +7,9 @@ conversation, and their sum with its square.
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from pydantic import TypeAdapter, ValidationError
 
 from zkchat.model.message import RequestItem
@@ -39,8 +39,7 @@ def erase_items(connection: sqlite3.Connection, session_id: str) -> None:
     connection.execute("DELETE FROM request_items WHERE session_id = ?", (session_id,))
 
 
-@dataclass(slots=True)
-class ItemWriter:
+class ItemWriter(Struct):
     """Numbers the items of one session. New ones have to be inserted in the transaction that writes the record."""
 
     session_id: str
@@ -79,8 +78,7 @@ class ItemWriter:
         return self.numbers[text]
 
 
-@dataclass(slots=True)
-class ItemReader:
+class ItemReader(Struct):
     """Reads the items that records of one session name."""
 
     connection: sqlite3.Connection

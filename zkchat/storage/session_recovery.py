@@ -2,10 +2,10 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from msgspec import Struct, field
 from pydantic_core import from_json
 
 from zkchat.model.session import Session
@@ -14,8 +14,7 @@ from zkchat.storage.session_rows import EntryRow, entry_of, insert_entries, inse
 from zkchat.storage.sqlite_pages import Row, read_rows
 
 
-@dataclass(slots=True)
-class RecoveredRows:
+class RecoveredRows(Struct):
     """The rows of all tables that could be read, the newest version of each."""
 
     sessions: dict[str, dict[str, object]] = field(default_factory=dict)

@@ -5,9 +5,10 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import StorageError
 from zkchat.files import RefusedFile, list_names, read_bounded, write_atomically
@@ -29,8 +30,7 @@ Schema = frozenset[tuple[bytes, bytes, bytes, bytes]]
 """Kind, name, table and statement of each thing in a database."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What a database of ours may hold."""
 
     versions: Sequence[Sequence[Migration]]

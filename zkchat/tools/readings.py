@@ -1,9 +1,10 @@
 """What a model was given of each note in a conversation: whether it knows a note as it is now, and what came first."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import unified_diff
 from typing import Any, Final, Literal, Protocol
+
+from msgspec import Struct, field
 
 from zkchat.context.assembly import digest
 from zkchat.errors import VaultError
@@ -55,8 +56,7 @@ class NothingBefore:
         return ()
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """The texts of one note that a model knows: the one that it was given last, and what it made of it."""
 
     digests: set[str] = field(default_factory=set)

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from typing import Annotated, Any, Final, Generic, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat.errors import ZkchatError
@@ -38,8 +39,7 @@ Limit = Annotated[int, Field(ge=1), AfterValidator(partial(min, MAX_FOUND))]
 A = TypeVar("A", bound=Arguments)
 
 
-@dataclass(frozen=True)
-class FunctionTool(Generic[A]):
+class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
     """A plain function over validated arguments, as a tool. Its references say that this tool found them."""
 
     name: str

@@ -1,8 +1,10 @@
 """Which calls of MCP servers' tools are made: what the user allowed, is asked, or has to keep on this machine."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.model.tool_server import ServerDefinition, ServerTool
 from zkchat.tools.server_names import shown_name
@@ -12,8 +14,7 @@ CallAnswer = Literal["yes", "no", "always"]
 MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a call is not made."""
 
     text: str
@@ -22,8 +23,7 @@ class Refusal:
     """What the user is told; empty where it was the user who said no."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerCall:
+class ServerCall(Struct, frozen=True, kw_only=True):
     """A call that a model wants to make."""
 
     definition: ServerDefinition
@@ -83,8 +83,7 @@ class LocalTexts(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallPolicy:
+class CallPolicy(Struct, frozen=True, kw_only=True):
     """Decides on each call, and asks the user where that is needed.
 
     That a tool only reads is the server's own word. It is believed of servers that the user defined, and not of those

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from zkchat.errors import StorageError
 from zkchat.model.prompt import ToolSpec
@@ -26,8 +27,7 @@ _OFFERING: Final = frozenset({"ready", "lost"})
 """States in which it is known what a server offers; a call connects again to one that is lost."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemoteTool:
+class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
     """One tool of a server. Implements `ports.Tool`."""
 
     definition: ServerDefinition
@@ -77,8 +77,7 @@ class RemoteTool:
             return True
 
 
-@dataclass(kw_only=True)
-class ServerTools:
+class ServerTools(Struct, kw_only=True):
     """Makes the tools of the servers as they are connected now; called for each request."""
 
     servers: ToolServers

@@ -3,10 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Missing, Resolved, file_title, is_note, without_suffix
 from zkchat.vault import graph
@@ -25,8 +27,7 @@ _UNSAFE_IN_ANCHOR: Final = re.compile(r"[#|^\[\]\\]|%%")
 _NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
+class Repair(Struct, frozen=True, kw_only=True):
     """What a broken link could be changed to."""
 
     path: str
@@ -39,8 +40,7 @@ class Repair:
     """Whether it is the only file, or place, of exactly that name but for case, normal form, folder or encoding."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenLink:
+class BrokenLink(Struct, frozen=True, kw_only=True):
     """A link that leads nowhere, or to a place that its note does not have; as often as it stands in its note."""
 
     source: str

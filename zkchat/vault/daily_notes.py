@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Resolved, file_title, is_note
 from zkchat.vault.library import Library
@@ -15,8 +16,7 @@ _USUAL_FORMATS: Final = (_DEFAULT_FORMAT, "YYYYMMDD", "YYYY_MM_DD", "YYYY.MM.DD"
 _ISO_NAME: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DailyNoteSettings:
+class DailyNoteSettings(Struct, frozen=True, kw_only=True):
     """Where Obsidian puts daily notes, and how it names them."""
 
     folder: str = ""
@@ -26,8 +26,7 @@ class DailyNoteSettings:
     """The note whose text a new daily note gets, as a path; empty: none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DailyNote:
+class DailyNote(Struct, frozen=True, kw_only=True):
     expected_path: str
     """Where it would be."""
     path: str | None = None

@@ -1,7 +1,8 @@
 """Evidence for questions that ask for a time: of its days, or the newest; of all notes where these say nothing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
 from zkchat.model.note import Ambiguous, Link, Resolved, is_note

@@ -7,10 +7,12 @@ Everything else has to meet a share of the question.
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange
@@ -72,8 +74,7 @@ _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """What a vault says on a question."""
 
     evidence: tuple[Evidence, ...] = ()

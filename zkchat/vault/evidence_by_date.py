@@ -2,7 +2,8 @@
 otherwise."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange, NoteDate
 from zkchat.model.note import file_title

@@ -1,8 +1,9 @@
 """Passages that may answer a question, and in which notes they are looked for."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.dates import DayRange, NoteDate
 from zkchat.model.note import Passage, is_pdf
@@ -16,8 +17,7 @@ SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Which notes evidence is looked for in, and which of them come first."""
 
     period: DayRange | None = None
@@ -32,8 +32,7 @@ class Scope:
 EVERYWHERE: Final = Scope()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     ranked: RankedBlock
     linked: bool = False
     date: NoteDate | None = None

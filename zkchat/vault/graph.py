@@ -3,9 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import VaultError
 from zkchat.model.index import StoredLink
@@ -29,8 +31,7 @@ _MAX_CANDIDATES = 500
 """Notes that are read, at most, to see where one name is mentioned."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class Followed(Struct, frozen=True, kw_only=True):
     """A link, the note that contains it, and its resolution."""
 
     source: str | None
@@ -41,8 +42,7 @@ class Followed:
     """Of a backlink: the line it stands on, or what of a long one is around it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Mention(Struct, frozen=True, kw_only=True):
     """A line of a note that names another note without linking to it."""
 
     path: str
@@ -52,8 +52,7 @@ class Mention:
     context: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubts:
+class Doubts(Struct, frozen=True, kw_only=True):
     """The broken and ambiguous links of a vault."""
 
     broken: list[Followed]

@@ -5,9 +5,11 @@ methods it has; a new method of a Protocol has to be written here before it can 
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.dates import Calendar, DayRange
@@ -72,8 +74,7 @@ class NoteDetails(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VaultPorts:
+class VaultPorts(Struct, frozen=True, kw_only=True):
     """All that a library asks."""
 
     files: NoteFiles

@@ -1,7 +1,8 @@
 """The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.dates import Calendar, DayRange, NoteDates, unknown_calendar
@@ -45,8 +46,7 @@ from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import UNKNOWN_SIMILARITY, VectorSearch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryOptions:
+class LibraryOptions(Struct, frozen=True, kw_only=True):
     local_only: Sequence[str] = ()
     """The folders whose notes go to no model but one on this machine."""
     templates: Callable[[], Sequence[str]] = tuple
@@ -568,8 +568,7 @@ class GuardedLibrary(Library):
         return super().commits(path, limit) if self.confirmed([path]) else []
 
 
-@dataclass(slots=True, kw_only=True)
-class _Cache:
+class _Cache(Struct, kw_only=True):
     """Of what is known at one generation of the index."""
 
     generation: int | None = None

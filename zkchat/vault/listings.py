@@ -1,17 +1,17 @@
 """Lists over a whole vault: its tags with their counts, and its notes by the time of their last change."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from heapq import nlargest
+
+from msgspec import Struct
 
 from zkchat.model.dates import DayRange, NoteDate, newness
 from zkchat.model.note import is_note
 from zkchat.vault.library import Library
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagCount:
+class TagCount(Struct, frozen=True, kw_only=True):
     tag: str
     notes: int
     """With this tag, or one below it."""
@@ -22,8 +22,7 @@ class TagCount:
         return self.tag.count("/")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedNote:
+class ChangedNote(Struct, frozen=True, kw_only=True):
     path: str
     title: str
     changed: NoteDate

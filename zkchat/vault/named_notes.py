@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved, page_named
@@ -15,8 +16,7 @@ _LINE: Final = re.compile(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
 """A path and a line, as lists show them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedNote:
+class NamedNote(Struct, frozen=True, kw_only=True):
     """A note, or another file, and the place in it."""
 
     path: str

@@ -6,9 +6,10 @@ nothing beside one that is written down.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.dates import NoteDate, NoteDates
 from zkchat.model.message import Evidence, LineRange
@@ -31,8 +32,7 @@ _DAY: Final = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NOWHERE: Final = LineRange(first=1, last=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatedPassage:
+class DatedPassage(Struct, frozen=True, kw_only=True):
     """A passage on a question, and the date of what it says."""
 
     path: str
@@ -44,8 +44,7 @@ class DatedPassage:
     date: NoteDate | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chronology:
+class Chronology(Struct, frozen=True):
     """How some passages are ordered, and which of them are outdated."""
 
     order: tuple[int, ...]

@@ -5,8 +5,9 @@ Searches go by the index, and so by what is on disk.
 
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.change import TRASH

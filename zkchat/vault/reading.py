@@ -1,8 +1,9 @@
 """The text of a note as its owner reads it on the screen: without frontmatter, comments and a title that repeats."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import UsageError
 from zkchat.model.note import Link, Note, file_title, is_note, is_pdf, page_heading, page_of_anchor
@@ -21,8 +22,7 @@ class _OnThisMachine:
     info = ModelInfo(provider="", id="", on_this_machine=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadableNote:
+class ReadableNote(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     """The title of the note, and the headings of the section that was asked for."""
     tags: tuple[str, ...]

@@ -1,23 +1,22 @@
 """How a vault wants its notes written: where new ones go, how links are spelled, where templates are."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from zkchat.vault.daily_notes import DailyNoteSettings
 
 LinkFormat = Literal["shortest", "relative", "absolute"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkStyle:
+class LinkStyle(Struct, frozen=True, kw_only=True):
     """How new link targets are spelled, by `newLinkFormat` and `useMarkdownLinks` of Obsidian."""
 
     format: LinkFormat = "shortest"
     markdown: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VaultConventions:
+class VaultConventions(Struct, frozen=True, kw_only=True):
     """What the settings of Obsidian say about writing."""
 
     link_style: LinkStyle = field(default_factory=LinkStyle)

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.model.choices import SectionPosition
@@ -43,8 +45,7 @@ _NAMES = frozenset({"aliases", "alias", "title"})
 """Properties by which links find a note."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagedEdit:
+class StagedEdit(Struct, frozen=True, kw_only=True):
     """A change that was staged."""
 
     path: str

@@ -1,9 +1,12 @@
 """The changes that a model proposes: staged by its tools, reviewed when it has answered, applied together."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import ExitCode, FileConflict, FilesChanged, ZkchatError
 from zkchat.model.change import ChangeOrigin, ChangeSet, Decision, FileWrite, ReviewOutcome
@@ -216,8 +219,7 @@ class Proposals:
         return agreed.answered(self.reviewer.review(rebased.changes, remarks=(said,)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Agreed:
+class _Agreed(Struct, frozen=True, kw_only=True):
     """What the user has agreed to, and what is to be said when it is applied."""
 
     proposed: ChangeSet

@@ -1,8 +1,10 @@
 """Bring proposed changes to files that somebody else changed meanwhile, where both can be kept."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import FileConflict, FilesChanged
 from zkchat.model.change import ChangeSet, FileWrite
@@ -12,8 +14,7 @@ MAX_CONTEXT_LINES: Final = 8
 """Lines on each side of a passage by which its place is looked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rebased:
+class Rebased(Struct, frozen=True, kw_only=True):
     """Changes on top of what the files hold now."""
 
     changes: ChangeSet
@@ -21,8 +22,7 @@ class Rebased:
     """The files that had changed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class Followed(Struct, frozen=True, kw_only=True):
     """Changes with moves on top of what the files hold now."""
 
     changes: ChangeSet

@@ -1,8 +1,9 @@
 """The review of changes: what a reviewer is asked, and which changes may be applied without a question."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from zkchat.model.change import TRASH, ChangeSet
 from zkchat.model.choices import WriteMode
@@ -12,8 +13,7 @@ Answer = Literal["yes", "no", "stop"]
 """`stop`: no, and nothing more of what made the proposal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """What the user says to a proposal."""
 
     answer: Answer
@@ -38,8 +38,7 @@ class ChangeReviewer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPolicy:
+class ReviewPolicy(Struct, frozen=True, kw_only=True):
     """What the settings, and the user in this session, say about changes that a model proposes."""
 
     mode: WriteMode = "ask"
@@ -62,8 +61,7 @@ def touched_paths(changes: ChangeSet) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhyAsked:
+class WhyAsked(Struct, frozen=True, kw_only=True):
     """Why the user has to be asked about changes."""
 
     sentences: tuple[str, ...]

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import AliasChoices, Field
 
 from zkchat.errors import EditRefused

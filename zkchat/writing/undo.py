@@ -1,8 +1,9 @@
 """Undoing changes of the journal: which ones, what that does to each file, and why it cannot be done."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import FileConflict, FilesChanged, UsageError, ZkchatError
 from zkchat.model.change import TRASH, ChangeRecord, ChangeSet, FileMove, FileWrite
@@ -20,8 +21,7 @@ _MAX_DIGITS: Final = 9
 _TRASHED: Final = f"{TRASH}/"
 
 
-@dataclass(frozen=True, slots=True)
-class UndoPlan:
+class UndoPlan(Struct, frozen=True):
     """Changes to be undone, all of which can be as things are."""
 
     chosen: tuple[ChangeRecord, ...]

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.support.embedding_server import EmbeddingServer, Received, Sent, vector_of, wrapped
 from zkchat.errors import ProviderError, TextRefused
@@ -28,7 +28,7 @@ def server() -> Iterator[EmbeddingServer]:
 def embedder_at(
     server: EmbeddingServer, wire: str = "ollama", model: str = "some-model", **settings: object
 ) -> ServerEmbedder:
-    wanted = replace(EmbeddingSettings(timeout=5), **settings)  # type: ignore[arg-type]
+    wanted = replace(EmbeddingSettings(timeout=5), **settings)
     if wire == "ollama":
         made = ollama_embedder(model, host=server.host, api_key=KEY, settings=wanted)
     else:

@@ -5,12 +5,12 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from zkchat.errors import ProviderError, StorageError
 from zkchat.providers.weights import KNOWN, Weights, pull

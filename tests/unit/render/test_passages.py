@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.model.note import Passage

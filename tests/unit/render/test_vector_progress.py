@@ -1,6 +1,6 @@
 """How far vectors are, in words."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.render.vector_progress import method_label, vector_lines, vector_progress

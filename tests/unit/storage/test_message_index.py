@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow
 from zkchat.storage.message_index import SqliteMessageIndex

@@ -1,12 +1,12 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.libraries import library_of
 from zkchat.model.index import KnownNote, StoredLink

@@ -3,10 +3,10 @@
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located

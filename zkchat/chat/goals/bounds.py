@@ -1,8 +1,9 @@
 """The bounds of a goal run: steps, tokens and time. Pure."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.goal import DEFAULT_MINUTES, DEFAULT_STEPS, DEFAULT_TOKENS
 
@@ -10,8 +11,7 @@ MAX_MINUTES: Final = 365 * 24 * 60
 """More is no bound, and more than a clock can count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoalBounds:
+class GoalBounds(Struct, frozen=True, kw_only=True):
     steps: int = DEFAULT_STEPS
     """Of the plan; what the model plans beyond them is left out."""
     tokens: int = DEFAULT_TOKENS

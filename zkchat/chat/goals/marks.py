@@ -1,8 +1,9 @@
 """How the answer to a step says that the step is done, or that it cannot be. Pure."""
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 DONE: Final = "DONE"
 BLOCKED: Final = "BLOCKED"
@@ -19,8 +20,7 @@ FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _EMPHASIS: Final = "*_` "
 
 
-@dataclass(frozen=True, slots=True)
-class StepAnswer:
+class StepAnswer(Struct, frozen=True):
     """What an answer says of its step."""
 
     state: Literal["done", "blocked"]

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from zkchat.model.text import shorten
 
@@ -26,8 +27,7 @@ _FENCE: Final = re.compile(r"[ \t]*(?:```|~~~)")
 _JSON_KEYS: Final = ("text", "step", "description", "title", "task", "name")
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     steps: tuple[str, ...]
     """Each on one line."""
     left_out: int = 0

@@ -7,10 +7,12 @@ the first open step.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
+
+from msgspec import Struct, field
 
 from zkchat.agents.profiles import split_address
 from zkchat.chat.conversation import Conversation
@@ -77,8 +79,7 @@ class _Stopped(Exception):
     exit_code: int = ExitCode.NO_ANSWER
 
 
-@dataclass(kw_only=True)
-class GoalRun:
+class GoalRun(Struct, kw_only=True):
     """Works on one goal of a conversation at a time."""
 
     conversation: Conversation

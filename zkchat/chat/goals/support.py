@@ -3,9 +3,10 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from zkchat.chat.quotations import MIN_LETTERS
 from zkchat.model.goal import AnswerSupport, Support
@@ -124,8 +125,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(name_key(word) for word in _WORD.findall(text))
 
 
-@dataclass
-class _IndexedNote:
+class _IndexedNote(Struct, dict=True):
     note: NoteText
 
     @property

@@ -6,9 +6,10 @@ that are wanted are picked from the same scores.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from zkchat.context.recall.vectors import MessageVectors
 from zkchat.errors import StorageDamaged
@@ -51,8 +52,7 @@ class FoundMessage(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _MessageTable:
+class _MessageTable(Struct, frozen=True):
     """Messages in memory, by row: those of one session, or of all with gaps between them."""
 
     rows: list[MessageRow]

@@ -1,7 +1,9 @@
 """Recall: which archived messages come back into the prompt, and which sentences of each."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.context.condensing import condense_text
 from zkchat.context.coverage import CoverageItem, content_terms, idf_weights, select_greedily
@@ -26,8 +28,7 @@ MAX_CHARS = 100_000
 Count = Callable[[str], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """An archived message that comes back into the prompt."""
 
     message: ChatMessage

@@ -6,10 +6,10 @@ depends on the text alone, never on how it was chunked.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from markdown_it.token import Token
+from msgspec import Struct, field
 
 from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES, opens_enclosed
 from zkchat.render.markdown.parser import parse
@@ -37,8 +37,7 @@ _UNCLOSED: Final = re.compile(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?
 """A link or comment that is still arriving: drawn as it is, it would jump when it is complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawableBlock:
+class DrawableBlock(Struct, frozen=True):
     """The tokens of one block, or of a part of it, that are drawn together."""
 
     tokens: Sequence[Token]
@@ -61,8 +60,7 @@ class _Part(NamedTuple):
     """The line where its source begins."""
 
 
-@dataclass(slots=True)
-class _Fence:
+class _Fence(Struct):
     """An open code fence."""
 
     info: str
@@ -116,8 +114,7 @@ def _indent(line: str) -> int:
     return len(columns) - len(columns.lstrip(" "))
 
 
-@dataclass(frozen=True, slots=True)
-class _Continuation:
+class _Continuation(Struct, frozen=True):
     """State of a list or table whose beginning is final while more of it arrives."""
 
     number: int = 1
@@ -126,8 +123,7 @@ class _Continuation:
     """The header and first rows, which decide the layout, for a table."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Struct, frozen=True):
     """A top-level block, with the state of its beginning if that is final."""
 
     tokens: Sequence[Token]

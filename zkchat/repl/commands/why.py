@@ -1,8 +1,9 @@
 """`/why`: why a note, rule or tool was in the last request or left out of it, and which requests contained it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError
@@ -16,8 +17,7 @@ from zkchat.repl.commands.session import parse_item
 _NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Subject:
+class _Subject(Struct, frozen=True, kw_only=True):
     """The note, rule or tool in question."""
 
     name: str

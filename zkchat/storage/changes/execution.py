@@ -4,8 +4,9 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Final, TypeVar
+
+from msgspec.structs import replace
 
 from zkchat.errors import StorageError, StorageFull, VaultError
 from zkchat.model.change import FileMove

@@ -6,10 +6,11 @@ import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, NoteUnreadable, OutsideVault, VaultError
 from zkchat.model.change import TRASH, FileMove
@@ -22,8 +23,7 @@ _PATHS_KEPT: Final = 10_000
 _HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A name in a folder that is held open, so that no link can replace it meanwhile."""
 
     folder: Path

@@ -1,13 +1,13 @@
 """The steps of a change set, which can be taken forwards and backwards."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from zkchat.model.change import ChangeSet, FileMove
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContentChange:
+class ContentChange(Struct, frozen=True, kw_only=True):
     """A file that gets another content. None: there is no file."""
 
     path: str
@@ -18,8 +18,7 @@ class ContentChange:
         return ContentChange(path=self.path, before=self.after, after=self.before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(Struct, frozen=True, kw_only=True):
     """One move, or all changes of contents, with the folders that it needs. Which one is at work is on disk."""
 
     move: FileMove | None = None

@@ -3,9 +3,11 @@
 import json
 import secrets
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from zkchat.errors import StorageError
 from zkchat.files import read_bounded, write_atomically
@@ -14,8 +16,7 @@ from zkchat.storage.database import sibling
 _MAX_BYTES: Final = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     run: str
     """In the names of its temporary files."""
     stage: int

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from zkchat.errors import FilesChanged, StorageDamaged, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.files import LockBusy, locked

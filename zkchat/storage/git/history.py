@@ -4,10 +4,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from zkchat.model.history import Commit, CommittedFile, CommittedFiles, HistoryStatus
 from zkchat.storage.git.repository import Repository, UnusableRepository, find_repository
@@ -73,8 +74,7 @@ class _Change(NamedTuple):
     """Zero where the file is gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LoggedCommit:
+class _LoggedCommit(Struct, frozen=True, kw_only=True):
     id: str
     seconds: int
     parents: tuple[str, ...]

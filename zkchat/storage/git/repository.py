@@ -6,9 +6,10 @@ A repository comes with its vault, and its configuration can name programs to ru
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.files import read_bounded
 
@@ -26,8 +27,7 @@ class UnusableRepository(Exception):
     """There is a repository that is not used; the text says why, as the end of a sentence."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class Repository(Struct, frozen=True, kw_only=True):
     git_folder: Path
     """Where `HEAD` is."""
     common_folder: Path

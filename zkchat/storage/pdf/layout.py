@@ -4,9 +4,10 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 LAYOUT_VERSION: Final = 1
 """To be raised when other text is made of the same lines: what was extracted before is extracted again."""
@@ -59,8 +60,7 @@ class Line(NamedTuple):
         return (self.top + self.bottom) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageLines:
+class PageLines(Struct, frozen=True, kw_only=True):
     """The lines of a page in the order in which the file has them."""
 
     width: float

@@ -2,10 +2,11 @@
 
 from calendar import isleap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
 from typing import Final
+
+from msgspec.structs import replace
 
 from zkchat.errors import VaultError
 from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf, PastDay, UnlinkedMention

@@ -1,9 +1,10 @@
 """The open tasks of a vault by when they are due: overdue, soon, and without a date in notes that changed lately."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final, Literal, get_args
+
+from msgspec.structs import replace
 
 from zkchat.model.daily_brief import FirstOf, OpenTask, OpenTasks, Priority
 from zkchat.vault.brief.confirmed import first_confirmed

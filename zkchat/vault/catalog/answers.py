@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.dates import Calendar
 from zkchat.model.note import Ambiguous, Missing, Resolved, file_title
@@ -29,8 +30,7 @@ _MAX_TAGS: Final = 40
 """Tags that are named, one after the other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """A line of the list."""
 
     path: str | None = None
@@ -38,8 +38,7 @@ class Row:
     details: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogAnswer:
+class CatalogAnswer(Struct, frozen=True, kw_only=True):
     heading: str
     rows: tuple[Row, ...] = ()
     more: int = 0

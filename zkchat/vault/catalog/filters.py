@@ -1,8 +1,10 @@
 """The tags and the folder that a question about the vault names: which notes are meant, and which are not."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
 from zkchat.vault.catalog.lexer import UNKNOWN, Token
@@ -26,8 +28,7 @@ class Names(Protocol):
     def is_tag(self, name: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phrase:
+class Phrase(Struct, frozen=True, kw_only=True):
     """A question in one language: its tokens, and the names in it."""
 
     tokens: Sequence[Token]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.lexicon.quantities import NUMBER_WORDS
 from zkchat.lexicon.task_questions import TASK_WORDS
@@ -34,8 +35,7 @@ _LITERALS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[re.Match[str]], 
 """What is known by its form: pattern, meaning, value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(Struct, frozen=True, kw_only=True):
     meanings: tuple[str, ...]
     """What the words may mean; the first is the most frequent."""
     text: str
@@ -58,8 +58,7 @@ def tokens_of(text: str, language: str, *, for_tasks: bool = False) -> list[Toke
     return _Lexer(text, _phrases_of(language, for_tasks)).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrases:
+class _Phrases(Struct, frozen=True):
     meanings: Mapping[str, tuple[str, ...]]
     lengths: Mapping[str, Sequence[int]]
     """By the first letter, those of the phrases, the longest first."""

@@ -5,8 +5,9 @@ of is looked for in the notes.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from zkchat.lexicon.vault_questions import VAULT_WORDS
 from zkchat.model.dates import Calendar

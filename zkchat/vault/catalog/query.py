@@ -1,7 +1,8 @@
 """What is asked of the catalog of notes: which of them, since when, in which order."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from zkchat.model.dates import DayRange
 
@@ -23,8 +24,7 @@ TaskTime = Literal["open", "due", "overdue"]
 Order = Literal["newest", "oldest", "longest", "shortest"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogQuery:
+class CatalogQuery(Struct, frozen=True, kw_only=True):
     kind: QueryKind
     tags: tuple[str, ...] = ()
     """Without their `#`; a note has all of them, or tags below them."""

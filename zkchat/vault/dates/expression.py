@@ -1,9 +1,10 @@
 """A time that words name, as the grammars find it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
+
+from msgspec import Struct
 
 from zkchat.model.dates import DayRange
 from zkchat.vault.dates.calendar_ranges import day_range, plus
@@ -13,8 +14,7 @@ Strength = Literal["relative", "day", "weak"]
 whose names are in many texts that say nothing of when."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expression:
+class Expression(Struct, frozen=True, kw_only=True):
     """A time that is said in words."""
 
     period: DayRange

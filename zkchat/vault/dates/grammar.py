@@ -1,9 +1,10 @@
 """What tokens say of time: a day, a week, a month, or all days since, before or between such."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import cast
+
+from msgspec.structs import replace
 
 from zkchat.model.dates import Calendar, DayRange
 from zkchat.vault.dates.calendar_ranges import (

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.vault.dates.day_texts import FIRST_YEAR, LAST_YEAR, valid_day, week_day
 from zkchat.vault.dates.day_words import folded, month_number
@@ -39,8 +40,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MomentFormat:
+class MomentFormat(Struct, frozen=True):
     """A format whose dates can be read back."""
 
     pattern: re.Pattern[str]

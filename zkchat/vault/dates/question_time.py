@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from zkchat.model.dates import DayRange
 
@@ -14,8 +15,7 @@ QUOTED: Final = re.compile(
 Order = Literal["newest", "oldest"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeInQuestion:
+class TimeInQuestion(Struct, frozen=True, kw_only=True):
     period: DayRange | None
     """The days that are asked for; None where only an order is."""
     words: str
@@ -32,8 +32,7 @@ class TimeInQuestion:
     """Whether it asks for the user's own notes; if not, it may ask what happened in the world."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingDay:
+class MissingDay(Struct, frozen=True):
     """A day that a question asks for and that does not exist."""
 
     words: str
@@ -41,8 +40,7 @@ class MissingDay:
     """What else is asked; empty where the day is all."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedPeriod:
+class PlacedPeriod(Struct, frozen=True):
     """A period and where it stands in a text, with the preposition before it."""
 
     period: DayRange
@@ -50,8 +48,7 @@ class PlacedPeriod:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What the words of a question tell beside its time."""
 
     past: bool

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.lexicon.calendar_words import CALENDAR_WORDS
 from zkchat.lexicon.quantities import MONTHS, NUMBER_WORDS, ONES, WEEKDAYS
@@ -25,8 +26,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\w+|\S")
 _SPACE: Final = re.compile(r"[\s,]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     start: int
     end: int
     text: str
@@ -99,8 +99,7 @@ def _word(folded: str, at: int) -> Token:
     return Token(at, end, folded[at:end], {})
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrases:
+class _Phrases(Struct, frozen=True):
     meanings: Mapping[str, Mapping[str, str]]
     lengths: Mapping[str, Sequence[int]]
     """By the first letter, those of the phrases, the longest first."""

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from datetime import date
 from functools import cache
 from typing import Final, cast
+
+from msgspec.structs import replace
 
 from zkchat.lexicon.calendar_words_unspaced import (
     AFTER,

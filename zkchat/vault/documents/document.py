@@ -1,14 +1,14 @@
 """A file besides notes as it is read: a text in the place of its content, with headings and links."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from zkchat.model.note import Note, Section
 from zkchat.vault.notes.chunker import sections_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     note: Note
     """With the places of headings and links in `text`."""
     text: str

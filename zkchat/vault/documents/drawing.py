@@ -1,9 +1,10 @@
 """What a canvas or an Excalidraw drawing shows: cards, groups, and connections between them, wherever they stand."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Final, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 MAX_CARDS: Final = 5_000
 MAX_GROUPS: Final = 200
@@ -66,8 +67,7 @@ class Connection(NamedTuple):
     ends_with_arrow: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
+class Drawing(Struct, frozen=True, kw_only=True):
     cards: Sequence[Card] = ()
     groups: Sequence[Group] = ()
     connections: Sequence[Connection] = ()

@@ -4,12 +4,13 @@ With Pillow every image is decoded and written anew, so that nothing but its pix
 enough goes with its metadata cut out, and the rest is refused.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from zkchat.errors import ImageUnusable
 from zkchat.vault.images.headers import (
@@ -34,8 +35,7 @@ _LIGHT: Final = 170
 """Of 255: what is drawn lighter than that on nothing is shown on black, and everything else on white."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedImage:
+class EncodedImage(Struct, frozen=True, kw_only=True):
     """An image as it is sent."""
 
     media_type: str

@@ -1,8 +1,9 @@
 """What an image's file is, by its first bytes and not by its name: format, size in pixels, orientation."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from zkchat.errors import ImageUnusable
 
@@ -28,8 +29,7 @@ _BRANDS: Final[Mapping[bytes, ImageFormat]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageHeader:
+class ImageHeader(Struct, frozen=True, kw_only=True):
     format: ImageFormat
     width: int = 0
     height: int = 0
@@ -132,8 +132,7 @@ def _webp(data: bytes) -> ImageHeader:
     raise _BrokenHeader
 
 
-@dataclass(frozen=True, slots=True)
-class JpegSegment:
+class JpegSegment(Struct, frozen=True):
     """A marker of a JPEG file with what follows it."""
 
     marker: int

@@ -1,11 +1,13 @@
 """Keeping the index current: refreshed, embedded and repaired, at once or in background threads."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import inf
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import StorageDamaged, ZkchatError
 from zkchat.model.embeddings import EmbeddingProgress
@@ -31,8 +33,7 @@ _MAX_TIME_SHARE: Final = 0.1
 """The share of the time that prefetching may take up."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Prefetch:
+class _Prefetch(Struct, kw_only=True):
     began: float = inf
     """By the clock; in the future, until it does."""
     took: float = 0.0

@@ -1,9 +1,11 @@
 """Keeping the dates of notes in step with what is known besides the notes: formats of names, and git."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.model.history import Commit, CommittedFiles, HistoryStatus
 from zkchat.model.note import is_drawing, is_note
@@ -11,8 +13,7 @@ from zkchat.ports import CommitHistory, DateStore
 from zkchat.vault.dates.names import name_date
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DateSources:
+class DateSources(Struct, frozen=True, kw_only=True):
     name_formats: Callable[[], Sequence[str]] = tuple
     """The formats by which Obsidian names notes of days, weeks and months, in the notation of moment.js."""
     history: CommitHistory | None = None

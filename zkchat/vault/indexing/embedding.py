@@ -1,9 +1,10 @@
 """Embedding: passages without a vector get one, batch by batch, so that a stop at any moment loses one batch."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from zkchat.errors import ProviderError, TextRefused
 from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, VectorPosition, embedded_text
@@ -27,8 +28,7 @@ _MAX_PASSES = 4
 """How often is looked for passages that came meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """What came of one run."""
 
     done: int
@@ -36,8 +36,7 @@ class Embedded:
     """Whether every passage that may be sent has a vector now."""
 
 
-@dataclass(frozen=True, eq=False)
-class Passages:
+class Passages(Struct, frozen=True, eq=False, dict=True):
     """The sections of the vault at one moment, and what they hold."""
 
     numbers: "Numbers"
@@ -68,8 +67,7 @@ class Passages:
         return [(number, row.tobytes()) for number, row in rows]
 
 
-@dataclass(frozen=True, eq=False)
-class StoredDigests:
+class StoredDigests(Struct, frozen=True, eq=False):
     """Which passages have a vector of a method, in the order in which they got it."""
 
     digests: "Digests"

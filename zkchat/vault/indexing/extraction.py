@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Event, Lock, Thread, Timer
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import VaultError, ZkchatError
 from zkchat.model.extracted_text import ExtractedText
@@ -24,8 +25,7 @@ _SECONDS_FOR_ONE_FILE: Final = 10.0
 """That somebody waits who asks for one file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extracted:
+class Extracted(Struct, frozen=True, kw_only=True):
     """What came of an extraction."""
 
     waiting: int = 0

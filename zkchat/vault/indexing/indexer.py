@@ -5,8 +5,9 @@ with by the next one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import FileStamp, NoteWarning, is_note
@@ -30,8 +31,7 @@ _LAST_PART_NOTES = 350
 """Notes of a part while the last are shared, so that no process waits long for another to be done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refreshed:
+class Refreshed(Struct, frozen=True, kw_only=True):
     """What a refresh found."""
 
     notes: int = 0
@@ -45,8 +45,7 @@ class Refreshed:
     """About what changed, and what now cannot be listed; what an earlier refresh found wrong is not repeated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Difference:
+class _Difference(Struct, frozen=True, kw_only=True):
     """What the files say that the index does not."""
 
     notes: int

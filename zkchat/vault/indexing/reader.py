@@ -4,9 +4,11 @@ import gc
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from hashlib import blake2b, sha1
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.index import IndexBatch, IndexedNote, KnownNote, StatedDates
@@ -45,8 +47,7 @@ _PARSE_BATCH = 100
 """Notes that are read before they are parsed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartRead:
+class PartRead(Struct, frozen=True, kw_only=True):
     """What came of a part."""
 
     notes: int

@@ -6,9 +6,10 @@ sentence before it. Whatever the text holds, the time is proportional to its len
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from zkchat.vault.notes import runs
 from zkchat.vault.notes.markdown import Span
@@ -73,8 +74,7 @@ class Sentence(NamedTuple):
     """The unit that it needs to be understood: the lead of a list, the header of a table, the question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     text: str
     """As it is written, list markers and quote marks included; without headings, and without a block id at its end."""
     first_line: int

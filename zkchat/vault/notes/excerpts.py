@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from zkchat.vault.notes.blocks import Block, Sentence
 from zkchat.vault.notes.runs import ITEM, ends_in_colon, is_delimiter, opens_fence

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct, field
 
 from zkchat.vault.notes.markdown import Span
 
@@ -59,8 +60,7 @@ Properties = tuple[dict[str, Any], dict[str, Written]]
 """With their values, and as they are written by lower-cased name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frontmatter:
+class Frontmatter(Struct, frozen=True, kw_only=True):
     properties: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     aliases: tuple[str, ...] = ()

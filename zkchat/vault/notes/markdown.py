@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 from zkchat.model.note import Heading
 
@@ -58,8 +59,7 @@ class Hyperlink(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
-class Outline:
+class Outline(Struct):
     code: list[Span] = field(default_factory=list)
     """Code, HTML and the addresses of hyperlinks: nothing in there is a wikilink or a tag."""
     formulas: list[Span] = field(default_factory=list)

@@ -4,8 +4,9 @@ A Markdown parser says more and takes longer. This reads each line a bounded num
 """
 
 import re
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from zkchat.vault.notes.frontmatter import cut
 from zkchat.vault.notes.markdown import Span, flatten, title_text
@@ -50,8 +51,7 @@ _ITEM_INDENT = ("  ", "\t")
 _CLOSING_MARKS = " \t*_)\"'”’»"
 
 
-@dataclass(slots=True)
-class Run:
+class Run(Struct):
     """Lines that belong together by Markdown."""
 
     kind: Kind
@@ -70,8 +70,7 @@ class Run:
         return self.last - self.first == 1
 
 
-@dataclass(slots=True)
-class LinedText:
+class LinedText(Struct):
     """A text with where its lines begin, and the line after its frontmatter."""
 
     flat: str
@@ -159,8 +158,7 @@ def _mark_of_sign(first: str, stripped: str, line: str) -> _Mark:
     return found
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(Struct):
     """What was found in a text."""
 
     runs: list[Run] = field(default_factory=list)

@@ -4,9 +4,10 @@ An image is as private as the strictest of the notes that link to it or embed it
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from posixpath import normpath
+
+from msgspec import Struct
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.note import Ambiguous, PrivacyClass, Resolved, is_drawing, is_image, is_note, may_hold_text
@@ -52,8 +53,7 @@ class CurrentClasses:
         return max(classes, key=STRICTNESS.__getitem__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PrivateNotes:
+class _PrivateNotes(Struct, frozen=True, kw_only=True):
     """The notes that are not open, at one generation of the index."""
 
     generation: int | None = None

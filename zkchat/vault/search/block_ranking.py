@@ -7,8 +7,9 @@ passage adds to that.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
@@ -61,8 +62,7 @@ _DATE = re.compile(
 Idf = Callable[[Iterable[str]], Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(Struct, frozen=True):
     """What is looked for: a word, or a letter of a script without spaces."""
 
     term: str
@@ -74,8 +74,7 @@ Held = Mapping[_Unit, float]
 """What of a question stands in a text, each with how well."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedQuestion:
+class WeightedQuestion(Struct, frozen=True, kw_only=True):
     """A question as the words that say its topic, with their weights, which together are 1."""
 
     weights: Mapping[_Unit, float]
@@ -139,8 +138,7 @@ def _worth(unit: _Unit, present: Set[str], text: str) -> float:
     return PREFIX_WEIGHT if any(are_related(unit.term, other) for other in present) else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedBlock:
+class RankedBlock(Struct, frozen=True, kw_only=True):
     passage: Passage
     block: Block
     best_sentences: tuple[int, ...]
@@ -178,8 +176,7 @@ def rank_blocks(question: WeightedQuestion, passages: Sequence[Passage]) -> list
     return ranked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MatchedBlock:
+class _MatchedBlock(Struct, frozen=True, kw_only=True):
     """What of the question stands in a block, by sentence, and in its title and headings."""
 
     passage: Passage

@@ -4,9 +4,8 @@ In memory are only sketches of the vectors. They tell which sections may be near
 the mapped file to know how near. Needs NumPy: import this module where it is used.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorPosition
@@ -97,8 +96,7 @@ class SectionDigests:
         return found
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Stored:
+class _Stored(Struct, frozen=True, eq=False, kw_only=True):
     """The vectors that are stored, one for each passage."""
 
     vector_bytes: int
@@ -206,8 +204,7 @@ class MethodVectors:
         return self._learned
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Rows:
+class _Rows(Struct, frozen=True, eq=False):
     """Which of the stored vectors the sections have."""
 
     epoch: int | None
@@ -218,8 +215,7 @@ class _Rows:
     """The sketches of the sections, 64 numbers of each in a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Learned:
+class _Learned(Struct, frozen=True):
     """What the vectors of a vault tell of their method."""
 
     count: int
@@ -228,8 +224,7 @@ class _Learned:
     min_cosine: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AlignedVectors:
+class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
     """The vectors of sections, in their order."""
 
     sketches: Sketches

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.dates import Calendar, DayRange, unknown_calendar
@@ -37,8 +38,7 @@ _MAX_FILTERED_WORDS = 6
 """Words of a query in which a phrase in quotes and `-word` are filters. In a longer one, a sentence, they are text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     words: str = ""
     """What ranks the passages: everything that is no filter."""
     phrases: tuple[str, ...] = ()
@@ -279,8 +279,7 @@ class Search:
         return known[1], lookup.postings
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
+class _Ranked(Struct, frozen=True):
     """How well each section answers a query."""
 
     asked: frozenset[str]

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.note import Passage
 from zkchat.vault.notes.runs import BLOCK_ID, closes_fence, is_delimiter, opens_fence, without_quote_marks
@@ -20,8 +21,7 @@ _STRONG: Final = re.compile(r"(\*\*|==)(?=\S)([^*=]+?)(?<=\S)\1")
 _SEPARATOR: Final = "·"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Struct, frozen=True, kw_only=True):
     """A passage, and how many others show the same."""
 
     passage: Passage

@@ -6,12 +6,13 @@ module where it is used.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from zkchat.model.index import SegmentHead, TermPostings
@@ -39,8 +40,7 @@ _PACKED_BYTES = 4
 """Of each number in a segment: a section, a posting, one of the three of a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """One term of a query, and its postings."""
 
     query_frequency: int
@@ -55,8 +55,7 @@ class Match:
     """Other terms that count as this one, at less than its weight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(Struct, frozen=True):
     """What sections have in common with a question, 1 for all of it."""
 
     words: Scores

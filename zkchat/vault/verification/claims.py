@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.negation import (
@@ -60,8 +61,7 @@ _RANGE_WORDS: Final = frozenset({"to", "bis", "a", "al", "до", "tot", "ate"})
 _GERMAN_NAME_PREPOSITIONS: Final = frozenset({"von", "bei", "durch"})
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     values: frozenset[float]
     """More than one where it depends on the country how the number is read."""
     unit: str
@@ -69,24 +69,21 @@ class Quantity:
     """The terms that stand after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     words: frozenset[str]
     """In lower case."""
     after: str
     """The word before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     terms: frozenset[str]
     relations: frozenset[str]
     """Words such as "before": claims that differ in one of them are about different things."""
     polarity: Polarity
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a sentence says."""
 
     terms: frozenset[str]
@@ -113,8 +110,7 @@ class Claim:
         return all(clause.polarity == "affirmed" for clause in self.clauses)
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     kind: str
     text: str
     word: str

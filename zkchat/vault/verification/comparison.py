@@ -4,11 +4,12 @@ Precision first: a statement with another number, name or negation is not suppor
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.verification import Difference
 from zkchat.vault.verification.sentence_parser import CONDITION, NEGATION, Operator, ParsedSentence, beginning
@@ -43,8 +44,7 @@ _YEARS: Final = range(1500, 2101)
 Weights = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What came of comparing a statement with a sentence."""
 
     score: float = 0.0
@@ -57,8 +57,7 @@ class Comparison:
 UNRELATED: Final = Comparison()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A sentence of a note with what stands above it."""
 
     sentence: ParsedSentence

@@ -4,9 +4,10 @@ Precision first: where it is unclear what a sentence says, it contradicts nothin
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import isclose
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from zkchat.lexicon.negation import NEGATIVE_PREFIXES
 from zkchat.model.message import Evidence
@@ -41,8 +42,7 @@ _CODE: Final = ("```", "~~~", "|")
 ContradictionKind = Literal["number", "negation", "name"]
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     kind: ContradictionKind
     said: str
     """The sentence of the answer."""
@@ -50,8 +50,7 @@ class Contradiction:
     """The passage that says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """A sentence of a passage."""
 
     claim: Claim
@@ -104,8 +103,7 @@ def _sources(evidence: Iterable[Evidence], language: str) -> Iterator[_Source]:
             yield _Source(parse_claim(sentence, language), context, each)
 
 
-@dataclass(frozen=True, slots=True)
-class _Comparison:
+class _Comparison(Struct, frozen=True):
     language: str
     sources: Sequence[_Source]
     supports: Sequence[Claim]

@@ -5,9 +5,11 @@ Precision first: both have to be about what is asked, and one of them about noth
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.lexicon.changed_states import NO_LONGER, UNSPACED_AMOUNT_ASKED, UPDATE_WORDS
 from zkchat.model.message import Evidence
@@ -42,8 +44,7 @@ _DATE_UNITS: Final = frozenset({"year", "day of the month", "年", "日"})
 _CONTRADICTIONS: Final = frozenset(get_args(ContradictionKind))
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     """What a passage says on the question, at most a clause of it."""
 
     claim: Claim

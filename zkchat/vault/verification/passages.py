@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from zkchat.model.note import Passage
 from zkchat.vault.library import Library
@@ -21,8 +22,7 @@ _MAX_KEPT: Final = 2_000
 """Passages whose sentences are remembered."""
 
 
-@dataclass(eq=False)
-class Unit:
+class Unit(Struct, eq=False):
     """A sentence of a passage."""
 
     passage: Passage

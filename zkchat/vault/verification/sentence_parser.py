@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.negation import (
@@ -44,8 +45,7 @@ class Operator(NamedTuple):
     """The place of the content token that it stands with; negative where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedSentence:
+class ParsedSentence(Struct, frozen=True):
     tokens: tuple[Token, ...]
     content: tuple[int, ...]
     """The places of the tokens that say what it is about: no stop words, no operators."""
@@ -68,8 +68,7 @@ class ParsedSentence:
         return [place for place in self.content if self.tokens[place].kind == "number"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Lexicon:
+class _Lexicon(Struct, frozen=True):
     stop_words: frozenset[str]
     operators: Mapping[str, str]
     """The words that change what is said, each with what stands for it."""

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, stem, words
 from zkchat.vault.verification.claims import number_values
@@ -25,8 +26,7 @@ _MAX_DIGITS: Final = 15
 _CLAUSE_END: Final = re.compile(r"[;:,()–—。；：，、（）]|\s-\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     kind: TokenKind
     word: str
     """In lower case, without accents."""

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from zkchat.errors import VaultError
 from zkchat.model.message import LineRange
@@ -50,8 +51,7 @@ class _Hit(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Verifier:
+class _Verifier(Struct, frozen=True):
     library: Library
     language: str
     """Of the whole text, for sentences that are too short to tell."""

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from zkchat.model.note import counted_files, is_drawing, is_note
 from zkchat.model.text import counted
@@ -16,8 +17,7 @@ from zkchat.writing.links.renames import VaultAsStaged, catalog_of, entry_of
 from zkchat.writing.staging import StagedChanges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedMeaning:
+class ChangedMeaning(Struct, frozen=True, kw_only=True):
     """Links of one file that meant one file."""
 
     source: str

@@ -1,7 +1,8 @@
 """Links that were written between the proposal of a move and the user's yes: they follow too."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from zkchat.errors import FileConflict
 from zkchat.model.change import TRASH, ChangeSet, FileMove

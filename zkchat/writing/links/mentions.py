@@ -3,9 +3,10 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.errors import VaultError
 from zkchat.model.note import Ambiguous, Resolved
@@ -27,8 +28,7 @@ _DELIMITER_ROW: Final = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MentionLink:
+class MentionLink(Struct, frozen=True, kw_only=True):
     """A mention, and the link that it may become."""
 
     source: str
@@ -45,8 +45,7 @@ class MentionLink:
     link: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MentionGroup:
+class MentionGroup(Struct, frozen=True, kw_only=True):
     """The mentions of one note in another, in order; only the first is linked unless the user wants all of them."""
 
     text: str
@@ -192,8 +191,7 @@ ChosenLinks = Sequence[tuple[MentionGroup, Sequence[MentionLink]]]
 """What the user said yes to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagedLinks:
+class StagedLinks(Struct, frozen=True, kw_only=True):
     """What became of the links that the user chose."""
 
     links: tuple[MentionLink, ...]

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from zkchat.errors import EditRefused
 from zkchat.vault.links.resolver import Catalog, find_target
@@ -16,8 +17,7 @@ _PLAIN = re.compile(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedFiles:
+class MovedFiles(Struct, frozen=True, kw_only=True):
     """What moves, and what links mean before and after it."""
 
     before: Catalog

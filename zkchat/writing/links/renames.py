@@ -1,8 +1,9 @@
 """Renaming and moving files and folders: every link of the vault follows."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from zkchat.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.model.note import file_title, is_drawing, is_note
@@ -22,8 +23,7 @@ _MAX_PASSES = 4
 """A new name may change the title of a note that links to it, and with the title what other links mean."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveSummary:
+class MoveSummary(Struct, frozen=True, kw_only=True):
     """What a move changes besides the paths themselves."""
 
     rewritten: tuple[str, ...] = ()

@@ -1,8 +1,9 @@
 """Repairs of broken links: another target or heading in the same place, everything else as it was."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from zkchat.errors import EditRefused
 from zkchat.model.change import TRASH, ChangeRecord
@@ -16,8 +17,7 @@ from zkchat.writing.links.new import leads_to, spellings
 from zkchat.writing.staging import StagedChanges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairedLink:
+class RepairedLink(Struct, frozen=True, kw_only=True):
     """A link as it was and as it will be."""
 
     source: str

@@ -3,11 +3,11 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.change_disk import HERE, NOON, Disk, Killed, change, move, write
 from zkchat.errors import (
