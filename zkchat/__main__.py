@@ -2,8 +2,13 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from zkchat.subprocesses import remove_working_folder
+
+if TYPE_CHECKING:
+    from zkchat.environment import Environment
+    from zkchat.repl.early_prompt import EarlyPrompt
 
 
 def main() -> None:
@@ -17,24 +22,31 @@ def main() -> None:
     from zkchat.cli.early_keys import keep_early_keys
     from zkchat.cli.termination import graceful_termination
 
-    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ):  # noqa: TID251 - as above
-        code = _run()
+    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ) as early:  # noqa: TID251 - as above
+        code = _run(early)
     sys.exit(code)
 
 
-def _run() -> int:
+def _run(early: "EarlyPrompt | None") -> int:
     from zkchat.cli.collection import without_collection
 
     try:
         with without_collection():
             from zkchat.cli.main import run
-            from zkchat.environment import Environment
 
-        return run(sys.argv[1:], Environment.of_this_process())
+        return run(sys.argv[1:], _environment(early))
     except KeyboardInterrupt:  # while all this is imported
         from zkchat.errors import ExitCode
 
         return ExitCode.INTERRUPTED
+
+
+def _environment(early: "EarlyPrompt | None") -> "Environment":
+    from zkchat.environment import Environment
+
+    if early is None:
+        return Environment.of_this_process()
+    return Environment.of_this_process(before_output=early.end, take_early_keys=early.take_typed)
 
 
 def _complete() -> None:

@@ -1,7 +1,8 @@
 """Time from `zkchat chat` to the first prompt on a terminal, as a ratio to `python -c pass` in the same run.
 
-Somebody types from the first moment on. The prompt has to take a key as soon as it is there, and to hold all that were
-typed before it. The vault was indexed before; the last row is a vault that is new. Run it with:
+Somebody types from the first moment on. The prompt has to show a key as soon as it is there, and to hold all that were
+typed before it. That early prompt shows what is typed; the whole one, with the greeting above and the bar below, also
+completes, recalls and sends. The vault was indexed before; the last row is a vault that is new. Run it with:
 python -m benchmarks.speed.first_prompt [--notes N] [--runs N]
 """
 
@@ -30,6 +31,8 @@ from prompt_toolkit import PromptSession
 asyncio.run(PromptSession().prompt_async("you › "))
 """
 PROMPT = "you ›"
+BAR = " · quote · "
+"""Below the prompt, when all of it is there."""
 KEY_SECONDS = 0.01
 MAX_SECONDS = 60
 WIDTH = 400
@@ -42,6 +45,10 @@ class Start:
     """Seconds until the prompt is on the screen."""
     key: float = 0.0
     """Seconds until all keys that were typed before stand in it."""
+    whole: float = 0.0
+    """Seconds until the bar is below it."""
+    cpu: float = 0.0
+    """Seconds of the processor that the program took until then."""
     typed: int = 0
     lost: int = 0
 
@@ -49,9 +56,11 @@ class Start:
 class TypingUser:
     """Types a key every hundredth of a second until there is a prompt, and looks at the screen."""
 
-    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+    def __init__(self, arguments: list[str], environment: dict[str, str], bar: str) -> None:
         self._screen = pyte.Screen(WIDTH, 24)
         self._stream = pyte.Stream(self._screen)
+        self._bar = bar
+        self._is_whole = False
         self._in_prompt: str | None = None
         """What stands in the prompt; None before there is one."""
         self._begun = time.perf_counter()
@@ -68,9 +77,16 @@ class TypingUser:
         prompt = self._elapsed()
         while self._in_prompt != typed and self._elapsed() < prompt + 5:
             self._read(KEY_SECONDS)
-        key, arrived = self._elapsed(), self._in_prompt or ""
+        key = self._elapsed()
+        while not self._is_whole and self._elapsed() < prompt + 10:
+            self._read(KEY_SECONDS)
+        whole, cpu, arrived = self._elapsed(), self._processor_seconds(), self._in_prompt or ""
         self._child.close(force=True)
-        return Start(prompt=prompt, key=key, typed=len(typed), lost=len(typed) - len(arrived))
+        return Start(prompt=prompt, key=key, whole=whole, cpu=cpu, typed=len(typed), lost=len(typed) - len(arrived))
+
+    def _processor_seconds(self) -> float:
+        fields = Path(f"/proc/{self._child.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _elapsed(self) -> float:
         taken = time.perf_counter() - self._begun
@@ -87,16 +103,19 @@ class TypingUser:
         rows = [row for row in self._screen.display if PROMPT in row]
         if rows:
             self._in_prompt = rows[-1].rpartition(PROMPT)[2].strip()
+            self._is_whole = any(self._bar in row for row in self._screen.display)
 
 
 def until_prompt(arguments: list[str], environment: dict[str, str]) -> Start:
-    return TypingUser(arguments, environment).start()
+    return TypingUser(arguments, environment, BAR if "zkchat" in arguments else PROMPT).start()
 
 
 def until_end(arguments: list[str], environment: dict[str, str]) -> Start:
-    begun = time.perf_counter()
+    begun, before = time.perf_counter(), os.times()
     subprocess.run([sys.executable, *arguments], check=True, env=environment)
-    return Start(prompt=time.perf_counter() - begun)
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return Start(prompt=time.perf_counter() - begun, cpu=cpu)
 
 
 def main() -> None:
@@ -136,14 +155,21 @@ def main() -> None:
 
 
 def print_table(starts: dict[str, list[Start]]) -> None:
-    baseline = statistics.median(start.prompt for start in starts["python -c pass"])
-    print(f"{'until the first prompt':36}{'median ms':>12}{'ratio':>9}{'keys in it, ms':>16}{'typed':>8}{'lost':>6}")
+    def median(name: str, of: str) -> float:
+        values: list[float] = [getattr(start, of) for start in starts[name]]
+        return statistics.median(values)
+
+    floor = "python -c pass"
+    elapsed, cpu = median(floor, "prompt"), statistics.mean(start.cpu for start in starts[floor])
+    columns = ("first, ms", "ratio", "keys, ms", "whole, ms", "ratio", "CPU ratio", "typed", "lost")
+    print(f"{'until the prompt is there':30}" + "".join(f"{column:>11}" for column in columns))
     for name, each in starts.items():
-        prompt, key = (statistics.median(getattr(start, when) for start in each) for when in ("prompt", "key"))
-        line = f"{name:36}{prompt * 1000:12.1f}{prompt / baseline:8.1f}x"
+        prompt, key, whole = (median(name, of) for of in ("prompt", "key", "whole"))
+        line = f"{name:30}{prompt * 1000:11.1f}{prompt / elapsed:10.1f}x"
         if key:
             typed, lost = sum(start.typed for start in each), sum(start.lost for start in each)
-            line += f"{key * 1000:16.1f}{typed:8}{lost:6}"
+            line += f"{key * 1000:11.1f}{whole * 1000:11.1f}{whole / elapsed:10.1f}x"
+            line += f"{median(name, 'cpu') / cpu:10.1f}x{typed:11}{lost:11}"
         print(line)
 
 

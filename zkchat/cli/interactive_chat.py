@@ -117,7 +117,8 @@ class InteractiveChat:
             self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt:
-                    self._prompt.type_ahead(take_typed(self._environment.stdin))
+                    early = self._environment.take_early_keys()
+                    self._prompt.type_ahead(take_typed(self._environment.stdin, early))
                 self._converse()
         finally:
             self._active.close(self.io)

@@ -20,6 +20,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from zkchat.render.sanitize import sanitize_in_place
+from zkchat.repl.early_prompt import PROMPT
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
 from zkchat.repl.paste import Pastes
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from zkchat.repl.pick_list import PickRow
 
-PROMPT: Final = "you › "
 _OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""

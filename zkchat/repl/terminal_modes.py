@@ -25,8 +25,11 @@ def echo_on(terminal: TextIO) -> Iterator[None]:
         yield
 
 
-def take_typed(terminal: TextIO) -> str:
-    """The keys that wait to be read, with the Enter that the terminal has made a line feed as the Enter it was."""
+def take_typed(terminal: TextIO, before: bytes = b"") -> str:
+    """The keys that wait to be read, after those that were read `before`.
+
+    The Enter that the terminal has made a line feed is the Enter it was.
+    """
     keyboard = None if sys.platform == "win32" else descriptor(terminal)
     if keyboard is None:
         return ""
@@ -34,7 +37,7 @@ def take_typed(terminal: TextIO) -> str:
     from select import select
 
     decoder = getincrementaldecoder("utf-8")("replace")
-    text, left = "", _MAX_TYPED
+    text, left = decoder.decode(before), _MAX_TYPED
     while left and select([keyboard], [], [], _REST_OF_CHARACTER_SECONDS if decoder.getstate()[0] else 0)[0]:
         if not (piece := os.read(keyboard, left)):
             break
