@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "pyyaml",
     "numpy", "pyromark", "markdown-it-py", "pystemmer", "tomlkit",
-    "tokenizers", "wordllama",
+    "wordllama",
 )  # fmt: skip
 MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 

@@ -9,12 +9,12 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
 from zkchat.model.embeddings import SimilarityTraits
+from zkchat.providers.subwords import Subwords
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +31,7 @@ _SIF_A = 1e-3
 
 _SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts in which a single sign means something: kana, ideographs, Hangul."""
-_WORD = re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
-_SIGN = re.compile(f"[{_SIGNS}]")
+_ASCII_WORD = re.compile(r"[^\W\d_]{1,40}")
 _WORD_CACHE_SIZE = 1 << 16
 
 
@@ -89,9 +88,7 @@ class _Words:
     """The vocabulary: the vectors stay on disk, and only the pages that are used come into memory."""
 
     def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
+        self._subwords = Subwords.from_file(folder / _TOKENIZER)
         self._vectors = _mapped(folder / _VECTORS)
         self._weights = _weights(len(self._vectors))
         self._tokens_of = lru_cache(_WORD_CACHE_SIZE)(self._tokenized)
@@ -99,7 +96,7 @@ class _Words:
     def tokens(self, text: str) -> "NDArray[np.uint16]":
         import numpy as np
 
-        words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
+        words = _words_of(text)
         return np.frombuffer(b"".join(map(self._tokens_of, words)), dtype=np.uint16)
 
     def sums(self, texts: Sequence["NDArray[np.uint16]"]) -> "NDArray[np.float32]":
@@ -126,11 +123,30 @@ class _Words:
         """The tokens of a word that say something, as numbers of 16 bits. A rare sign has none but its bytes."""
         import numpy as np
 
-        encoded = self._tokenizer.encode(word, add_special_tokens=False)
-        pieces = [piece.strip("▁") for piece in encoded.tokens]
-        is_sign = _SIGN.match(word)
-        kept = [bool(piece) if is_sign else len(piece) > 1 and piece.isalpha() for piece in pieces]
-        return np.array([*compress(encoded.ids, kept)], dtype=np.uint16).tobytes()
+        is_sign = not word.isascii() and _sign().match(word)
+        kept = [
+            number
+            for piece, number in self._subwords.pieces(word)
+            if (piece if is_sign else len(piece) > 1 and piece.isalpha())
+        ]
+        return np.array(kept, dtype=np.uint16).tobytes()
+
+
+def _words_of(text: str) -> list[str]:
+    """The words of a text in lower case, those of one sign among them."""
+    lowered = unicodedata.normalize("NFC", text).lower()
+    return (_ASCII_WORD if lowered.isascii() else _word()).findall(lowered)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Compiled when first needed, as is the next one: ranges as large as these take milliseconds."""
+    return re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
+
+
+@cache
+def _sign() -> re.Pattern[str]:
+    return re.compile(f"[{_SIGNS}]")
 
 
 def _mapped(path: Path) -> "NDArray[np.float16]":

@@ -169,7 +169,9 @@ def test_vectors_that_cannot_be_used_are_an_error_with_a_way_out(package: Path, 
     assert "pip install" in raised.value.hint
 
 
-def test_a_missing_tokenizer_library_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(ProviderError, match="tokenizers"):
-        StaticVectors(FOLDER).embed(["harbour"])
+def test_a_damaged_vocabulary_is_an_error_with_a_way_out(package: Path) -> None:
+    shutil.copy(FOLDER / VECTORS, package / VECTORS)
+    (package / TOKENIZER).write_text("{}")
+    with pytest.raises(ProviderError, match="cannot be used") as raised:
+        StaticVectors(package).embed(["harbour"])
+    assert "pip install" in raised.value.hint

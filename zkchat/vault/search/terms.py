@@ -27,8 +27,7 @@ UNSPACED_SCRIPTS = (
     "\U00020000-\U0003ffff"
 )
 """As a part of a regular expression: the letters of languages that put no spaces between words."""
-_WORD = re.compile(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
-_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_ASCII_WORD = re.compile(r"\w+")
 _POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 """Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
@@ -63,8 +62,8 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return text.translate(_ASCII_WORDS).split()
     lowered = _lowered(text)
-    found = _WORD.findall(lowered)
-    if not _UNSPACED.search(lowered):
+    found = _word().findall(lowered)
+    if not has_unspaced(lowered):
         return found
     return [word for each in found for run in _script_run().findall(each) for word in _letters_and_pairs(run)]
 
@@ -115,13 +114,13 @@ def query_words(question: str) -> list[str]:
     question = question[:MAX_QUERY_CHARACTERS]
     if question.isascii():
         return _content(words(question))
-    content = _content(_WORD.findall(_lowered(question)))
+    content = _content(_word().findall(_lowered(question)))
     return [word for each in content for run in _script_run().findall(each) for word in _pairs(run)]
 
 
 def are_all_queried(words: Sequence[str]) -> bool:
     """Whether `query_words` leaves out none of these words, whatever others they stand among."""
-    return _ANY_STOP_WORD.isdisjoint(words) and not any(map(_UNSPACED.match, words))
+    return _ANY_STOP_WORD.isdisjoint(words) and not any(map(begins_unspaced, words))
 
 
 def query_terms(question: str) -> list[str]:
@@ -140,7 +139,7 @@ def is_english(question: str) -> bool:
 
 def is_inflected(term: str) -> bool:
     """Whether a term may have other forms: not a number, nor letters of a script without spaces."""
-    return not _NO_LANGUAGE.search(term) and not _UNSPACED.match(term)
+    return not _NO_LANGUAGE.search(term) and not begins_unspaced(term)
 
 
 def idf(documents: int, containing: int) -> float:
@@ -150,20 +149,23 @@ def idf(documents: int, containing: int) -> float:
 
 def count_words(text: str) -> int:
     """The words of a text as a reader would count them: where there are no spaces, two letters are about one."""
+    if text.isascii():
+        return len(_ASCII_WORD.findall(text))
     runs_of = _script_run().findall
-    runs = [run for word in _WORD.findall(text) for run in runs_of(word)]
-    return sum((len(run) + 1) // 2 if _UNSPACED.match(run) else 1 for run in runs)
+    runs = [run for word in _word().findall(text) for run in runs_of(word)]
+    return sum((len(run) + 1) // 2 if begins_unspaced(run) else 1 for run in runs)
 
 
 def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """The terms of a text, each with the place where its word begins and ends."""
-    for match in _WORD.finditer(text):
+    word_pattern = _ASCII_WORD if text.isascii() else _word()
+    for match in word_pattern.finditer(text):
         if match[0].isascii():
             yield *match.span(), stem(match[0].lower())
             continue
         for run in _script_run().finditer(text, *match.span()):
             word = run.group()
-            if _UNSPACED.match(word):
+            if begins_unspaced(word):
                 for place, letter in enumerate(word, start=run.start()):
                     end = min(place + 2, run.end())
                     yield place, place + 1, letter
@@ -174,7 +176,19 @@ def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 def phrase_text(text: str) -> str:
     """The words of a text as written, between single spaces: a phrase stands in it if its spelling is part of this."""
-    return " ".join(["", *_WORD.findall(_UNSPACED.sub(r" \g<0> ", _lowered(text))), ""])
+    if text.isascii():
+        return " ".join(["", *_ASCII_WORD.findall(text.lower()), ""])
+    return " ".join(["", *_word().findall(_unspaced().sub(r" \g<0> ", _lowered(text))), ""])
+
+
+def begins_unspaced(text: str) -> bool:
+    """Whether the first letter is one of a language without spaces."""
+    return not text.isascii() and _unspaced().match(text) is not None
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether any letter is one of a language without spaces."""
+    return not text.isascii() and _unspaced().search(text) is not None
 
 
 def _lowered(text: str) -> str:
@@ -188,11 +202,11 @@ def _unaccented(letter: str) -> str:
 
 
 def _letters_and_pairs(run: str) -> list[str]:
-    return [*run, *map("".join, pairwise(run))] if _UNSPACED.match(run) else [run]
+    return [*run, *map("".join, pairwise(run))] if begins_unspaced(run) else [run]
 
 
 def _pairs(run: str) -> list[str]:
-    return [*map("".join, pairwise(run))] or [run] if _UNSPACED.match(run) else [run]
+    return [*map("".join, pairwise(run))] or [run] if begins_unspaced(run) else [run]
 
 
 _STOP_WORDS = {language: frozenset(_lowered(listed).split()) for language, listed in STOP_WORDS.items()}
@@ -226,7 +240,20 @@ def _stemmer(language: str) -> "Stemmer.Stemmer":
     return Stemmer.Stemmer(language, 0)  # which need not remember: we do
 
 
+# Ranges as large as these take milliseconds to compile, which a question in ASCII need not pay for.
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED_SCRIPTS}]")
+
+
 @cache
 def _script_run() -> re.Pattern[str]:
-    """Letters of a language without spaces, or of others. Compiled when first needed: its ranges are large."""
+    """Letters of a language without spaces, or of others."""
     return re.compile(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
