@@ -1,11 +1,18 @@
 """What `--version` and `--help` must not import; times are measured in benchmarks/, not here."""
 
+import ast
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import zkchat
+from zkchat.model.patterns import _LazyPattern
 
 pytestmark = pytest.mark.outside
 
@@ -62,3 +69,33 @@ def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: 
     (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
     unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "ssl"}
     assert imported_by("search", "sleep", "--vault", str(vault), home=tmp_path) & unused == set()
+
+
+def test_patterns_of_modules_are_not_compiled_before_they_are_used() -> None:
+    """They took ten times as long as Python itself: `lazy_pattern` makes those of modules and classes."""
+    package = Path(__file__).parents[2] / "zkchat"
+    eager = [
+        f"{path.relative_to(package)}:{call.lineno}"
+        for path in sorted(package.rglob("*.py"))
+        for call in calls_at_import(ast.parse(path.read_text()))
+        if ast.unparse(call.func) == "re.compile"
+    ]
+    assert eager == []
+
+
+def calls_at_import(node: ast.AST) -> Iterator[ast.Call]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(child, ast.Call):
+            yield child
+        yield from calls_at_import(child)
+
+
+def test_every_pattern_of_a_module_is_a_pattern() -> None:
+    """A mistake in one would be noticed only by whoever needs it."""
+    for found in pkgutil.walk_packages(zkchat.__path__, "zkchat."):
+        if not found.name.endswith("__main__"):
+            for value in vars(importlib.import_module(found.name)).values():
+                if isinstance(value, _LazyPattern):
+                    assert value.flags >= 0

@@ -4,7 +4,6 @@ When the list differs, the public API has changed: put the expected one between 
 """
 
 import contextlib
-import dataclasses
 import inspect
 import io
 import re
@@ -46,7 +45,7 @@ def test_an_example_prints_what_the_page_says(code: str, printed: str) -> None:
 
 def listed() -> str:
     lines = [f"- `{_signature('open_vault', api.open_vault)}`"]
-    fields = [field.name for field in dataclasses.fields(api.Vault) if not field.name.startswith("_")]
+    fields = [name for name in api.Vault.__struct_fields__ if not name.startswith("_")]
     members = [name for name in vars(api.Vault) if not name.startswith("_") and name not in fields]
     for name in (*fields, *members):
         member = inspect.getattr_static(api.Vault, name, None)

@@ -22,6 +22,7 @@ from zkchat.compose.images import inline_image
 from zkchat.errors import ImageUnusable, StorageError, UsageError, VaultError
 from zkchat.model.message import ImagePart
 from zkchat.model.note import PrivacyClass, is_note
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.privacy.classes import privacy_of_text
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from zkchat.vault.library import Library
 
 Block = TextContentBlock | ImageContentBlock | AudioContentBlock | ResourceContentBlock | EmbeddedResourceContentBlock
-_LINES: Final = re.compile(r"L(\d+)(?:(?::|-L?)(\d+))?")
-_FENCE: Final = re.compile(r"`{3,}")
+_LINES: Final = lazy_pattern(r"L(\d+)(?:(?::|-L?)(\d+))?")
+_FENCE: Final = lazy_pattern(r"`{3,}")
 
 
 class PromptText(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,5 @@
 """What slash commands print, as Markdown for a client."""
 
-import re
 from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -11,6 +10,7 @@ from zkchat.acp_agent.client import SessionClient
 from zkchat.model.change import ChangeSet
 from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.model.patch import patch_of
+from zkchat.model.patterns import lazy_pattern
 from zkchat.render.context_bar import context_line
 from zkchat.render.numbered_rows import plain_rows, plain_sections
 from zkchat.render.references import reference_lines
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 79
 """Below the width at which lists are set in two columns."""
 _YES: Final = "yes"
-_FENCES: Final = re.compile(r"`{3,}")
+_FENCES: Final = lazy_pattern(r"`{3,}")
 
 
 class MarkdownSurface:

@@ -12,6 +12,7 @@ from typing import Final, TypeVar, get_args
 from msgspec import Struct, field
 
 from zkchat.model.choices import IncludeMode
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.profile import Agent, ProfileFile, ProfileProblem, Rule, Scalar
 from zkchat.model.text import shorten
 from zkchat.vault.notes.frontmatter import Frontmatter, cut, properties_at
@@ -19,7 +20,7 @@ from zkchat.vault.notes.frontmatter import Frontmatter, cut, properties_at
 AGENT_KEYS: Final = ("description", "model", "context", "rules", "references", "tools", "servers", "memory", "enabled")
 RULE_KEYS: Final = ("description", "include", "enabled")
 MODES: Final[tuple[IncludeMode, ...]] = get_args(IncludeMode)
-AGENT_NAME: Final = re.compile(r"\w[\w-]*")
+AGENT_NAME: Final = lazy_pattern(r"\w[\w-]*")
 """A name that can be written after an @."""
 
 _SWITCHES: Final[Mapping[str, bool]] = {

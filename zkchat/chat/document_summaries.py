@@ -13,6 +13,7 @@ from zkchat.context.instructions import DESCRIPTION
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.message import ChatMessage, DocumentReference
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.model.session import History
 from zkchat.model.text import shorten
@@ -34,13 +35,13 @@ MAX_NOTE_CHARS = 6000
 MIN_WORDS = 3
 """A paragraph of fewer words, links aside, says nothing by itself."""
 
-_COMMENT = re.compile(r"%%.*?(?:%%|\Z)", re.DOTALL)
-_PARAGRAPH = re.compile(r"(?:^.*\S.*(?:\n|\Z))+", re.MULTILINE)
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s.*\n?|^(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_NO_PROSE = re.compile(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|[|>])", re.MULTILINE)
+_COMMENT = lazy_pattern(r"%%.*?(?:%%|\Z)", re.DOTALL)
+_PARAGRAPH = lazy_pattern(r"(?:^.*\S.*(?:\n|\Z))+", re.MULTILINE)
+_HEADING = lazy_pattern(r"^ {0,3}#{1,6}\s.*\n?|^(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_NO_PROSE = lazy_pattern(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|[|>])", re.MULTILINE)
 """Where a list, a table or a quotation begins."""
-_TAG = re.compile(r"#\S+")
-_BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
+_TAG = lazy_pattern(r"#\S+")
+_BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
 
 
 class DocumentVersion(NamedTuple):
@@ -229,7 +230,7 @@ TEMPERATURE = 0.3
 MIN_OVERLAP = 0.5
 """The share of its telling words that a sentence must have from the document."""
 
-_EXCUSE = re.compile(
+_EXCUSE = lazy_pattern(
     r"(?:i'?m sorry|sorry|i can(?:no|'|’)t|i am unable|as an? |unfortunately|sure|here)\b", re.IGNORECASE
 )
 """How models begin that do something else than they were asked for."""

@@ -1,6 +1,5 @@
 """What must stay on this machine: whether a text that is to leave it holds a passage or a name of a local note."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import unquote_plus
@@ -9,6 +8,7 @@ from msgspec import Struct
 
 from zkchat.chat.privacy import ConversationPrivacy, Elsewhere
 from zkchat.errors import VaultError
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.library import GuardedLibrary, Library
 
 SENT_WORDS: Final = 5
@@ -22,8 +22,8 @@ _MIN_NAME: Final = 4
 _MIN_CODE: Final = 6
 """Characters of a code or a password that tells by itself where it is from."""
 _MAX_QUERY: Final = 2_000
-_WORD: Final = re.compile(r"\w+")
-_CODE: Final = re.compile(rf"(?=\S*\d)(?!\d{{4}}-\d\d-\d\d)[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
+_WORD: Final = lazy_pattern(r"\w+")
+_CODE: Final = lazy_pattern(rf"(?=\S*\d)(?!\d{{4}}-\d\d-\d\d)[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
 
 
 class ConversationLocalTexts(Struct, frozen=True, kw_only=True):

@@ -8,13 +8,14 @@ from zkchat.errors import VaultError
 from zkchat.model.events import Warned
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved, is_image, is_note, without_suffix
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.wikilink import name_key
 
 MAX_UNKNOWN_PATHS: Final = 5
 """Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
-_FILE_NAME: Final = re.compile(
+_FILE_NAME: Final = lazy_pattern(
     r".\.(?:md|txt|csv|tsv|json|jsonl|ya?ml|toml|ini|log|org|rst|tex|bib|html?|xml|css|py|ipynb|js|ts|sh|sql|r|"
     r"canvas|base|pdf|docx?|xlsx?|png|jpe?g|gif|svg|webp|avif|bmp|hei[cf]|tiff?)$",
     re.IGNORECASE,

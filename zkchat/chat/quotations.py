@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from zkchat.context.formatting import documents_in
 from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ToolResultPart
 from zkchat.model.note import Link
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
@@ -26,9 +27,9 @@ MAX_GIVEN_CHARACTERS: Final = 100_000
 """Characters of what was given, the newest first, that an answer is compared with."""
 _MAX_OVERLAP: Final = 8
 """Sentences that two passages may share."""
-_TOKEN: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|(?:[^\W_]|[\u0300-\u036f])+")
-_UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
-_BREAK: Final = re.compile(r"[\n…\"“”„«»「」。！？：।॥]|[.!?:]\W*\s")
+_TOKEN: Final = lazy_pattern(r"\[\[[^\[\]\n]*\]\]|(?:[^\W_]|[\u0300-\u036f])+")
+_UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+_BREAK: Final = lazy_pattern(r"[\n…\"“”„«»「」。！？：।॥]|[.!?:]\W*\s")
 """Where a sentence, a line or a quote begins or ends, and what follows may be from elsewhere."""
 _BORDER: Final = "\0"
 """Stands between two texts: no passage reaches over it."""

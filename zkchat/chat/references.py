@@ -10,6 +10,7 @@ from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
@@ -141,8 +142,8 @@ def _key(reference: DocumentReference) -> str:
     return reference.relative_path or f"missing {reference.wikilink.casefold()}"
 
 
-_WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_WORD = lazy_pattern(r"\w+")
+_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _SUFFIX = f"(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})"
 _QUOTE = "[\"'“”„‘’«»*_`]"
 

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from zkchat.model.events import Warned
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.profile import Agent
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerStatus
@@ -24,7 +25,7 @@ _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({"waiting", "connecting"})
 _PUNCTUATION: Final = ".,;:!?)]}'”’»…"
 _NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
-_MENTION: Final = re.compile(rf"""(?<![^\s("'“„‘«])@(?:"({_NAME}):([^"\n]+)"|({_NAME}):([^\s"]+))""")
+_MENTION: Final = lazy_pattern(rf"""(?<![^\s("'“„‘«])@(?:"({_NAME}):([^"\n]+)"|({_NAME}):([^\s"]+))""")
 
 
 class Resource(Struct, frozen=True, kw_only=True):

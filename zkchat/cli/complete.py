@@ -17,6 +17,7 @@ from zkchat.cli.completers import COMPLETERS, FILES, FOLDERS, Candidate, Typed
 from zkchat.cli.main import AGENT_AS_COMMAND, app
 from zkchat.cli.shell_words import TypedLine, quote_word, split_line
 from zkchat.environment import Environment
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 VARIABLE: Final = "_ZKCHAT_COMPLETE"
 """Set by the scripts, and named as Click names it."""
 
-_OPTION_WITH_VALUE: Final = re.compile(r"--[\w-]+=")
+_OPTION_WITH_VALUE: Final = lazy_pattern(r"--[\w-]+=")
 _MAX_ABOUT: Final = 70
 
 

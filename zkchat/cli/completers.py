@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.repl.note_names import normalize_name
 
 if TYPE_CHECKING:
     from zkchat.compose.stored_names import StoredNames
 
-_OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
-_OPEN_TAG: Final = re.compile(r"(?:^|(?<=\s))-?tag:#?([^\s\"]*)$")
+_OPEN_LINK: Final = lazy_pattern(r"\[\[([^\[\]|\n]*)$")
+_OPEN_TAG: Final = lazy_pattern(r"(?:^|(?<=\s))-?tag:#?([^\s\"]*)$")
 
 
 class Candidate(NamedTuple):

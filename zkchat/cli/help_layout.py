@@ -12,21 +12,22 @@ from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
 from zkchat.errors import ExitCode
+from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
 Rows = list[tuple[str, str]]
 
-_EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
+_EXAMPLE: Final = lazy_pattern(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
 """A paragraph of a docstring that is a command line, alone or at the end of a pipe."""
 _MIN_WIDTH: Final = 24
 _MAX_NAME_WIDTH: Final = 24
 """Of the column with names; a longer name stands on a line of its own."""
-_NO_OPTION: Final = re.compile(r"-(?:\s|\d|--)")
+_NO_OPTION: Final = lazy_pattern(r"-(?:\s|\d|--)")
 _SHIELD: Final = "\ufdd0"
 """Before a word that would be read as an option; no text has this code point."""
-_RANGE: Final = re.compile(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
+_RANGE: Final = lazy_pattern(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
 
 
 class Section(StrEnum):

@@ -1,7 +1,6 @@
 """The command line: the table of commands, and the one place where errors become sentences and exit codes."""
 
 import errno
-import re
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -45,6 +44,7 @@ from zkchat.cli.termination import Terminated
 from zkchat.cli.usage_errors import command_path, usage_message
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
+from zkchat.model.patterns import lazy_pattern
 
 EPILOG = """\
 Start here:          cd ~/notes && zkchat
@@ -53,7 +53,7 @@ Ask an agent:        zkchat @research "What do my notes say about sleep?"
 Something is wrong?  zkchat doctor
 Read more:           zkchat help"""
 
-AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
+AGENT_AS_COMMAND: Final = lazy_pattern(r"@(\w[\w-]*)")
 
 OWN_OPTIONS: Final = ("--version", "--help")
 """Of `zkchat` alone; all others are those of the chat."""

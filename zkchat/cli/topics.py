@@ -6,14 +6,16 @@ from typing import Final
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
+
 _PACKAGE: Final = Path(__file__).parents[1]
 _FOR_DEVELOPERS: Final = frozenset({"architecture", "dependencies", "live-ollama"})
-_FENCE: Final = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_PICTURE_LINE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
-_LINK: Final = re.compile(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")
-_BLOCK: Final = re.compile(r"\s*(?:[-*+] |\d+[.)] |[#|>]|<!--)")
-_WHOLE_LINE: Final = re.compile(r"\s*(?:#|\||<!--)")
-_ADDRESS: Final = re.compile(r"\w+:")
+_FENCE: Final = lazy_pattern(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_PICTURE_LINE: Final = lazy_pattern(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+_LINK: Final = lazy_pattern(r"(?<!!)\[([^\]\[]+)\]\(([^)\s]+)\)")
+_BLOCK: Final = lazy_pattern(r"\s*(?:[-*+] |\d+[.)] |[#|>]|<!--)")
+_WHOLE_LINE: Final = lazy_pattern(r"\s*(?:#|\||<!--)")
+_ADDRESS: Final = lazy_pattern(r"\w+:")
 
 
 class Topic(Struct, frozen=True):

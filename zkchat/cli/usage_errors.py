@@ -3,12 +3,14 @@
 import re
 from typing import TYPE_CHECKING, Final
 
+from zkchat.model.patterns import lazy_pattern
+
 if TYPE_CHECKING:
     from typer import TyperException
 
-_NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
+_NO_NUMBER: Final = lazy_pattern(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _NUMBERS: Final = {"int": ("integer", "an integer"), "float": ("number", "a number")}
-_OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
+_OUT_OF_RANGE: Final = lazy_pattern(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
 
 
 def usage_message(error: "TyperException") -> str:

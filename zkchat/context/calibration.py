@@ -5,7 +5,6 @@ vocabulary is mostly English, so it spells out numbers digit by digit, foreign w
 almost in bytes. The next request is mostly the same text as the last, so the estimate starts from that one's report.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -16,6 +15,7 @@ from msgspec import Struct, field
 
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.model.message import ChatMessage
+from zkchat.model.patterns import lazy_pattern
 from zkchat.ports import Tokenizer
 
 TokenFeatures = Mapping[str, int]
@@ -41,9 +41,9 @@ _SCRIPTS = {
 SCRIPTS: Final = tuple(_SCRIPTS)
 """Bytes that letters of these take beyond one each."""
 
-_LETTERS = {name: re.compile(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
-_DIGIT = re.compile("[0-9]")
-_WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
+_DIGIT = lazy_pattern("[0-9]")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 _ENGLISH = STOP_WORDS_BY_CODE["en"]
 _OF_OTHERS = frozenset().union(*STOP_WORDS_BY_CODE.values()) - _ENGLISH
 

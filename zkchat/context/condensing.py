@@ -3,7 +3,6 @@
 What is left out is marked: `[… 12,300 lines left out …]`.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, zip_longest
 from typing import Final
@@ -13,6 +12,7 @@ from msgspec import Struct
 from zkchat.context.coverage import is_question
 from zkchat.context.text_units import TextUnits, split_units
 from zkchat.context.unit_ranking import rank_units
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.vault.notes.markdown import Span
 
@@ -33,12 +33,12 @@ MAX_QUESTION: Final = 1_200
 MAX_QUESTION_LINES: Final = 8
 MAX_CLOSING_LINES: Final = 3
 """Of a last paragraph that does not ask."""
-MARK: Final = re.compile(r"\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
+MARK: Final = lazy_pattern(r"\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 _RATE_SAMPLE: Final = 16
 _MIN_REST: Final = 12
 """Characters of a unit below which no part of it is kept."""
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*\n\s*")
-_QUESTION_END: Final = re.compile(r"[?？؟](?=\s)|[？]|:(?=\s)|：")
+_PARAGRAPH_END: Final = lazy_pattern(r"\n[ \t\r]*\n\s*")
+_QUESTION_END: Final = lazy_pattern(r"[?？؟](?=\s)|[？]|:(?=\s)|：")
 
 
 class SplitMessage(Struct, frozen=True, kw_only=True):

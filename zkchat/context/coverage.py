@@ -1,6 +1,5 @@
 """Budgeted maximum coverage: select texts greedily, each time the one that adds most new terms for its cost."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from zkchat.lexicon.small_talk import GREETINGS
 from zkchat.lexicon.statements import DECISIONS, FIRST_PERSON, UNSPACED_STATEMENTS
 from zkchat.lexicon.stop_words import STOP_WORDS
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import query_words, stem, words
 
 GAIN_BY_OCCURRENCE = (1.0, 0.15)
@@ -19,7 +19,7 @@ COST_EXPONENT = 0.7
 """Below 1, because a long sentence brings along what belongs together, and pays for its line once."""
 FOCUS_WEIGHT = 4.0
 """How much more a term counts that was asked for."""
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (DECISIONS, FIRST_PERSON, GREETINGS))
 _STOP_WORDS = frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
 _QUESTION = ("?", "？", "؟", "\u037e")

@@ -18,6 +18,7 @@ from zkchat.context.coverage import (
 from zkchat.context.statements import join_statements, statements
 from zkchat.lexicon.fillers import FILLERS
 from zkchat.model.message import ChatMessage
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import terms
@@ -48,11 +49,11 @@ HEAD_SHARE = 0.6
 MAX_CHARS_PER_TOKEN = 16
 """Of a token, so that a huge text is not counted whole again and again."""
 
-_DIGITS = re.compile(r"\d+")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_LINE = re.compile(r"(?:[-*+]\s+)?(?:(?P<speaker>[^\s:\[][^:\n\[]{0,30}):\s)?(?P<text>.*)")
-_PROTECTED = re.compile(r"(\[\[[^\[\]]{1,300}\]\]|`[^`]*`|\b\w+://\S+)")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_DIGITS = lazy_pattern(r"\d+")
+_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
+_LINE = lazy_pattern(r"(?:[-*+]\s+)?(?:(?P<speaker>[^\s:\[][^:\n\[]{0,30}):\s)?(?P<text>.*)")
+_PROTECTED = lazy_pattern(r"(\[\[[^\[\]]{1,300}\]\]|`[^`]*`|\b\w+://\S+)")
+_WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 class _Sentence(NamedTuple):

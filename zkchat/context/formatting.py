@@ -16,12 +16,15 @@ from zkchat.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import PromptMessage
 from zkchat.model.quotation import place_of, time_of
 from zkchat.model.session import IndexedMessage
 
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
-_DOCUMENT: Final = re.compile(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n(.*?)(?:\n</document>|\Z)', re.DOTALL)
+_DOCUMENT: Final = lazy_pattern(
+    r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n(.*?)(?:\n</document>|\Z)', re.DOTALL
+)
 
 
 def format_message(

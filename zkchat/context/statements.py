@@ -3,18 +3,18 @@
 Sentences, list items, table rows and headings; of what has no sentence ends its lines, and of long lines their clauses.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from zkchat.context.text_units import is_wide, split_span
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.runs import closes_fence, opens_fence
 from zkchat.vault.notes.sentences import sentences
 
 MAX_STATEMENT: Final = 240
 MIN_STATEMENT: Final = 120
 """Characters of a statement at most, by the budget; where letters are written without spaces, a third."""
-_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_HEADING: Final = lazy_pattern(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "｡", "।", ":", "：", ";", "；", ",", "，")
 
 

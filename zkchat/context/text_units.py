@@ -1,7 +1,6 @@
 """Split a long text into units that can be left out one by one: lines, table rows, JSON records, sentences, pieces."""
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Span
 from zkchat.vault.notes.sentences import sentence_spans
 
@@ -30,7 +30,7 @@ MAX_DEPTH: Final = 8
 _SAMPLE: Final = 60
 _SEPARATORS: Final = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")
 """Where a long piece is cut, the best first."""
-_NUMBER: Final = re.compile(r"\d\d")
+_NUMBER: Final = lazy_pattern(r"\d\d")
 _DECODER: Final = json.JSONDecoder()
 
 

@@ -12,6 +12,7 @@ from zkchat.context.coverage import coverage_item, idf_weights, select_greedily
 from zkchat.context.text_units import TextUnits
 from zkchat.lexicon.failures import FOR_A_FAILURE, FOR_A_SUCCESS, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
 from zkchat.lexicon.negation import NEGATORS
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, query_terms, terms, words
 
@@ -43,11 +44,11 @@ MIN_SHARE_OF_BEST: Final = 0.7
 """And of what the best of them meets."""
 MAX_COVERED: Final = 2_000
 """Units of a text without hits among which those are chosen that cover most of it."""
-_UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
-_PLURAL_END: Final = re.compile(r"s(?![^\W_])")
-_NONE_BEFORE: Final = re.compile(r"(?:^|[^\w.])(?:0|no|without|zero)[ _-]$")
-_NONE_AFTER: Final = re.compile(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|false)(?![\w.])")
-_SECTION: Final = re.compile(r"^(?:commit [0-9a-f]{7,40}\b|diff --git |#{1,6} )", re.MULTILINE)
+_UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+_PLURAL_END: Final = lazy_pattern(r"s(?![^\W_])")
+_NONE_BEFORE: Final = lazy_pattern(r"(?:^|[^\w.])(?:0|no|without|zero)[ _-]$")
+_NONE_AFTER: Final = lazy_pattern(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|false)(?![\w.])")
+_SECTION: Final = lazy_pattern(r"^(?:commit [0-9a-f]{7,40}\b|diff --git |#{1,6} )", re.MULTILINE)
 _SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
 """Left out of a shape: digits, and all that hexadecimal numbers are made of."""
 

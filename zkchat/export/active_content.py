@@ -4,6 +4,8 @@ import re
 from itertools import groupby
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
+
 _LOCAL: Final = r"!\[\[(?!/)[^\[\]\n:\\<`]+\]\]|!\[[^\[\]\n\\<`]*\]\((?!/)[^\s()<>:\\&`]+\)"
 """An image or embed from the vault itself."""
 _HARMLESS_HTML: Final = (
@@ -11,7 +13,7 @@ _HARMLESS_HTML: Final = (
     r"|<(?:https?://|mailto:)[^\s<>!\[\]`]*>"
 )
 """Tags without attributes, and autolinks."""
-_ACTIVE: Final = re.compile(
+_ACTIVE: Final = lazy_pattern(
     rf"(?P<keep>\\.|{_LOCAL}|{_HARMLESS_HTML})|(?P<image>!(?=\[))|(?P<tag><(?=[a-zA-Z/!?%]))", re.DOTALL
 )
 _MAX_PASSES: Final = 4

@@ -28,6 +28,7 @@ from zkchat.model.message import (
     TokenUsage,
     ToolResultPart,
 )
+from zkchat.model.patterns import lazy_pattern
 
 _CONTENTS: Final = ("content", "parts", "text", "value")
 _TIMES: Final = ("timestamp", "created_at", "time", "create_time", "createdAt", "date")
@@ -36,7 +37,7 @@ _COUNTS: Final = ("token_count", "augmented_token_count", "tool_tokens", "thinki
 _TIME: Final = TypeAdapter(datetime)
 _FIRST_TIME: Final = datetime(1970, 1, 2, tzinfo=UTC)
 _MAX_COUNT: Final = 1 << 40
-_OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
+_OUTSIDE: Final = lazy_pattern(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 """A path that does not lead into the vault."""
 
 

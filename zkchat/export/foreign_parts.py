@@ -21,8 +21,9 @@ from zkchat.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from zkchat.model.patterns import lazy_pattern
 
-_DATA: Final = re.compile(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
+_DATA: Final = lazy_pattern(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
 _MAX_IMAGE_CHARACTERS: Final = 28_000_000
 _TEXTS: Final = frozenset(
     {"text", "input_text", "output_text", "summary_text", "refusal", "paragraph", "markdown", "audio_transcription"}
@@ -34,7 +35,7 @@ _CALLS: Final = frozenset(
 _CALL_RESULTS: Final = frozenset({"tool-result", "function_call_output", "custom_tool_call_output"})
 _ARGUMENTS: Final = ("input", "arguments", "args")
 _CALL_IDS: Final = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "id")
-_NO_TEXT: Final = re.compile(r"```\nThis block is not supported on your current device yet\.\n```\n?")
+_NO_TEXT: Final = lazy_pattern(r"```\nThis block is not supported on your current device yet\.\n```\n?")
 """What an export of Claude writes in place of a block that it leaves out."""
 
 

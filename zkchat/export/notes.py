@@ -1,6 +1,5 @@
 """Conversations and answers as Markdown notes, with links to the documents they used."""
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, assert_never
@@ -22,6 +21,7 @@ from zkchat.model.message import (
     UnknownPart,
 )
 from zkchat.model.note import without_suffix
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.session import Session
 
 MARK: Final = "zkchat-note"
@@ -29,7 +29,7 @@ MARK: Final = "zkchat-note"
 
 _LOCAL: Final = {"zkchat": "local"}
 """The property that keeps a note on this machine."""
-_INVALID_IN_NAME: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
+_INVALID_IN_NAME: Final = lazy_pattern(r'[\x00-\x1f\x7f-\x9f\ud800-\udfff\\/:*?"<>|#^\[\]%]+')
 """Characters that some file system forbids, or that mean something in a wikilink."""
 _MAX_NAME_LENGTH: Final = 80
 

@@ -3,16 +3,18 @@
 import re
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
+
 FACT_STOP_WORDS: Final = (
     "a an the that please remember der die das ein eine dass bitte le la les un une que el los las una"
 )
 
-LINKING_VERB: Final = re.compile(
+LINKING_VERB: Final = lazy_pattern(
     r"\s(?:is|are|was|were|ist|sind|war|heißt|lautet|est|sont|es|è|equals)\s|\s*(?:[:：]\s|=|是|は)", re.IGNORECASE
 )
 """Between a subject and its value."""
 
-ONE_PLACE_VERB: Final = re.compile(
+ONE_PLACE_VERB: Final = lazy_pattern(
     r"\s(?:lives? in|live in|works? (?:at|for|in)|wohn\w* in|leb\w+ in|arbeite\w* (?:bei|für|in)|vivo en|vive en"
     r"|habite (?:à|en)|travaille (?:à|chez))\s|住在",
     re.IGNORECASE,

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
+
 DECISIONS: Final = """
     decide decided decision agree agreed choose chose chosen prefer must need needs always never only deadline budget
     plan planned because instead important remember rule goal will promised
@@ -54,7 +56,7 @@ PREFERENCES: Final = """
     aime déteste habite travaille appelle utilise gusta odio vivo trabajo llamo uso
 """
 
-REQUEST: Final = re.compile(
+REQUEST: Final = lazy_pattern(
     r"[?？]|\b(?:(?:can|could|would|will) you|tell me|show me|help me|give me|let me|wonder\w*|please"
     r"|(?:want|need|like|love) (?:you|to (?:know|see|find|read|hear|understand|ask|learn))"
     r"|kannst du|könntest du|sag mir|zeig mir|hilf mir|gib mir|bitte|peux-tu|dis-moi|montre-moi|puedes|dime)\b",

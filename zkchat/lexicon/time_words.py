@@ -1,9 +1,10 @@
 """The words by which people say when something happens, by which they ask for that, and how a question ends."""
 
-import re
 from typing import Final
 
-ENDS_AS_QUESTION: Final = re.compile(r"(?:[?？؟]|[\u0370-\u03ff];|か[。．]?|吗[。．]?|嗎[。．]?|ไหม|มั้ย)\W*\Z")
+from zkchat.model.patterns import lazy_pattern
+
+ENDS_AS_QUESTION: Final = lazy_pattern(r"(?:[?？؟]|[\u0370-\u03ff];|か[。．]?|吗[。．]?|嗎[。．]?|ไหม|มั้ย)\W*\Z")
 """At the end of a text. Greek asks with a semicolon."""
 
 TIME_WORDS: Final = """

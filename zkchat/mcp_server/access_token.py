@@ -1,6 +1,5 @@
 """The token without which nobody on this machine is served over HTTP."""
 
-import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,12 +9,13 @@ from msgspec import Struct
 
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded, write_atomically
+from zkchat.model.patterns import lazy_pattern
 
 VARIABLE: Final = "ZKCHAT_MCP_TOKEN"
 MIN_CHARACTERS: Final = 16
 _MAX_CHARACTERS: Final = 1_000
 _RANDOM_BYTES: Final = 32
-_FORM: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{MIN_CHARACTERS},{_MAX_CHARACTERS}}}")
+_FORM: Final = lazy_pattern(rf"[A-Za-z0-9._~+/=-]{{{MIN_CHARACTERS},{_MAX_CHARACTERS}}}")
 """What may follow `Bearer` in a header."""
 
 

@@ -14,6 +14,7 @@ from zkchat.errors import UsageError
 from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.message import LeftOut, RequestItem
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.model.text import shorten
 from zkchat.ports import MemoryStore, Tokenizer
@@ -28,7 +29,7 @@ MAX_RANKED: Final = 100
 """Facts similar to a message that are ranked again by recency and use."""
 SIMILARITY_WEIGHT, RECENCY_WEIGHT, USE_WEIGHT = 0.75, 0.15, 0.10
 
-_LIST_ITEM: Final = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
+_LIST_ITEM: Final = lazy_pattern(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
 
 _SOURCE_TEXT: Final[dict[FactSource, str]] = {
     "user": "said by you",

@@ -1,6 +1,5 @@
 """Project memory: `ZKCHAT.md` at the vault's root, with the files that it imports, within a budget. Pure."""
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from typing import Final
@@ -12,6 +11,7 @@ from zkchat.context.formatting import format_document
 from zkchat.context.selection import Selection
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.message import LeftOut, RequestItem
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.trust import PAGES
 from zkchat.ports import Tokenizer
 from zkchat.vault.notes.markdown import blank, flatten, outline
@@ -22,7 +22,7 @@ MAX_IMPORTED_FILES: Final = 20
 MAX_FILE_CHARS: Final = 100_000
 """Characters of a file that are read."""
 
-_IMPORT: Final = re.compile(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
+_IMPORT: Final = lazy_pattern(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
 _ENDS_SENTENCE: Final = ".:!?…"
 
 

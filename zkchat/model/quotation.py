@@ -1,19 +1,19 @@
 """Passages of notes as Markdown: quotations grouped by note, each followed by where it stands."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.model.message import Evidence, MessageExcerpt
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import RemarkChunk, TextChunk
 
 ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:", is_heading=True)
 DOUBT: Final = RemarkChunk(text="No passage answers this for certain. These come nearest.")
 NOTHING: Final = "Your notes hold nothing on this.\n"
 _SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
-_BACKTICKS: Final = re.compile(r"`{3,}")
-_LINE_END: Final = re.compile(r"\r\n?|\n")
-_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+_BACKTICKS: Final = lazy_pattern(r"`{3,}")
+_LINE_END: Final = lazy_pattern(r"\r\n?|\n")
+_LINK: Final = lazy_pattern(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 
 
 def quotations(

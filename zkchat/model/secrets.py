@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-KEY: Final = re.compile(
+from zkchat.model.patterns import lazy_pattern
+
+KEY: Final = lazy_pattern(
     r"""
       -----BEGIN[ A-Z]{0,30}PRIVATE[ ]KEY.*?(?:-----END[ A-Z]{0,30}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----|\Z)
     | \b(?:sk|pk|rk)[-_](?=[\w-]{0,80}(?:\d|[a-z][A-Z]))[\w-]{15,}
@@ -17,7 +19,7 @@ KEY: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """What is a key by its shape. A digit or mixed case tells the short prefixes from words such as sk-learn."""
-NAMED_KEY: Final = re.compile(
+NAMED_KEY: Final = lazy_pattern(
     r"""
     ( (?:api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d|passphrase)[\w-]{0,20}["']?\s{0,3}[:=]\s{0,3}["']?
     | \bbearer[ ]{1,3} )
@@ -30,7 +32,7 @@ NAMED_KEY: Final = re.compile(
 none."""
 
 
-_USERINFO: Final = re.compile(r"(?<=://)[^/?#\s\"']{1,500}@")
+_USERINFO: Final = lazy_pattern(r"(?<=://)[^/?#\s\"']{1,500}@")
 
 
 def without_password(text: str) -> str:

@@ -4,12 +4,14 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
+from zkchat.model.patterns import lazy_pattern
+
 MAX_EVENT_BYTES: Final = 2_000_000
 """Of one event of a stream, or of a reply without events."""
 MAX_RESPONSE_BYTES: Final = 256_000_000
 
-END_OF_LINE: Final = re.compile(rb"[\r\n]")
-END_OF_EVENT: Final = re.compile(rb"\r?\n\r?\n|\r\r")
+END_OF_LINE: Final = lazy_pattern(rb"[\r\n]")
+END_OF_EVENT: Final = lazy_pattern(rb"\r?\n\r?\n|\r\r")
 """What ends an event: of JSON lines, and of server-sent events."""
 _MAX_END_BYTES: Final = 3
 """Bytes of an event's end that may have come with the data before."""

@@ -4,7 +4,6 @@ Only its two files are used, none of its code: that would look for them on the n
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
 from zkchat.model.embeddings import SimilarityTraits
+from zkchat.model.patterns import lazy_pattern
 from zkchat.providers.subwords import Subwords
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ _SIF_A = 1e-3
 
 _SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts in which a single sign means something: kana, ideographs, Hangul."""
-_ASCII_WORD = re.compile(r"[^\W\d_]{1,40}")
+_ASCII_WORD = lazy_pattern(r"[^\W\d_]{1,40}")
+_WORD = lazy_pattern(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
+_SIGN = lazy_pattern(f"[{_SIGNS}]")
 _WORD_CACHE_SIZE = 1 << 16
 
 
@@ -123,7 +125,7 @@ class _Words:
         """The tokens of a word that say something, as numbers of 16 bits. A rare sign has none but its bytes."""
         import numpy as np
 
-        is_sign = not word.isascii() and _sign().match(word)
+        is_sign = not word.isascii() and _SIGN.match(word)
         kept = [
             number
             for piece, number in self._subwords.pieces(word)
@@ -135,18 +137,7 @@ class _Words:
 def _words_of(text: str) -> list[str]:
     """The words of a text in lower case, those of one sign among them."""
     lowered = unicodedata.normalize("NFC", text).lower()
-    return (_ASCII_WORD if lowered.isascii() else _word()).findall(lowered)
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    """Compiled when first needed, as is the next one: ranges as large as these take milliseconds."""
-    return re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
-
-
-@cache
-def _sign() -> re.Pattern[str]:
-    return re.compile(f"[{_SIGNS}]")
+    return (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered)
 
 
 def _mapped(path: Path) -> "NDArray[np.float16]":

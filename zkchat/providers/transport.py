@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import re
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.model.message import TokenUsage, ToolCallPart
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_client_error, map_error
@@ -208,7 +208,7 @@ def arguments_object(call: ToolCallPart) -> dict[str, object]:
     return {"not_json": replace_surrogates(call.arguments)}
 
 
-_LETTER_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+_LETTER_WITHOUT_SPACES = lazy_pattern(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def min_tokens(request: ModelRequest) -> int:

@@ -1,11 +1,11 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
-_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
+_WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
 
 
 class NumberedRow(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,5 @@
 """Completion at the prompt: notes after `[[`, headings, blocks; `@` agents, files, folders; `#` tags; commands."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
@@ -11,6 +10,7 @@ from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved, file_kind, is_note
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import NameMatch, normalize_name
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from zkchat.repl.name_cache import NameCache
     from zkchat.vault.library import Library
 
-_OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
-_MENTION: Final = re.compile(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
-_TAG: Final = re.compile(r"""(?:^|(?<=\s))#([^\s#\[\]()"'`]*)$""")
+_OPEN_LINK: Final = lazy_pattern(r"\[\[([^\[\]|\n]*)$")
+_MENTION: Final = lazy_pattern(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
+_TAG: Final = lazy_pattern(r"""(?:^|(?<=\s))#([^\s#\[\]()"'`]*)$""")
 _BYTES_PER_TOKEN: Final = 4
 _MAX_PLACES: Final = 200
 _MAX_NAME_CELLS: Final = 44

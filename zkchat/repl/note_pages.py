@@ -1,10 +1,11 @@
 """A note in pages: the rows of each, how far it was shown, and the parts in which a very long one is drawn."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
+
+from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from zkchat.render.live import Row
@@ -13,9 +14,9 @@ MAX_PART_CHARACTERS: Final = 10_000
 """Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
 _MAX_CUT: Final = 3
 """The part of a page that is left out at most, so that the page ends with a block: a third."""
-_HEADING: Final = re.compile(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
+_HEADING: Final = lazy_pattern(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
 """A row that is bold from end to end."""
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE: Final = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
 
 
 class Part(NamedTuple):

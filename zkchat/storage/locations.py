@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +13,9 @@ from msgspec import Struct
 
 from zkchat.errors import StorageError
 from zkchat.files import locked, make_private, read_bounded, write_atomically
+from zkchat.model.patterns import lazy_pattern
 
-_ID = re.compile(r"[0-9a-z]{6,64}")
+_ID = lazy_pattern(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""
 _MAX_ID_BYTES: Final = 100
 _MAX_PATH_BYTES: Final = 16_384

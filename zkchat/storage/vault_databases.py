@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from zkchat.errors import StorageError
 from zkchat.files import RefusedFile, list_names, read_bounded, write_atomically
+from zkchat.model.patterns import lazy_pattern
 from zkchat.storage import memories, message_index, note_schema, sessions, summaries
 from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.database import Migration, execute_all, open_read_only, result_code, storage_errors
@@ -19,7 +20,7 @@ from zkchat.storage.locations import DATABASES
 from zkchat.storage.pdf import texts
 
 _WAY_OUT: Final = "Look at it and move it away, or run: zkchat config set storage.location user"
-_INTERNAL: Final = re.compile(rb"sqlite_(stat\d|sequence|autoindex_.*)", re.DOTALL)
+_INTERNAL: Final = lazy_pattern(rb"sqlite_(stat\d|sequence|autoindex_.*)", re.DOTALL)
 _IGNORED: Final = (
     "# The databases of zkchat; what stands below this line has to stay the end of the file.\n"
     + "".join(f"/{Path(name).stem}.*\n" for name in DATABASES)

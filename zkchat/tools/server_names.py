@@ -1,15 +1,16 @@
 """The names of the tools of MCP servers: as models are told them, and as people write them."""
 
-import re
 from hashlib import sha256
 from typing import Final
+
+from zkchat.model.patterns import lazy_pattern
 
 MAX_NAME: Final = 64
 """Characters that models' servers accept in the name of a tool."""
 SEPARATOR: Final = "__"
-_REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
+_REFUSED: Final = lazy_pattern(r"[^A-Za-z0-9_-]")
 _HASH_DIGITS: Final = 10
-_HASHED: Final = re.compile(rf"--[0-9a-f]{{{_HASH_DIGITS}}}(?:--|$)")
+_HASHED: Final = lazy_pattern(rf"--[0-9a-f]{{{_HASH_DIGITS}}}(?:--|$)")
 _KEPT: Final = (MAX_NAME - _HASH_DIGITS - 4) // 2
 """Characters that stay of each end of a name that is too long."""
 

@@ -10,6 +10,7 @@ from zkchat.errors import StorageError, VaultError
 from zkchat.model.choices import ToolName
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import Ambiguous, Link, Resolved
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerAnswer
 from zkchat.ports import ToolOutcome
@@ -21,8 +22,8 @@ MAX_RESULT: Final = 100_000
 MAX_REFERENCES: Final = 20
 _MAX_NAMES: Final = 200
 _MAX_SCANNED: Final = 50_000
-_NOTE_URI: Final = re.compile(r"note:///[^\s<>\"'`)\]|]+")
-_PATH: Final = re.compile(r"[^\s<>\"'`()\[\]|:]+\.md\b")
+_NOTE_URI: Final = lazy_pattern(r"note:///[^\s<>\"'`)\]|]+")
+_PATH: Final = lazy_pattern(r"[^\s<>\"'`()\[\]|:]+\.md\b")
 
 
 def outcome_of(answer: ServerAnswer, server: str, tool: str, library: Library, via: str) -> ToolOutcome:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Missing, Resolved, file_title, is_note, without_suffix
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault import graph
 from zkchat.vault.library import Library
 from zkchat.vault.links.resolver import heading_key, is_attachment
@@ -20,11 +21,11 @@ MIN_LIKENESS: Final = 0.8
 """Of a name or heading that is proposed for it; chosen by `benchmarks.links.repairs`."""
 MAX_CANDIDATES: Final = 3
 _SUGGESTIONS: Final = 5
-_FOREIGN_SUFFIX: Final = re.compile(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
-_WORD: Final = re.compile(r"\w+")
-_ID: Final = re.compile(r"\d{8}[tT]\d{4}|\d{8,17}")
-_UNSAFE_IN_ANCHOR: Final = re.compile(r"[#|^\[\]\\]|%%")
-_NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
+_FOREIGN_SUFFIX: Final = lazy_pattern(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"\w+")
+_ID: Final = lazy_pattern(r"\d{8}[tT]\d{4}|\d{8,17}")
+_UNSAFE_IN_ANCHOR: Final = lazy_pattern(r"[#|^\[\]\\]|%%")
+_NOT_IN_SLUG: Final = lazy_pattern(r"[^\w\- ]")
 
 
 class Repair(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ Precision first: only passages about the same are told apart, and a date that a 
 nothing beside one that is written down.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
@@ -13,6 +12,7 @@ from msgspec import Struct
 
 from zkchat.model.dates import NoteDate, NoteDates
 from zkchat.model.message import Evidence, LineRange
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.headings import day_of_headings
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.question_terms import topic_of, topic_terms
@@ -28,7 +28,7 @@ MIN_SENTENCE_SHARE: Final = 0.5
 _MIN_FILE_GAP: Final = timedelta(days=1)
 """Between the times of two files, so that one of them counts as newer."""
 _WRITTEN_DOWN: Final = frozenset({"name", "frontmatter"})
-_DAY: Final = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_DAY: Final = lazy_pattern(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NOWHERE: Final = LineRange(first=1, last=1)
 
 

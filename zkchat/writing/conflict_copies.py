@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_MARKS: Final = re.compile(
+from zkchat.model.patterns import lazy_pattern
+
+_MARKS: Final = lazy_pattern(
     r"(?: \((?:[^()]* )?conflicted copy\b[^()]*\)| \(SFConflict [^()]*\)|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?)",
     re.IGNORECASE,
 )

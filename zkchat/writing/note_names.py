@@ -7,16 +7,17 @@ from typing import Final
 
 from zkchat.errors import EditRefused, OutsideVault
 from zkchat.model.note import NOTE_SUFFIX, is_note
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes import wikilink
 
 MAX_NAME_BYTES: Final = 255
 """Of a file or folder, as nearly every file system has it."""
-_FORBIDDEN: Final = re.compile(r'[\\/:*?"<>|]')
+_FORBIDDEN: Final = lazy_pattern(r'[\\/:*?"<>|]')
 """What Obsidian or Windows allow in no name."""
-_UNLINKABLE: Final = re.compile(r"[#^\[\]]")
+_UNLINKABLE: Final = lazy_pattern(r"[#^\[\]]")
 """What ends the target of a link."""
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
+_CONTROL: Final = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_RESERVED: Final = lazy_pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 
 
 def path_of_new_note(named: str, folder: str) -> str:

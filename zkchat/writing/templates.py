@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Final
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.daily_notes import format_moment
 from zkchat.writing.conventions import VaultConventions
 
 CODE_MARK: Final = "<%"
 """With which code of the plugin Templater begins."""
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*(?P<name>title|date|time)\s*(?::(?P<format>[^{}\n]+))?\}\}", re.IGNORECASE)
-_UNKNOWN: Final = re.compile(r"\{\{[^{}\n]+\}\}")
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*(?P<name>title|date|time)\s*(?::(?P<format>[^{}\n]+))?\}\}", re.IGNORECASE)
+_UNKNOWN: Final = lazy_pattern(r"\{\{[^{}\n]+\}\}")
 
 
 def fill_template(text: str, *, name: str, title: str, now: datetime, conventions: VaultConventions) -> str:

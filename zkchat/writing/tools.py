@@ -12,6 +12,7 @@ from zkchat.model.choices import SectionPosition
 from zkchat.model.line_diff import hunks_of, split_lines
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import is_note
+from zkchat.model.patterns import lazy_pattern
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.explore import NotePath, OneNote
 from zkchat.tools.readings import Readings
@@ -26,7 +27,7 @@ MAX_DIFF_CHARS: Final = 1500
 """Characters of a diff that a model is shown of what it did."""
 MAX_SECTION_CHARS: Final = 4000
 """Characters of a section that a model is given to try again."""
-_CODE: Final = re.compile(r"<%|^[ \t>]*(?:```+|~~~+)[ \t]*(?:dataviewjs|js-engine|jsx:|run-)|`\$=", re.MULTILINE)
+_CODE: Final = lazy_pattern(r"<%|^[ \t>]*(?:```+|~~~+)[ \t]*(?:dataviewjs|js-engine|jsx:|run-)|`\$=", re.MULTILINE)
 """What plugins of Obsidian run: Templater, Dataview, JS Engine, React, Execute Code."""
 
 Content = Annotated[str, Field(validation_alias=AliasChoices("text", "content", "body", "markdown"))]

@@ -4,9 +4,10 @@ import re
 from typing import Final, NamedTuple
 
 from zkchat.chat.goals.marks import FENCE, MAX_LINES_AFTER, WORDS, mark_at, match_mark, parse_answer
+from zkchat.model.patterns import lazy_pattern
 
 _BEGINNINGS: Final = "|".join(word[:length] for word in WORDS for length in range(1, len(word) + 1))
-_UNDECIDED: Final = re.compile(rf"[-+•~*_`\[(#\s]*(?:{_BEGINNINGS})?", re.IGNORECASE)
+_UNDECIDED: Final = lazy_pattern(rf"[-+•~*_`\[(#\s]*(?:{_BEGINNINGS})?", re.IGNORECASE)
 """The beginning of a line that may become a mark, or the border of a listing."""
 
 

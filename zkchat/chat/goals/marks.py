@@ -5,18 +5,20 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
+
 DONE: Final = "DONE"
 BLOCKED: Final = "BLOCKED"
 MAX_LINES_AFTER: Final = 3
 """Lines of text that may follow the mark: where more do, it was no end."""
 WORDS: Final = ("done", "blocked", "erledigt", "blockiert", "fait", "hecho")
-_MARK: Final = re.compile(
+_MARK: Final = lazy_pattern(
     rf"\s*(?P<bullet>[-*+•]\s+)?[*_`\[(#\s]*(?P<word>{'|'.join(WORDS)})[\])*_`]*"
     r"(?:\s*[:：—–-]+[*_`]*\s*(?P<text>.*)|\s*[.!]?[*_`]*\s*)$",
     re.IGNORECASE,
 )
 _BLOCKING: Final = frozenset({"blocked", "blockiert"})
-FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+FENCE: Final = lazy_pattern(r"\s*(?:```|~~~)")
 _EMPHASIS: Final = "*_` "
 
 

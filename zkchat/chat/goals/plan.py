@@ -7,23 +7,24 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import shorten
 
 MAX_STEP_LENGTH: Final = 400
 """Characters of a step; what follows is cut."""
 _MAX_LINES: Final = 2_000
 _STEP_WORD: Final = r"(?:step|task|schritt|aufgabe|étape|paso|passo|шаг|krok|stap)"
-_NUMBERED: Final = re.compile(
+_NUMBERED: Final = lazy_pattern(
     rf"(?P<indent>[ \t]*)(?:\#{{1,6}}[ \t]+)?(?:[-*+•][ \t]+)?(?:\[[ xX]\][ \t]*)?[*_]{{0,3}}"
     rf"(?:{_STEP_WORD}[ \t]+(?P<named>\d{{1,3}})[ \t]*(?:[.):：—–-]+|(?=[*_]))"
     rf"|(?P<number>\d{{1,3}})[ \t]*[.)、．:](?!\d))"
     rf"(?P<text>.*)",
     re.IGNORECASE,
 )
-_BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\[[ xX]\])[ \t]+(?P<text>.*)")
-_CHECKBOX: Final = re.compile(r"(?:[-*+•][ \t]+)?\[[ xX☐☑]\][ \t]*|[☐☑☒][ \t]*")
-_EMPHASIS: Final = re.compile(r"(\*{1,3}|_{1,3})(?=\S)(.*?)(?<=\S)\1")
-_FENCE: Final = re.compile(r"[ \t]*(?:```|~~~)")
+_BULLET: Final = lazy_pattern(r"(?P<indent>[ \t]*)(?:[-*+•]|\[[ xX]\])[ \t]+(?P<text>.*)")
+_CHECKBOX: Final = lazy_pattern(r"(?:[-*+•][ \t]+)?\[[ xX☐☑]\][ \t]*|[☐☑☒][ \t]*")
+_EMPHASIS: Final = lazy_pattern(r"(\*{1,3}|_{1,3})(?=\S)(.*?)(?<=\S)\1")
+_FENCE: Final = lazy_pattern(r"[ \t]*(?:```|~~~)")
 _JSON_KEYS: Final = ("text", "step", "description", "title", "task", "name")
 
 

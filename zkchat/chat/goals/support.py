@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from zkchat.chat.quotations import MIN_LETTERS
 from zkchat.model.goal import AnswerSupport, Support
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.notes.wikilink import name_key
@@ -23,14 +24,14 @@ MAX_SENTENCES: Final = 60
 """Sentences of an answer that are compared."""
 MAX_NOTE_CHARACTERS: Final = 100_000
 MAX_NOTE_SENTENCES: Final = 600
-_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
-_CITATION: Final = re.compile(r"[(\[]?(?:see|siehe|from|in|—|–|-)?\s*!?\[\[[^\[\]]*\]\][)\]]?", re.IGNORECASE)
-_WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+")
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_QUOTED: Final = re.compile(r"[“„\"«「]([^“”„\"«»「」]{10,})[”“\"»」]")
+_LINK: Final = lazy_pattern(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+_CITATION: Final = lazy_pattern(r"[(\[]?(?:see|siehe|from|in|—|–|-)?\s*!?\[\[[^\[\]]*\]\][)\]]?", re.IGNORECASE)
+_WORD: Final = lazy_pattern(r"(?:[^\W_]|[\u0300-\u036f])+")
+_NUMBER: Final = lazy_pattern(r"\d+(?:[.,]\d+)*")
+_QUOTED: Final = lazy_pattern(r"[“„\"«「]([^“”„\"«»「」]{10,})[”“\"»」]")
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：")
 _NO_PROSE: Final = ("```", "~~~", "|", "#")
-_EMPHASIZED: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
+_EMPHASIZED: Final = lazy_pattern(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 
 

@@ -6,7 +6,6 @@ changes: what share of a question a message answers to stays what its words say.
 it is used.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
@@ -24,6 +23,7 @@ from zkchat.lexicon.time_words import (
     UNSPACED_ASKING_FOR_TIME,
     UNSPACED_TIME_WORDS,
 )
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.session import MessageRow
 from zkchat.vault.search.similarity import Vector, unpacked
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms, words
@@ -45,7 +45,7 @@ MAX_WORDS = 100
 SITTING_SECONDS = 4 * 3600
 """Two messages that are further apart belong to different sittings."""
 _END_CHARACTERS = 24
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_pattern(r"\d")
 
 _FEATURES = np.dtype([("at", "<i8"), ("speaker", "<u4", (2,)), ("asks", "?"), ("names_time", "?"), ("words", "<u2")])
 

@@ -5,7 +5,6 @@ and when count whole, and what the two messages on each side say counts 0.3. Nee
 used.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Literal, NamedTuple, Self
@@ -14,6 +13,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf
 from zkchat.vault.search.vocabulary import ranges
 
@@ -37,7 +37,7 @@ MAX_RECENT = 512
 _MAX_CELLS = 1 << 17
 """Terms times messages whose frequencies are computed at once: few enough to stay in the processor's cache."""
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _WORD = np.dtype("<u4")
 _NO_WORDS: TermNumbers = np.zeros(0, dtype=_WORD)
 _NO_NUMBERS: Numbers = np.zeros(0, dtype=np.int64)

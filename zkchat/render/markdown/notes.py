@@ -1,8 +1,8 @@
 """Draws the text of a note, or of a section of it, as Obsidian's reading view would."""
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.sanitize import sanitize_text
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from zkchat.render.live import Row
 
-_FRONTMATTER: Final = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_FRONTMATTER: Final = lazy_pattern(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
 
 def note_rows(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from typing import Final, TextIO, assert_never
 
 from zkchat.model.events import (
@@ -37,11 +36,12 @@ from zkchat.model.message import (
     TokenUsage,
     Value,
 )
+from zkchat.model.patterns import lazy_pattern
 from zkchat.render.presenters.base import OutputStream
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = lazy_pattern("[\ud800-\udfff]")
 
 
 class JsonPresenter:

@@ -1,7 +1,6 @@
 """The commits of a vault's files, read by git over nothing but the repository's objects."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from zkchat.model.history import Commit, CommittedFile, CommittedFiles, HistoryStatus
+from zkchat.model.patterns import lazy_pattern
 from zkchat.storage.git.repository import Repository, UnusableRepository, find_repository
 from zkchat.subprocesses import find_program, read_output
 
@@ -60,7 +60,7 @@ _LOG: Final = (
 )  # fmt: skip
 _RAW: Final = ("-c", "--raw", "--no-abbrev", f"--max-count={MAX_COMMITS}", "--format=format:%x01%H %at %P")
 _SUBJECTS: Final = "--format=format:%x01%H %at %s"
-_CHANGE: Final = re.compile(
+_CHANGE: Final = lazy_pattern(
     rb":+(?:[0-7]{6} )+(?P<before>[0-9a-f]{40}) (?:[0-9a-f]{40} )*(?P<blob>[0-9a-f]{40}) [A-Z]+"
 )
 _GONE: Final = bytes(20)

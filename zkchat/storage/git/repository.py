@@ -12,15 +12,16 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.files import read_bounded
+from zkchat.model.patterns import lazy_pattern
 
 _MAX_SMALL_FILE: Final = 4096
 _MAX_PACKED_REFS: Final = 20_000_000
 _MAX_SHALLOW: Final = 1_000_000
 _MAX_REFERENCES: Final = 5
 """From one name to the next, until there is a commit."""
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
-_LONG_COMMIT: Final = re.compile(r"[0-9a-f]{64}")
-_REFERENCE: Final = re.compile(r"refs(?:/[^\x00-\x20\x7f~^:?*\[\\/.][^\x00-\x20\x7f~^:?*\[\\/]*)+")
+_COMMIT: Final = lazy_pattern(r"[0-9a-f]{40}")
+_LONG_COMMIT: Final = lazy_pattern(r"[0-9a-f]{64}")
+_REFERENCE: Final = lazy_pattern(r"refs(?:/[^\x00-\x20\x7f~^:?*\[\\/.][^\x00-\x20\x7f~^:?*\[\\/]*)+")
 
 
 class UnusableRepository(Exception):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from zkchat.lexicon.quantities import NUMBER_WORDS
 from zkchat.lexicon.task_questions import TASK_WORDS
 from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.tokens import fold
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 
@@ -20,16 +21,16 @@ PERIOD_MARK: Final = "\ue001"
 UNKNOWN: Final = "unknown"
 MAX_UNKNOWN: Final = 4
 """Tokens that are not understood at which reading ends."""
-_UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
-_HASHTAG: Final = re.compile(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+")
-_FOLDER: Final = re.compile(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])")
-_NUMBER: Final = re.compile(r"\d{1,4}(?![\w.-]*\d)")
-_WORD: Final = re.compile(r"[\w'’/.-]*\w")
+_UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+_HASHTAG: Final = lazy_pattern(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+")
+_FOLDER: Final = lazy_pattern(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])")
+_NUMBER: Final = lazy_pattern(r"\d{1,4}(?![\w.-]*\d)")
+_WORD: Final = lazy_pattern(r"[\w'’/.-]*\w")
 _LITERALS: Final[Sequence[tuple[re.Pattern[str], str, Callable[[re.Match[str]], str]]]] = (
-    (re.compile(LINK_MARK), "link", lambda found: found[0]),
+    (lazy_pattern(LINK_MARK), "link", lambda found: found[0]),
     (_HASHTAG, "hashtag", lambda found: found[0][1:].rstrip("./")),
     (_FOLDER, "path", lambda found: found[0]),
-    (re.compile(PERIOD_MARK), "period", lambda found: found[0]),
+    (lazy_pattern(PERIOD_MARK), "period", lambda found: found[0]),
     (_NUMBER, "number", lambda found: str(int(found[0]))),
 )
 """What is known by its form: pattern, meaning, value."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.day_words import UNSPACED_WEEKDAY, folded, is_weekday, month_number
 
 FIRST_YEAR: Final = 1900
@@ -21,19 +22,19 @@ _LAST_SECOND: Final = 7_258_118_399
 _MAX_MONTH: Final = 12
 _NOON: Final = 12
 
-_CLOCK: Final = re.compile(
+_CLOCK: Final = lazy_pattern(
     r"""(?: t | [\s,;]+ (?: (?:at|um|a|à|as|às|kl|om) \s+ )? )
     (?P<hour>\d{1,2}) (?: [:h.] (?P<minute>\d\d) (?: [:.] (?P<second>\d\d) (?: [.,]\d{1,9} )? )? | (?=\s*[ap]m) )
     \s* (?P<half>[ap]\.?m\.?)? (?:\s*uhr|\s*h)?
     \s* (?P<zone>z|utc|gmt|(?:utc|gmt)?[+-]\d\d:?\d\d|[+-]\d\d)? (?:\s*[a-z]{3,5}|\s*\([^()]*\))? \Z""",
     re.VERBOSE,
 )
-_HOUR: Final = re.compile(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
+_HOUR: Final = lazy_pattern(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
 _ORDINAL: Final = r"(?:st|nd|rd|th|er|\.|º|ª|o\b)?"
 _NAME: Final = r"(?P<month>[^\W\d_]{3,})\.?"
 _GAP: Final = r"[\s\-/,]* (?: (?:of|de|del)\s+ )?"
 _DAY_FORMS: Final = tuple(
-    re.compile(form, re.VERBOSE)
+    lazy_pattern(form, re.VERBOSE)
     for form in (
         r"(?P<year>\d{4}) (?P<sep>[-/._\ ]) (?P<number>\d{1,2}) (?P=sep) (?P<day>\d{1,2})",
         r"(?P<year>\d{4}) (?P<number>\d\d) (?P<day>\d\d)",
@@ -45,18 +46,18 @@ _DAY_FORMS: Final = tuple(
     )
 )
 _MONTH_FORMS: Final = tuple(
-    re.compile(form, re.VERBOSE)
+    lazy_pattern(form, re.VERBOSE)
     for form in (
         r"(?P<year>\d{4})-(?P<number>\d\d)",
         rf"{_NAME} \s+ (?:(?:of|de|del)\s+)? (?P<year>\d{{4}})",
         r"(?P<year>\d{4})\s*[年년]\s*(?P<number>\d{1,2})\s*[月월]",
     )
 )
-_WEEK: Final = re.compile(r"(?P<year>\d{4})-?\s?(?:w|kw)(?P<week>\d\d)(?:-(?P<day>[1-7]))?")
-_QUARTER: Final = re.compile(r"(?P<year>\d{4})-?\s?q(?P<quarter>[1-4])")
-_COMPACT: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?)?(z?)")
-_WEEKDAY_BEFORE: Final = re.compile(r"([^\W\d_]{2,}(?:-feira)?)\.?,?\s+")
-_WEEKDAY_AFTER: Final = re.compile(rf"\s*{UNSPACED_WEEKDAY}\Z|[\s,\-]+\(?([^\W\d_]{{2,}})\.?\)?\Z")
+_WEEK: Final = lazy_pattern(r"(?P<year>\d{4})-?\s?(?:w|kw)(?P<week>\d\d)(?:-(?P<day>[1-7]))?")
+_QUARTER: Final = lazy_pattern(r"(?P<year>\d{4})-?\s?q(?P<quarter>[1-4])")
+_COMPACT: Final = lazy_pattern(r"(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?)?(z?)")
+_WEEKDAY_BEFORE: Final = lazy_pattern(r"([^\W\d_]{2,}(?:-feira)?)\.?,?\s+")
+_WEEKDAY_AFTER: Final = lazy_pattern(rf"\s*{UNSPACED_WEEKDAY}\Z|[\s,\-]+\(?([^\W\d_]{{2,}})\.?\)?\Z")
 
 
 def parse_property(value: object) -> str | None:

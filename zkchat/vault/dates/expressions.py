@@ -1,6 +1,5 @@
 """Periods as the user types them, in seven languages, and as lists and answers show them."""
 
-import re
 import unicodedata
 from datetime import date
 from typing import Final
@@ -8,6 +7,7 @@ from typing import Final
 from zkchat.errors import UsageError
 from zkchat.lexicon.calendar_words import CALENDAR_WORDS
 from zkchat.model.dates import Calendar, DayRange
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.calendar_ranges import Unit, day_range, plus, unit_range
 from zkchat.vault.dates.expression import Expression, since_day
 from zkchat.vault.dates.grammar import Grammar
@@ -21,10 +21,10 @@ PERIOD_FORMS: Final = (
 MAX_CHARACTERS: Final = 80
 """Of a period; what is longer is none."""
 TIME_FILTERS: Final = ("on", "after", "before", "during")
-_COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})")
-_SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")
+_COMPACT: Final = lazy_pattern(r"(\d{4})(\d{2})(\d{2})")
+_SLASHED: Final = lazy_pattern(r"(\d{1,2})/(\d{1,2})/\d{4}")
 _MAX_MONTH: Final = 12
-_JOINT: Final = re.compile(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])")
+_JOINT: Final = lazy_pattern(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])")
 """Between the words of `last-month` and `spring-2025`."""
 _UNITS: Final[tuple[Unit, ...]] = ("week", "month", "quarter", "year")
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.day_texts import FIRST_YEAR, LAST_YEAR, valid_day, week_day
 from zkchat.vault.dates.day_words import folded, month_number
 
@@ -28,7 +29,7 @@ _TOKENS: Final[Mapping[str, str]] = {
     "X": r"\d{10}", "x": r"\d{13}",
 }  # fmt: skip
 """What stands in a name in the place of each token."""
-_TOKEN: Final = re.compile(rf"\[([^\]]*)\]|({'|'.join(sorted(_TOKENS, key=len, reverse=True))})|(.)", re.DOTALL)
+_TOKEN: Final = lazy_pattern(rf"\[([^\]]*)\]|({'|'.join(sorted(_TOKENS, key=len, reverse=True))})|(.)", re.DOTALL)
 _FIELDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("YYYY", "YY", "GGGG", "gggg"), "year"),
     **dict.fromkeys(("Qo", "Q"), "quarter"),

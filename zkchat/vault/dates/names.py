@@ -5,23 +5,24 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.day_texts import parse_compact, parse_day, parse_stretch, valid_day
 from zkchat.vault.dates.day_words import folded
 from zkchat.vault.dates.moment_formats import moment_format
 
 _MAX_CHARACTERS: Final = 250
-_DIGIT: Final = re.compile(r"\d")
-_YEAR: Final = re.compile(r"\d{4}")
-_BEGINS_WITH_DAY: Final = re.compile(
+_DIGIT: Final = lazy_pattern(r"\d")
+_YEAR: Final = lazy_pattern(r"\d{4}")
+_BEGINS_WITH_DAY: Final = lazy_pattern(
     r"(?P<year>\d{4})(?P<sep>[-_. ])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)"
     r"(?:[T _-]+(?P<hour>\d\d)[:.h-]?(?P<minute>\d\d)(?:[:.-]?(?P<second>\d\d))?)?(?![^\W_])"
 )
-_BEGINS_WITH_ID: Final = re.compile(r"(\d{14}|\d{12}|\d{8}(?:t\d{4}(?:\d\d)?)?)(?![^\W_])", re.IGNORECASE)
-_BEGINS_WITH_UNSPACED: Final = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
-_BEGINS_WITH_WEEK: Final = re.compile(r"(\d{4}-w\d\d)(?![^\W_])", re.IGNORECASE)
-_ENDS_WITH_DAY: Final = re.compile(r"(?<![^\W_])(?P<year>\d{4})(?P<sep>[-_])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)\Z")
-_ENDS_WITH_DOTS: Final = re.compile(r"(?<=\.)(\d{4})\.(\d\d)\.(\d\d)\Z")
-_FOLDERS: Final = re.compile(r"(?:\A|/)(\d{4})/(\d\d)/(\d\d)\Z")
+_BEGINS_WITH_ID: Final = lazy_pattern(r"(\d{14}|\d{12}|\d{8}(?:t\d{4}(?:\d\d)?)?)(?![^\W_])", re.IGNORECASE)
+_BEGINS_WITH_UNSPACED: Final = lazy_pattern(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号號일]")
+_BEGINS_WITH_WEEK: Final = lazy_pattern(r"(\d{4}-w\d\d)(?![^\W_])", re.IGNORECASE)
+_ENDS_WITH_DAY: Final = lazy_pattern(r"(?<![^\W_])(?P<year>\d{4})(?P<sep>[-_])(?P<month>\d\d)(?P=sep)(?P<day>\d\d)\Z")
+_ENDS_WITH_DOTS: Final = lazy_pattern(r"(?<=\.)(\d{4})\.(\d\d)\.(\d\d)\Z")
+_FOLDERS: Final = lazy_pattern(r"(?:\A|/)(\d{4})/(\d\d)/(\d\d)\Z")
 
 
 def name_date(path: str, formats: Sequence[str] = ()) -> str | None:

@@ -8,8 +8,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zkchat.model.dates import DayRange
+from zkchat.model.patterns import lazy_pattern
 
-QUOTED: Final = re.compile(
+QUOTED: Final = lazy_pattern(
     r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》|〈[^〉]*〉|`[^`]*`"
 )
 Order = Literal["newest", "oldest"]

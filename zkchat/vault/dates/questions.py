@@ -11,6 +11,7 @@ from typing import Final
 from zkchat.lexicon.calendar_words import CALENDAR_WORDS
 from zkchat.lexicon.time_questions import FIRST_PERSON, OWN_WRITING, UNSPACED_OWN_WRITING, WITHOUT_PRONOUN
 from zkchat.model.dates import Calendar, DayRange
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.question_time import MissingDay, PlacedPeriod, TimeInQuestion, listed, without
 from zkchat.vault.dates.spaced_questions import SpacedQuestion, telling_words
 from zkchat.vault.dates.time_filters import time_filters
@@ -20,7 +21,7 @@ from zkchat.vault.dates.unspaced_questions import UnspacedQuestion
 
 MAX_CHARACTERS: Final = 400
 """Of a question; what is longer tells a story."""
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_UNSPACED: Final = lazy_pattern(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 
 def time_in_question(

@@ -13,6 +13,7 @@ from zkchat.lexicon import time_questions as lexicon
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.question_words import INTERROGATIVES
 from zkchat.model.dates import Calendar
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.expression import Expression
 from zkchat.vault.dates.grammar import Grammar
 from zkchat.vault.dates.question_time import (
@@ -33,7 +34,7 @@ from zkchat.vault.dates.tokens import Token, fold, tokens_of
 _MAX_NAME_TOKENS: Final = 3
 """Words beside a time that may be part of a name with it."""
 _NAMES: Final = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "pt": "portuguese"}
-_POSSESSIVE: Final = re.compile(r"['’]s\b")
+_POSSESSIVE: Final = lazy_pattern(r"['’]s\b")
 
 
 @cache

@@ -6,9 +6,10 @@ from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.dates import Calendar, DayRange
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.expressions import PERIOD_FORMS, TIME_FILTERS, filter_period
 
-_FILTER: Final = re.compile(
+_FILTER: Final = lazy_pattern(
     rf"""(?<!\S)(?P<field>{"|".join(TIME_FILTERS)}):(?:"(?P<quoted>[^"]+)"|(?P<plain>[^\s"]+))|"[^"]*\"""",
     re.IGNORECASE,
 )

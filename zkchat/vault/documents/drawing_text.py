@@ -4,12 +4,12 @@ A drawing is laid out, not written: cards outside of groups come first, then gro
 it is connected to.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
 from zkchat.model.note import Heading, Link, Note, NoteWarning, Section
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import shorten
 from zkchat.vault.documents.document import Document, document_title
 from zkchat.vault.documents.drawing import Card, Connection, Drawing, Group, in_reading_order, parents_of
@@ -27,9 +27,9 @@ _MAX_LINE: Final = 500
 _MAX_SECTION: Final = 1_600
 """Characters of a section to which connections are added."""
 _UNLABELLED: Final = {("—", "→"): "→", ("←", "—"): "←", ("←", "→"): "↔", ("—", "—"): "—"}
-_HASHES = re.compile(r" {0,3}(#{1,6})")
-_MAY_STAY_OPEN = re.compile(r"```|~~~|%%|<|\$\$")
-_FENCE = re.compile(r"`{3,}|~{3,}")
+_HASHES = lazy_pattern(r" {0,3}(#{1,6})")
+_MAY_STAY_OPEN = lazy_pattern(r"```|~~~|%%|<|\$\$")
+_FENCE = lazy_pattern(r"`{3,}|~{3,}")
 
 
 def document_of_drawing(path: str, drawing: Drawing) -> Document:

@@ -1,8 +1,8 @@
 """Excalidraw drawings (`.excalidraw`, JSON): their texts, frames, links and labelled arrows."""
 
-import re
 from collections.abc import Mapping
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.documents.document import Document, UnreadableDocument
 from zkchat.vault.documents.drawing import (
     MAX_CARDS,
@@ -20,7 +20,7 @@ from zkchat.vault.documents.json_drawing import Json, Malformed, box_at, load, o
 _ELEMENT = "element"
 _FRAMES = frozenset({"frame", "magicframe"})
 _LINES = frozenset({"arrow", "line"})
-_ADDRESS = re.compile(r"\w{2,20}://[^\s<>]+")
+_ADDRESS = lazy_pattern(r"\w{2,20}://[^\s<>]+")
 
 
 def read_excalidraw(path: str, text: str) -> Document:

@@ -6,12 +6,13 @@ from typing import Final
 
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.note import Heading, Note, Section, page_heading
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.documents.document import Document, document_title
 from zkchat.vault.notes.chunker import sections_of
 
 _MIN_TITLE_LETTERS: Final = 4
 _MAX_TITLE: Final = 150
-_NO_TITLE: Final = re.compile(
+_NO_TITLE: Final = lazy_pattern(
     r"untitled|anonymous|unnamed|document\d*|microsoft word|powerpoint|presentation|slide ?\d*|title|layout \d+"
     r"|print|scan|unbenannt|sans titre|sin título|[\w-]+\.(?:docx?|tex|dvi|indd|pptx?|xlsx?|rtf|odt|html?|pdf|ps)"
     r"|microsoft (?:word|powerpoint|excel) - .*|https?://.*|[\d\W_]+",
@@ -20,7 +21,7 @@ _NO_TITLE: Final = re.compile(
 """What programs write where nobody gave a title."""
 
 
-_MARKUP: Final = re.compile(r"^(?=#{1,6}(?:\s|$)|```|~~~|<!--|\$\$|%%)", re.MULTILINE)
+_MARKUP: Final = lazy_pattern(r"^(?=#{1,6}(?:\s|$)|```|~~~|<!--|\$\$|%%)", re.MULTILINE)
 """Where a line of a page would begin a heading, a listing or a comment, and so hide on which page it stands."""
 
 

@@ -1,6 +1,5 @@
 """Resolve links to notes: by Obsidian's rules, then by fallbacks that are reported as such."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -28,6 +27,7 @@ from zkchat.model.note import (
     page_of_anchor,
     without_suffix,
 )
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.links.names import SimilarNames
 from zkchat.vault.notes.wikilink import name_key
 
@@ -40,15 +40,15 @@ KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *IMAGES, *RECORDINGS))
 
 _NOTES_FIRST, _AS_WRITTEN_FIRST = (*NOTE_SUFFIXES, ""), ("", *NOTE_SUFFIXES)
 _ID_SHAPE = "(?:[0-9]{8}t[0-9]{4}|[0-9]{8,17})"
-_ID = re.compile(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
-_ANY_ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
+_ID = lazy_pattern(f"^{_ID_SHAPE}(?![0-9])|(?<![0-9]){_ID_SHAPE}$")
+_ANY_ID = lazy_pattern(r"\d{8}t\d{4}|\d{8,17}")
 _MAX_SAME_HEADINGS = 100
 _MAX_CACHED_MISSING = 4096
 _MAX_CACHED_ANCHORS = 64
 """Notes whose headings are remembered while links to them are resolved."""
 _MAX_HEADING_DEPTH = 20
 """Headings that a link may name one below the other; there are six levels."""
-_NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
+_NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
 class CatalogEntry(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes import runs
 from zkchat.vault.notes.markdown import Span
 from zkchat.vault.notes.runs import LinedText, Run
@@ -32,16 +33,16 @@ _MAX_BESIDE_LINKS = 100
 """Characters that such a block may have beside its links and line ends."""
 _LINK_SIGNS = ("[[", "](", "]:", "://", "#", "<")
 
-_BOLD_LINE = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
+_BOLD_LINE = lazy_pattern(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
 _LABEL = r"[*_]{{0,2}}(?:{})[ ]?\d{{0,3}}[.)]?[*_]{{0,2}}[:：][*_]{{0,2}}(?:\s|(?<=：))"
-_QUESTION_LABEL = re.compile(
+_QUESTION_LABEL = lazy_pattern(
     _LABEL.format(
         "Q|Question|F|Frage|P|Pregunta|Pergunta|D|Domanda|V|Vraag|S|Soru|В|Вопрос|"
         "问|问题|問|質問|문|질문|ถาม|คำถาม|س|سؤال|प्र|प्रश्न|Hỏi"
     ),
     re.IGNORECASE,
 )
-_ANSWER_LABEL = re.compile(
+_ANSWER_LABEL = lazy_pattern(
     r"(?<!\S)"
     + _LABEL.format(
         "A|Answer|Antwort|R|Respuesta|Resposta|Réponse|Risposta|Antwoord|C|Cevap|О|Ответ|"
@@ -49,11 +50,11 @@ _ANSWER_LABEL = re.compile(
     ),
     re.IGNORECASE,
 )
-_LINK = re.compile(
+_LINK = lazy_pattern(
     r"!?\[\[[^\[\]\n]{0,1000}\]\]|!?\[[^\[\]\n]{0,1000}\]\([^()\n]{0,2000}\)|(?m:^)\s*\[\^?[^\]\n]{0,100}\]:|"
     r"<[^<>\n]{1,1000}>|\b(?:https?|mailto|file):\S+|(?<!\S)#[^\s#]+"
 )
-_SEE_ALSO = re.compile(
+_SEE_ALSO = lazy_pattern(
     r"\b(?:see also|see|related(?: notes| links)?|further reading|more|links?|tags?|up|parent|prev(?:ious)?|next|"
     r"siehe(?: auch)?|vgl|verwandt(?:es)?|weiterlesen|mehr(?: dazu)?|voir(?: aussi)?|v[ée]ase(?: también)?|ver también|"
     r"relacionad[oa]s?|vedi(?: anche)?|zie(?: ook)?|veja(?: também)?|см(?:отри(?:те)?)?\.? ?(?:также)?)\b|"
@@ -61,7 +62,7 @@ _SEE_ALSO = re.compile(
     r"انظر أيضا|انظر|راجع|यह भी देखें|देखें|관련",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 class Sentence(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from zkchat.model.note import Note, Section
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Lines, Span, with_line_feeds
 
 MAX_TOKENS = 400
@@ -16,11 +17,11 @@ MAX_TOKENS = 400
 _CJK_WEIGHT = 4
 """How many other characters a CJK one counts as."""
 _BUDGET = _CJK_WEIGHT * MAX_TOKENS
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_LINE = re.compile(r"\n")
-_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
-_WORD = re.compile(r"\s")
-_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+_PARAGRAPH = lazy_pattern(r"\n[ \t]*\n")
+_LINE = lazy_pattern(r"\n")
+_SENTENCE = lazy_pattern(r"[.!?…][\"'”’)\]]*\s|[。！？]")
+_WORD = lazy_pattern(r"\s")
+_BLANK_LINES = lazy_pattern(r"(?:[ \t]*\n)*")
 _MAX_HEADING_CHARACTERS = 200
 """Characters of a heading that its sections are found by: a longer one would outweigh the text of each."""
 _SKIN_TONES = range(0x1F3FB, 0x1F400)

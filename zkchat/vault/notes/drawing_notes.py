@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Span
 
 DRAWING_PROPERTY: Final = "excalidraw-plugin"
@@ -13,17 +14,17 @@ DRAWING_HEADINGS: Final = frozenset(
 )
 """Of the plugin, below what users write themselves."""
 
-_DRAWING = re.compile(r"^##? Drawing[ \t]*\n(?=\s*(?:```|\{))", re.MULTILINE)
+_DRAWING = lazy_pattern(r"^##? Drawing[ \t]*\n(?=\s*(?:```|\{))", re.MULTILINE)
 """Until the end of the file there is only data below it."""
-_DATA = re.compile(r"^```(?:compressed-json|json)[ \t]*$", re.MULTILINE)
-_END_OF_DATA = re.compile(r"^```[ \t]*$", re.MULTILINE)
-_LISTS = re.compile(r"^##? (?:Element Links|Embedded [Ff]iles)[ \t]*$", re.MULTILINE)
-_ID = re.compile(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
+_DATA = lazy_pattern(r"^```(?:compressed-json|json)[ \t]*$", re.MULTILINE)
+_END_OF_DATA = lazy_pattern(r"^```[ \t]*$", re.MULTILINE)
+_LISTS = lazy_pattern(r"^##? (?:Element Links|Embedded [Ff]iles)[ \t]*$", re.MULTILINE)
+_ID = lazy_pattern(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
 """Before each link of an element and each embedded file."""
-_MARK = re.compile(r"^%%[ \t]*$", re.MULTILINE)
-_NOTICE = re.compile(r"^==⚠.*⚠==.*$", re.MULTILINE)
-_DUMMY = re.compile(r"^\^_dummy!_[ \t]*$", re.MULTILINE)
-_COLORS = re.compile(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
+_MARK = lazy_pattern(r"^%%[ \t]*$", re.MULTILINE)
+_NOTICE = lazy_pattern(r"^==⚠.*⚠==.*$", re.MULTILINE)
+_DUMMY = lazy_pattern(r"^\^_dummy!_[ \t]*$", re.MULTILINE)
+_COLORS = lazy_pattern(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
 """Of an embedded file."""
 
 

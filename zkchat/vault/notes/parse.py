@@ -8,22 +8,23 @@ from itertools import islice
 from typing import NamedTuple
 
 from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, file_title
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.drawing_notes import DRAWING_HEADINGS, DRAWING_PROPERTY, hidden_spans, merged_spans
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Outline, Span, blank, flatten, outline, plain
 from zkchat.vault.notes.tasks import find_tasks
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
 
-_TAG = re.compile(
+_TAG = lazy_pattern(
     r"#(?<!\S#)([^\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
     r"""'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0]+)"""
 )
 """Obsidian's, and CJK punctuation ends a tag too."""
-_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+_WORDS = lazy_pattern(r"[^\W_]+(?: [^\W_]+)*")
 """In these Markdown sees nothing but text."""
 MAX_TAGS = 5_000
-_TITLE = re.compile(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
-_BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_TITLE = lazy_pattern(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_BLOCK_ID = lazy_pattern(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
 def parse_note(path: str, text: str) -> Note:

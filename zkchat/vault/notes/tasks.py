@@ -1,18 +1,18 @@
 """The open tasks of a note: items of lists with an empty box, outside code and comments."""
 
-import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from zkchat.model.note import TaskLine
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Lines
 
 if TYPE_CHECKING:
     from zkchat.vault.notes.wikilink import Prose
 
 _OPEN_BOXES: Final = ("[ ]", "[/]")
-_BOX: Final = re.compile(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
-_ITEM: Final = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
+_BOX: Final = lazy_pattern(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
+_ITEM: Final = lazy_pattern(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
 """What stands before a box: in quotations and callouts too, and where an item holds nothing but another list."""
 _MAX_INDENT: Final = 200
 """Characters before a box."""

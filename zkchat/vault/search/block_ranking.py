@@ -12,6 +12,7 @@ from functools import cache
 from msgspec import Struct
 
 from zkchat.model.note import Passage
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.runs import ends_in_question_mark
 from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
@@ -47,14 +48,14 @@ LONE_LETTER_WEIGHT = 0.5
 
 _PAIR, _SYLLABLE = 2, 4
 """Letters that make a group: of Chinese, Japanese and Korean, and of Thai and its relatives."""
-_KANA = re.compile("[\u3041-\u309f]")
+_KANA = lazy_pattern("[\u3041-\u309f]")
 """The Japanese letters in which particles and endings are written."""
 _MIN_PREFIX_LETTERS = 4
 _MIN_PART_LETTERS = 5
 _MIN_PREFIX_SHARE = 0.6
 """Of the longer of two words, that both begin with."""
-_DIGIT = re.compile(r"\d|[一二三四五六七八九十百千两半]")
-_DATE = re.compile(
+_DIGIT = lazy_pattern(r"\d|[一二三四五六七八九十百千两半]")
+_DATE = lazy_pattern(
     r"\b\d{4}\b|\d{1,2}[.:/]\d|[年月日]|\b(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])",
     re.IGNORECASE,
 )

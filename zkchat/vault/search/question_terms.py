@@ -19,6 +19,7 @@ from zkchat.lexicon.answer_types import (
 from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
     UNSPACED_SCRIPTS,
@@ -30,14 +31,14 @@ from zkchat.vault.search.terms import (
     words,
 )
 
-_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
+_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _PARTICLES: Final = frozenset("和与跟的了是在有我你吗呢及の和がはをにでともへやか")
 """Letters that say nothing where they stand alone."""
 _MAX_NAME_WORDS: Final = 80
 """Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
-_UNSPACED_GREETING: Final = re.compile(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
+_UNSPACED_GREETING: Final = lazy_pattern(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
 _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_HITS: Final = 2

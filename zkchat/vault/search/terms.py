@@ -5,7 +5,6 @@ Where no spaces are written they are letters and pairs of letters.
 A term is a pure function of the word, so that a note and a question meet whatever language either is in.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -15,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from zkchat.lexicon.stop_words import STOP_WORDS
+from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import Stemmer
@@ -27,10 +27,14 @@ UNSPACED_SCRIPTS = (
     "\U00020000-\U0003ffff"
 )
 """As a part of a regular expression: the letters of languages that put no spaces between words."""
-_ASCII_WORD = re.compile(r"\w+")
-_POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+_ASCII_WORD = lazy_pattern(r"\w+")
+_WORD = lazy_pattern(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
+_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+_SCRIPT_RUN = lazy_pattern(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
+"""Letters of a language without spaces, or of others."""
+_POINTS = lazy_pattern("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 """Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
-_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_ACCENTED = lazy_pattern("[\u00c0-\u024f\u1e00-\u1eff]")
 """Latin letters that many people type without their accents."""
 
 MAX_QUERY_CHARACTERS = 20_000
@@ -62,10 +66,10 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return text.translate(_ASCII_WORDS).split()
     lowered = _lowered(text)
-    found = _word().findall(lowered)
+    found = _WORD.findall(lowered)
     if not has_unspaced(lowered):
         return found
-    return [word for each in found for run in _script_run().findall(each) for word in _letters_and_pairs(run)]
+    return [word for each in found for run in _SCRIPT_RUN.findall(each) for word in _letters_and_pairs(run)]
 
 
 END = b"\xff"
@@ -114,8 +118,8 @@ def query_words(question: str) -> list[str]:
     question = question[:MAX_QUERY_CHARACTERS]
     if question.isascii():
         return _content(words(question))
-    content = _content(_word().findall(_lowered(question)))
-    return [word for each in content for run in _script_run().findall(each) for word in _pairs(run)]
+    content = _content(_WORD.findall(_lowered(question)))
+    return [word for each in content for run in _SCRIPT_RUN.findall(each) for word in _pairs(run)]
 
 
 def are_all_queried(words: Sequence[str]) -> bool:
@@ -151,19 +155,19 @@ def count_words(text: str) -> int:
     """The words of a text as a reader would count them: where there are no spaces, two letters are about one."""
     if text.isascii():
         return len(_ASCII_WORD.findall(text))
-    runs_of = _script_run().findall
-    runs = [run for word in _word().findall(text) for run in runs_of(word)]
+    runs_of = _SCRIPT_RUN.findall
+    runs = [run for word in _WORD.findall(text) for run in runs_of(word)]
     return sum((len(run) + 1) // 2 if begins_unspaced(run) else 1 for run in runs)
 
 
 def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """The terms of a text, each with the place where its word begins and ends."""
-    word_pattern = _ASCII_WORD if text.isascii() else _word()
+    word_pattern = _ASCII_WORD if text.isascii() else _WORD
     for match in word_pattern.finditer(text):
         if match[0].isascii():
             yield *match.span(), stem(match[0].lower())
             continue
-        for run in _script_run().finditer(text, *match.span()):
+        for run in _SCRIPT_RUN.finditer(text, *match.span()):
             word = run.group()
             if begins_unspaced(word):
                 for place, letter in enumerate(word, start=run.start()):
@@ -178,17 +182,17 @@ def phrase_text(text: str) -> str:
     """The words of a text as written, between single spaces: a phrase stands in it if its spelling is part of this."""
     if text.isascii():
         return " ".join(["", *_ASCII_WORD.findall(text.lower()), ""])
-    return " ".join(["", *_word().findall(_unspaced().sub(r" \g<0> ", _lowered(text))), ""])
+    return " ".join(["", *_WORD.findall(_UNSPACED.sub(r" \g<0> ", _lowered(text))), ""])
 
 
 def begins_unspaced(text: str) -> bool:
     """Whether the first letter is one of a language without spaces."""
-    return not text.isascii() and _unspaced().match(text) is not None
+    return not text.isascii() and _UNSPACED.match(text) is not None
 
 
 def has_unspaced(text: str) -> bool:
     """Whether any letter is one of a language without spaces."""
-    return not text.isascii() and _unspaced().search(text) is not None
+    return not text.isascii() and _UNSPACED.search(text) is not None
 
 
 def _lowered(text: str) -> str:
@@ -228,7 +232,7 @@ def _stop_words(words: list[str]) -> frozenset[str]:
     return _STOP_WORDS[likeliest if counts[likeliest] > 1 else "english"]
 
 
-_NO_LANGUAGE = re.compile(r"[\d_]")
+_NO_LANGUAGE = lazy_pattern(r"[\d_]")
 _STEMMING = Lock()
 """A stemmer keeps its place in the word: threads take turns."""
 
@@ -238,22 +242,3 @@ def _stemmer(language: str) -> "Stemmer.Stemmer":
     import Stemmer
 
     return Stemmer.Stemmer(language, 0)  # which need not remember: we do
-
-
-# Ranges as large as these take milliseconds to compile, which a question in ASCII need not pay for.
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    return re.compile(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{UNSPACED_SCRIPTS}]")
-
-
-@cache
-def _script_run() -> re.Pattern[str]:
-    """Letters of a language without spaces, or of others."""
-    return re.compile(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")

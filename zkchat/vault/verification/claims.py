@@ -28,6 +28,7 @@ from zkchat.lexicon.quantities import (
     UNSPACED_WEEKDAYS,
     WEEKDAYS,
 )
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import stem, words
 
 LANGUAGES: Final = frozenset({*NEGATORS, *UNSPACED_NEGATORS})
@@ -38,20 +39,20 @@ MAX_CHARS: Final = 1_000
 
 Polarity = Literal["affirmed", "denied", "unclear"]
 
-_PARTICLE: Final = re.compile(ANSWER_PARTICLE, re.IGNORECASE)
-_CONTRACTION: Final = re.compile(r"\b(\w+)n['’]t\b", re.IGNORECASE)
+_PARTICLE: Final = lazy_pattern(ANSWER_PARTICLE, re.IGNORECASE)
+_CONTRACTION: Final = lazy_pattern(r"\b(\w+)n['’]t\b", re.IGNORECASE)
 _CONTRACTED: Final = {"ca": "can", "wo": "will"}
-_CLAUSE_END: Final = re.compile(r"[;:()–—。；：（）]|[,，、](?!\d)|\s-\s")
-_QUOTED: Final = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
+_CLAUSE_END: Final = lazy_pattern(r"[;:()–—。；：（）]|[,，、](?!\d)|\s-\s")
+_QUOTED: Final = lazy_pattern(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
 _NUMBER: Final = r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])|\d+(?:[.,:]\d+)?"
-_TOKEN: Final = re.compile(rf"(?P<number>{_NUMBER})|(?P<sign>[%°$€£¥])|(?P<word>[^\W\d_]+(?:[-'’.][^\W\d_]+)*)")
+_TOKEN: Final = lazy_pattern(rf"(?P<number>{_NUMBER})|(?P<sign>[%°$€£¥])|(?P<word>[^\W\d_]+(?:[-'’.][^\W\d_]+)*)")
 _UNSPACED_NUMBER: Final = rf"({_NUMBER}|[一二两三四五六七八九十百]{{1,6}})\s?"
-_UNSPACED_QUANTITY: Final = re.compile(
+_UNSPACED_QUANTITY: Final = lazy_pattern(
     rf"(?:{_UNSPACED_NUMBER}(?:[-–~〜～到至]|から)\s?)?{_UNSPACED_NUMBER}({'|'.join(UNSPACED_UNITS.split())})"
 )
 _UNSPACED_DIGITS: Final = {letter: value for value, letter in enumerate("一二三四五六七八九", start=1)} | {"两": 2}
-_LATIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
-_UNSPACED_WORD: Final = re.compile(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
+_LATIN_NAME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
+_UNSPACED_WORD: Final = lazy_pattern(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
 _YEARS: Final = range(1500, 2101)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from zkchat.lexicon.changed_states import NO_LONGER, UNSPACED_AMOUNT_ASKED, UPDATE_WORDS
 from zkchat.model.message import Evidence
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.question_terms import topic_of, wants_time
 from zkchat.vault.search.terms import stem, words
@@ -37,7 +38,7 @@ MIN_OWN_WORDS: Final = 0.75
 """The share that both clauses must hold where a plain word is what differs."""
 MAX_CHARACTERS: Final = 2_000
 """Of a passage that are looked at."""
-_CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
+_CLAUSE: Final = lazy_pattern(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
 """Up to the next mark; one between digits ends no clause."""
 
 _DATE_UNITS: Final = frozenset({"year", "day of the month", "年", "日"})

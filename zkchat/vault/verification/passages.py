@@ -1,12 +1,12 @@
 """Cut passages into the sentences, list items and table rows that a statement is compared with."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct, field
 
 from zkchat.model.note import Passage
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.markdown import Span
@@ -15,7 +15,7 @@ from zkchat.vault.verification.comparison import Source
 from zkchat.vault.verification.sentence_parser import parse_sentence
 from zkchat.vault.verification.tokens import Token, tokenize
 
-_SEMICOLON: Final = re.compile(r"[;；]")
+_SEMICOLON: Final = lazy_pattern(r"[;；]")
 MAX_UNITS: Final = 120
 """Sentences of a passage that are compared."""
 _MAX_KEPT: Final = 2_000

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from zkchat.lexicon.drafts import ATTRIBUTIONS, NOTES, SAYINGS, SEE
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.verification.passages import Unit
 from zkchat.vault.verification.sentence_parser import CONDITION
 from zkchat.vault.verification.tokens import Token, tokenize
@@ -13,13 +14,13 @@ _MIN_TOKENS: Final = 2
 _MIN_PART: Final = 4
 """Words that a quote must have which is only a part of a sentence."""
 _NOTE: Final = r"(?:!?\[\[[^\[\]\n]{1,300}\]\]|[^()\[\]\n,;]{1,200}\.md(?::\d{1,9}(?:[-–]\d{1,9})?)?)"
-_CITATION: Final = re.compile(
+_CITATION: Final = lazy_pattern(
     rf"\s{{0,3}}(?:[(\[（]\s*(?:{SEE}:?\s*)?{_NOTE}(?:[,;]\s*{_NOTE}){{0,9}}\s*[)\]）]|\s[—–-]{{1,3}}\s{{0,3}}!?\[\[[^\[\]\n]{{1,300}}\]\])(?=\s{{0,3}}[.!。]?\s{{0,3}}$)",
     re.IGNORECASE,
 )
 """What stands at the end of a sentence and says where it is from."""
-_NUMBERED: Final = re.compile(r"\s{0,3}\[\d{1,3}\](?=[\s.,;:!。]|$)")
-_LEAD: Final = re.compile(
+_NUMBERED: Final = lazy_pattern(r"\s{0,3}\[\d{1,3}\](?=[\s.,;:!。]|$)")
+_LEAD: Final = lazy_pattern(
     rf"^\s*(?:{ATTRIBUTIONS}\s+(?:{NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s*[,:]?\s+"
     rf"|(?:{NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s+{SAYINGS}\s*(?:that\b|dass\b|que\b|che\b|dat\b|[:,])\s*)",
     re.IGNORECASE,

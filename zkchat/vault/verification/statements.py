@@ -1,12 +1,12 @@
 """The sentences of a text that state something, with their places: no questions, headings, greetings or listings."""
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
 from zkchat.lexicon.drafts import ASIDES
 from zkchat.lexicon.small_talk import GREETINGS, PHRASES, UNSPACED_GREETINGS
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Lines, with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences
@@ -25,13 +25,13 @@ _MAX_BEGINNING: Final = 2_000
 _MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
-_SOURCE: Final = re.compile(r"[—–-]{1,3}\s?!?\[\[")
+_SOURCE: Final = lazy_pattern(r"[—–-]{1,3}\s?!?\[\[")
 """A line below a quotation that says where it is from begins so."""
-_EMPHASIZED: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
+_EMPHASIZED: Final = lazy_pattern(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 _CLOSING: Final = " \t\n\"'”’»)]*_」』）"
 _QUOTE_MARKS: Final = "> \t\n"
-_LETTER: Final = re.compile(r"\w")
+_LETTER: Final = lazy_pattern(r"\w")
 _LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """What else ends a line."""
 

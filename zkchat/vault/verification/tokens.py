@@ -7,14 +7,15 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, stem, words
 from zkchat.vault.verification.claims import number_values
 
 TokenKind = Literal["word", "number", "sign", "letter"]
 
-_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_NO_TEXT: Final = re.compile(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
-_CONTRACTION: Final = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
+_LINK: Final = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_NO_TEXT: Final = lazy_pattern(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
+_CONTRACTION: Final = lazy_pattern(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _CONTRACTED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _MARKS: Final = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff"
 """Signs that are written over, under or after the letters of a word."""
@@ -23,7 +24,7 @@ _DIGITS: Final = {letter: value for value, letter in enumerate("〇一二三四�
 _POWERS: Final = {"十": 10, "百": 100, "千": 1_000}
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
-_CLAUSE_END: Final = re.compile(r"[;:,()–—。；：，、（）]|\s-\s")
+_CLAUSE_END: Final = lazy_pattern(r"[;:,()–—。；：，、（）]|\s-\s")
 
 
 class Token(Struct, frozen=True):

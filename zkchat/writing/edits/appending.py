@@ -1,16 +1,16 @@
 """Append lines to a note."""
 
-import re
 from typing import Final
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.writing.edits.joining import joins, without_blank_edges
 from zkchat.writing.edits.line_ends import line_end_at, with_line_end
 from zkchat.writing.edits.outline_places import ParsedNote
 from zkchat.writing.edits.sections import sets_headings_apart
 from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest, is_text_at
 
-_ENDS_WITH_BLANK_LINE: Final = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)\Z")
+_ENDS_WITH_BLANK_LINE: Final = lazy_pattern(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)\Z")
 
 
 def append_text(text: str, new: str) -> str:

@@ -1,19 +1,19 @@
 """Edit a block of a note that has an id: a paragraph, an item of a list, a table, a listing. The id stays."""
 
-import re
 from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
 from zkchat.model.note import Block
+from zkchat.model.patterns import lazy_pattern
 from zkchat.writing.edits.joining import joins
 from zkchat.writing.edits.line_ends import line_end_at, with_line_end
 from zkchat.writing.edits.outline_places import ParsedNote
 from zkchat.writing.edits.unchanged_rest import Splice, change_of_the_rest, refuse_to_drop_comments
 
-_ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
-_ID: Final = re.compile(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")
-_STRUCTURED: Final = re.compile(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\||```|~~~)")
+_ITEM: Final = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
+_ID: Final = lazy_pattern(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")
+_STRUCTURED: Final = lazy_pattern(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\||```|~~~)")
 _ELSEWHERE: Final = "Edit the passage itself, or add the text before or after the block."
 
 

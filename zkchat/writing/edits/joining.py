@@ -1,13 +1,13 @@
 """Where two pieces of Markdown can stand on lines that follow each other, and where a blank line has to part them."""
 
-import re
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.runs import is_delimiter
 
-_ITEM: Final = re.compile(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
-_RULER: Final = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
-_BLANK_LINES_BEFORE: Final = re.compile(r"\A(?:[ \t]*\n)+")
+_ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
+_RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
+_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
 
 
 def without_blank_edges(text: str) -> str:

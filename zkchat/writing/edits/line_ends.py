@@ -5,8 +5,9 @@ from bisect import bisect_left
 from typing import Final
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
 
 
 def checked(new: str) -> str:

@@ -1,6 +1,5 @@
 """Say why a passage is not in a note: what differs, and what the note has instead."""
 
-import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
@@ -9,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.writing.edits.line_ends import UnifiedText
 
 MAX_SHOWN: Final = 600
@@ -27,15 +27,15 @@ _TELLING: Final = 12
 """Characters of a new text that is not in a note by chance."""
 _PIECE: Final = 4_096
 """Characters that are folded at a time."""
-_WORD_AFTER_SPACE: Final = re.compile(r"(?<=\s)\S")
-_TOKEN: Final = re.compile(r"[^\W\d_]{1,20}|\d{1,20}|[^\w\s]")
+_WORD_AFTER_SPACE: Final = lazy_pattern(r"(?<=\s)\S")
+_TOKEN: Final = lazy_pattern(r"[^\W\d_]{1,20}|\d{1,20}|[^\w\s]")
 
 _QUOTES: Final = dict.fromkeys("‘’‚‛`´ʼ′‹›", "'") | dict.fromkeys("“”„‟″«»", '"')
 _DASHES: Final = dict.fromkeys("‐‑‒–—―−", "-")
 _SPACES: Final = dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000\t", " ")
 _UNSEEN: Final = dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
-_TRAILING: Final = re.compile(r"(?<![ \t])[ \t]+(?=\n)")
-_RUNS: Final = re.compile(r"\s\s+|\n")
+_TRAILING: Final = lazy_pattern(r"(?<![ \t])[ \t]+(?=\n)")
+_RUNS: Final = lazy_pattern(r"\s\s+|\n")
 
 
 class _Difference(NamedTuple):

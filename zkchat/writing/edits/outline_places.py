@@ -8,13 +8,14 @@ from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
 from zkchat.model.note import Block, Heading, Note
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.links.resolver import Anchors, heading_key
 from zkchat.vault.notes.markdown import flatten
 from zkchat.vault.notes.parse import parse_note
 
-_ATX: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_UNDERLINE: Final = re.compile(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
-_MARKS: Final = re.compile(r"\s*(#{1,6})\s+")
+_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
+_UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
 _MAX_OUTLINE: Final = 40
 """Headings, or ids of blocks, that a refusal lists."""
 _MAX_NAME: Final = 80

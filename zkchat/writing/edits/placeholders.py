@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 
 _WHAT: Final = (
     r"(?:(?:the |your |all |any |of |this |other |previous |prior ){0,4}"
@@ -25,7 +26,7 @@ _PHRASE: Final = "|".join(
         r"остальное без изменений|(?:其余|剩余)(?:内容|部分)?(?:保持)?不变|以下(?:省略|同上)",
     )
 )
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = lazy_pattern(
     rf"^[ \t>*_#.…(\[<{{!/（-]{{0,20}}(?:{_PHRASE})[ \t.…)\]>}}*_/）-]{{0,20}}$"
     r"|(?:\.{3}|…) {0,3}[(\[]?(?:the )?(?:rest of|remainder of|same as before|unchanged|rest unchanged|"
     rf"(?:existing|remaining|previous|original) {_WHAT})\b"

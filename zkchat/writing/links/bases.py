@@ -5,17 +5,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from zkchat.model.note import Link
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.link_targets import TextEdit
 from zkchat.vault.notes.wikilink import wikilink, wikilink_spans
 from zkchat.writing.links.moved import MovedFiles
 
 BASE_SUFFIX: Final = ".base"
 
-_QUOTED = (re.compile(r'(?<=")[^"\n\\]+(?=\\?")'), re.compile(r"(?<=')[^'\n\\]+(?=\\?')"))
+_QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\\]+(?=\\?')"))
 """What stands between two quotation marks, escaped or not, also between the end of one text and the next one."""
-_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-_TAKES_LINK = re.compile(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
-_TAKES_FOLDER = re.compile(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
+_COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
+_TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
+_TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
 _CONTEXT = 60
 
 

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.link_targets import TextEdit, link_targets
 from zkchat.writing.links.moved import MovedFiles, update_text
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
-_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 
 
 class _Format(NamedTuple):

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from zkchat.errors import VaultError
 from zkchat.model.note import Ambiguous, Resolved
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.vault.common_names import CommonNames
 from zkchat.vault.library import Library
@@ -23,9 +24,9 @@ from zkchat.writing.staging import StagedChanges
 NO_MENTIONS: Final = "There is nothing to link: no note is named without a link to it."
 _MAX_CANDIDATES: Final = 500
 """Notes that are read, at most, to see where one name is mentioned."""
-_DELIMITER_ROW: Final = re.compile(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", re.MULTILINE)
+_DELIMITER_ROW: Final = lazy_pattern(r"^[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$", re.MULTILINE)
 """The second row of a table."""
-_BLANK_LINE: Final = re.compile(r"\n[ \t]*(?=\n)")
+_BLANK_LINE: Final = lazy_pattern(r"\n[ \t]*(?=\n)")
 
 
 class MentionLink(Struct, frozen=True, kw_only=True):

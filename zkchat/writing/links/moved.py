@@ -1,11 +1,11 @@
 """Links after files have moved: which would lead elsewhere, and how they are written so that they do not."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.links.resolver import Catalog, find_target
 from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
 from zkchat.vault.notes.parse import frontmatter_of
@@ -13,7 +13,7 @@ from zkchat.vault.notes.wikilink import name_key
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.spelling import is_relative, spellings
 
-_PLAIN = re.compile(r"(?:[\w ./-]|%20)*")
+_PLAIN = lazy_pattern(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
 
 

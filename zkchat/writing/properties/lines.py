@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.frontmatter import Frontmatter
 from zkchat.vault.notes.parse import frontmatter_of
 
 if TYPE_CHECKING:
     import yaml
 
-_OPENING: Final = re.compile(r"---[ \t]*(?:[\r\n]|\Z)")
-_COMMENT: Final = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
-_HEADER: Final = re.compile(r"[|>][-+0-9]{0,2}")
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_OPENING: Final = lazy_pattern(r"---[ \t]*(?:[\r\n]|\Z)")
+_COMMENT: Final = lazy_pattern(r"[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
+_HEADER: Final = lazy_pattern(r"[|>][-+0-9]{0,2}")
+_LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
 _BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 

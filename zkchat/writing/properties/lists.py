@@ -1,19 +1,19 @@
 """Write the items of a list in a frontmatter as those that are there are written."""
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.writing.edits.line_ends import with_line_end
 from zkchat.writing.properties.lines import Entry, PropertyLines
 from zkchat.writing.properties.scalars import PropertyScalar, Quotes, write_scalar
 
-_DASH: Final = re.compile(r"([ \t]*)-([ \t]*)")
-_LINE_END: Final = re.compile(r"[\r\n]")
-_COMMENT_LINE: Final = re.compile(r"[ \t]*#")
+_DASH: Final = lazy_pattern(r"([ \t]*)-([ \t]*)")
+_LINE_END: Final = lazy_pattern(r"[\r\n]")
+_COMMENT_LINE: Final = lazy_pattern(r"[ \t]*#")
 
 
 class Kept(NamedTuple):

@@ -6,20 +6,21 @@ from datetime import date
 from typing import Final, Literal
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 
 PropertyScalar = str | int | float | bool | date
 Quotes = Literal["", "'", '"']
 
 _WORDS: Final = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null", "none"})
 """Texts that some reader of YAML takes for something else, in any case."""
-_NUMBER: Final = re.compile(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
+_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
 _INDICATORS: Final = frozenset("!&*-?:,[]{}#|>@`\"'%=~<")
 """Signs that no plain text begins with."""
-_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_NOT_DOUBLE: Final = re.compile('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_NOT_PLAIN: Final = re.compile(r":(?:\s|\Z)|\s#|\[\[|\{\{|\]\]|\}\}")
-_NOT_PLAIN_IN_FLOW: Final = re.compile(r"[\[\]{},]")
+_NOT_PLAIN: Final = lazy_pattern(r":(?:\s|\Z)|\s#|\[\[|\{\{|\]\]|\}\}")
+_NOT_PLAIN_IN_FLOW: Final = lazy_pattern(r"[\[\]{},]")
 
 
 def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = False) -> str:

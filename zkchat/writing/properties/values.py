@@ -2,19 +2,19 @@
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
 from zkchat.errors import UsageError
+from zkchat.model.patterns import lazy_pattern
 
 PropertyScalar = str | int | float | bool | date
 PropertyValue = PropertyScalar | list[PropertyScalar]
 
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?P<fraction>\.\d+)?")
+_NUMBER: Final = lazy_pattern(r"-?(?:0|[1-9]\d*)(?P<fraction>\.\d+)?")
 """As YAML and JSON both read it; `007`, `1e5` and `1_000` are text."""
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 _MAX_DIGITS: Final = 18
 """Of a number; a longer one is an identifier, which must keep its digits."""
 
