@@ -1,6 +1,6 @@
 """A vault of any size, the same each time: words by Zipf's law, headings, tags, aliases, three links for each note.
 
-python -m benchmarks.generate FOLDER --notes 10000
+python -m benchmarks.generate FOLDER --notes 10000 [--words 243]
 """
 
 import argparse
@@ -32,12 +32,15 @@ ENDINGS = ("", "", "", "", "", "", "s", "s", "s", "ing", "ed", "er", "ation", "l
 class Generator:
     """Makes notes one after the other; titles exist before texts, so that links can point anywhere."""
 
-    def __init__(self, notes: int, seed: int = SEED) -> None:
+    def __init__(self, notes: int, seed: int = SEED, words: int = WORDS_OF_NOTE) -> None:
+        """`words` are those of a note, on average."""
         self._random = random.Random(seed)
+        self._words_of_note = words
         function_words = FUNCTION_WORDS.split()
         self._content = self._invented(VOCABULARY - len(function_words))
         self._words = [*function_words, *self._content]
         self._weights = [*accumulate(1 / (rank + 2.7) ** 1.05 for rank in range(len(self._words)))]
+        self._phrase_words, self._tags = self._content[:6000], self._content[:200]
         self._titles = self._distinct_titles(notes)
 
     def notes(self) -> Iterator[tuple[str, str]]:
@@ -60,21 +63,23 @@ class Generator:
 
     def _invented(self, count: int) -> list[str]:
         words: dict[str, None] = {}
+        all_syllables = SYLLABLES.split()
         while len(words) < count:
             syllables = (1, 2, 2) if len(words) < 800 else (2, 2, 3) if len(words) < 8_000 else (2, 3, 3, 4)
-            stem = "".join(self._random.choices(SYLLABLES.split(), k=self._random.choice(syllables)))
+            stem = "".join(self._random.choices(all_syllables, k=self._random.choice(syllables)))
             words[stem + self._random.choice(ENDINGS)] = None
         return [*words]
 
     def _distinct_titles(self, count: int) -> list[str]:
         titles: dict[str, None] = {}
+        title_words = self._content[:12_000]
         while len(titles) < count:
-            words = self._random.choices(self._content[:12_000], k=self._random.randint(2, 5))
+            words = self._random.choices(title_words, k=self._random.randint(2, 5))
             titles[" ".join(words).capitalize()] = None
         return [*titles]
 
     def _note(self, title: str) -> str:
-        length = max(20, round(self._random.lognormvariate(0, 0.75) * WORDS_OF_NOTE * 0.755))
+        length = max(20, round(self._random.lognormvariate(0, 0.75) * self._words_of_note * 0.755))
         sections = max(1, round(length / WORDS_OF_SECTION))
         links = [self._link() for _ in range(LINKS_OF_NOTE)]
         lines = [*self._frontmatter(title), f"# {title}", ""]
@@ -91,7 +96,7 @@ class Generator:
     def _frontmatter(self, title: str) -> list[str]:
         if self._random.random() < 0.4:
             return []
-        tags = ", ".join(self._random.choices(self._content[:200], k=self._random.randint(1, 3)))
+        tags = ", ".join(self._random.choices(self._tags, k=self._random.randint(1, 3)))
         aliases = [f"aliases: [{self._phrase(2)}]"] if self._random.random() < 0.3 else []
         return ["---", f"title: {title}", f"tags: [{tags}]", *aliases, "---", ""]
 
@@ -102,7 +107,7 @@ class Generator:
         return words
 
     def _phrase(self, words: int) -> str:
-        return " ".join(self._random.choices(self._content[:6000], k=words))
+        return " ".join(self._random.choices(self._phrase_words, k=words))
 
     def _link(self) -> str:
         if self._random.random() < 0.04:
@@ -112,8 +117,8 @@ class Generator:
         return f"[[{title}|{self._phrase(1)}]]" if shape < 0.36 else f"[[{title}{f'#{title}' if shape < 0.41 else ''}]]"
 
 
-def write_vault(root: Path, notes: int) -> Generator:
-    generator = Generator(notes)
+def write_vault(root: Path, notes: int, words: int = WORDS_OF_NOTE) -> Generator:
+    generator = Generator(notes, words=words)
     for path, text in generator.notes():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -125,5 +130,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--words", type=int, default=WORDS_OF_NOTE, help="of a note, on average")
     wanted = parser.parse_args()
-    write_vault(wanted.folder, wanted.notes)
+    write_vault(wanted.folder, wanted.notes, wanted.words)

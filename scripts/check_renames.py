@@ -17,12 +17,14 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.change import ChangeSet, FileMove
-from zkchat.model.note import Ambiguous, FileStamp, Link, NoteWarning, Resolution, Resolved, is_note
+from zkchat.model.folder import FolderListing, folder_of
+from zkchat.model.note import Ambiguous, FileStamp, Link, Resolution, Resolved, is_note
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
@@ -46,9 +48,13 @@ class VaultInMemory:
         self._times = dict.fromkeys(self.files, 1)
         self._now = 1
 
-    def scan(self) -> Iterator[FileStamp | NoteWarning]:
-        for path, content in self.files.items():
-            yield FileStamp(path, len(content), self._times[path])
+    def folders(self) -> Iterator[FolderListing]:
+        files = sorted(self.files, key=folder_of)
+        for prefix, group in groupby(files, key=folder_of):
+            paths = [*group]
+            sizes = [len(self.files[path]) for path in paths]
+            names = [path.removeprefix(prefix) for path in paths]
+            yield FolderListing(prefix, names, sizes, [self._times[path] for path in paths], (), 1 << 62, 1 << 40)
 
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]

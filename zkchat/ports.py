@@ -17,6 +17,7 @@ from zkchat.model.embeddings import (
     VectorPosition,
 )
 from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.folder import FolderListing, IndexedFiles, KnownFolder
 from zkchat.model.history import Commit, CommittedFiles, HistoryStatus
 from zkchat.model.index import (
     CatalogRow,
@@ -214,10 +215,6 @@ class ToolServers(Protocol):
 class NoteFiles(Protocol):
     """The files of one vault, and nothing outside it."""
 
-    def scan(self) -> Iterable[FileStamp | NoteWarning]:
-        """Every file of the vault, notes and attachments, in no particular order, and what had to be left out."""
-        ...
-
     def read(self, path: str) -> str:
         """The text of a note. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
         ...
@@ -234,6 +231,14 @@ class NoteFiles(Protocol):
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
+        ...
+
+
+class ListedFiles(NoteFiles, Protocol):
+    """The files of one vault, which can also be listed."""
+
+    def folders(self) -> Iterable[FolderListing]:
+        """Every folder of the vault, each once, in no particular order."""
         ...
 
 
@@ -382,6 +387,22 @@ class NoteCatalog(Protocol):
         ...
 
 
+class LinkTargets(Protocol):
+    """The files that links may lead to."""
+
+    def generation(self) -> int: ...
+
+    def known(self, path: str) -> KnownNote | None: ...
+
+    def files_with_keys(self, keys: Collection[str]) -> list[CatalogRow]:
+        """Notes and attachments for which a link with one of these keys may look; some of them others besides."""
+        ...
+
+    def catalog(self) -> list[CatalogRow]:
+        """All of them."""
+        ...
+
+
 class LinkIndex(Protocol):
     """What is known of the links between notes."""
 
@@ -465,7 +486,19 @@ class LinkQueue(Protocol):
 class IndexWriter(Protocol):
     """Changing what is known of the notes. Each change is one consistent state."""
 
-    def attachments(self) -> set[str]: ...
+    def folders(self) -> tuple[int, dict[str, KnownFolder]]:
+        """The generation, and what is remembered of each folder that holds files of the index, by its prefix."""
+        ...
+
+    def files_in(self, prefix: str) -> IndexedFiles:
+        """What the index holds of a folder, without the folders in it."""
+        ...
+
+    def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
+        """Remember listings of folders, and forget folders. Refused if notes changed since `generation`."""
+        ...
+
+    def has_attachment_ending(self, suffix: str) -> bool: ...
 
     def stamps_ending(self, suffix: str) -> list[FileStamp]:
         """Of the files whose names end so, in any case, as they were last read."""
@@ -530,7 +563,9 @@ class DateStore(Protocol):
         ...
 
 
-class NoteIndex(NoteCatalog, LinkIndex, TextIndex, SegmentStore, LinkQueue, DateStore, IndexWriter, Protocol):
+class NoteIndex(
+    NoteCatalog, LinkIndex, LinkTargets, TextIndex, SegmentStore, LinkQueue, DateStore, IndexWriter, Protocol
+):
     """The whole index: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
 
     Every thread may use it. Each method sees, or makes, one consistent state. Ask for the part that you need.

@@ -1,9 +1,11 @@
 """A vault without a disk: every fault of a file can be had for the asking."""
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.model.folder import FolderListing, folder_of
+from zkchat.model.note import NoteWarning
 
 
 class MemoryFiles:
@@ -56,10 +58,20 @@ class MemoryFiles:
     def notes(self) -> dict[str, str]:
         return {path: text for path, (text, _) in self._files.items()}
 
-    def scan(self) -> Iterator[FileStamp | NoteWarning]:
-        for path, (text, modified) in self._files.items():
-            yield FileStamp(path=path, size=len(text), modified_ns=modified, settled=self.settled)
-        yield from self.unlisted
+    def folders(self) -> Iterator[FolderListing]:
+        files = sorted(self._files.items(), key=lambda file: folder_of(file[0]))
+        for prefix, group in groupby(files, key=lambda file: folder_of(file[0])):
+            listed = [*group]
+            yield FolderListing(
+                prefix,
+                [path.removeprefix(prefix) for path, _ in listed],
+                [len(text) for _, (text, _) in listed],
+                [modified for _, (_, modified) in listed],
+                listed_at=1 << 62,
+                max_bytes=(1 << 40) if self.settled else -1,
+            )
+        if self.unlisted:
+            yield FolderListing("unlisted/", warnings=self.unlisted)
 
     def identity(self, path: str) -> object | None:
         return self._files.get(path)

@@ -77,6 +77,9 @@ class NameGlobs:
         self._name = re.compile("|".join(map(translate, sorted(self._names))))
         self._paths = [Glob(glob.split("/"), whole=True) for glob in cut if "/" in glob]
 
+    def __bool__(self) -> bool:
+        return bool(self._names or self._paths)
+
     def match(self, path: str) -> bool:
         if self._names:
             name = path.rpartition("/")[2]

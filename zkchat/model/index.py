@@ -71,8 +71,10 @@ class IndexBatch(Struct, frozen=True, kw_only=True):
     added_files: Sequence[str] = ()
     """Attachments; of them only the path is known."""
     removed_files: Sequence[str] = ()
-    touched_keys: frozenset[str] = frozenset()
-    """Names that now may mean another note: links that look for them are to be resolved again."""
+    names: Sequence[tuple[str, str]] = ()
+    """Keys by which links may look for a file, each with its path, of files that are new or called otherwise."""
+    lost_names: Sequence[tuple[str, str]] = ()
+    """Those that files had before. Links that look for a key of either are to be resolved again."""
     segment: Segment | None = None
     """Of the sections of the notes. The index puts its own numbers, which run through the vault, in their place."""
 

@@ -2,13 +2,15 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from zkchat.errors import StorageDamaged
+from zkchat.model.folder import IndexedFiles, KnownFolder
 from zkchat.model.history import CommittedFiles
 from zkchat.model.index import (
     CatalogRow,
@@ -27,19 +29,22 @@ from zkchat.model.index import (
     TermPostings,
     TextLookup,
 )
-from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution
+from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution, is_note
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import last_written
+from zkchat.storage.indexed_folders import files_in, forget_listings, known_folders, store_known_folders
 from zkchat.storage.note_filters import section_ranges
 from zkchat.storage.note_schema import (
+    ATTACHMENTS_OF_KEYS,
     CATALOG,
+    CATALOG_OF_KEYS,
     COPIES,
-    COUNTS,
     DATE_FACTS,
     DATE_FACTS_OF,
     DOUBTFUL_LINKS,
     EDGES,
     EDGES_TOUCHING,
+    FILE_BYTES,
     INSERT_LINK,
     KNOWN_NOTE,
     LINKS_FROM,
@@ -107,13 +112,12 @@ class SqliteNoteIndex:
 
     def counts(self) -> IndexCounts:
         with self._reading() as database:
-            notes, links, sections, attachments, size = database.execute(COUNTS).fetchone()
             return IndexCounts(
-                notes=notes,
-                links=links,
-                sections=sections,
-                attachments=attachments,
-                bytes=size,
+                notes=_state(database, "notes"),
+                links=_state(database, "links"),
+                sections=_state(database, "sections"),
+                attachments=_state(database, "attachments") + _state(database, "documents"),
+                bytes=database.execute(FILE_BYTES).fetchone()[0],
                 changed_at=last_written(self._path),
             )
 
@@ -152,25 +156,28 @@ class SqliteNoteIndex:
             groups = groupby(typed(database.execute(COPIES), bytes, str), key=itemgetter(0))
             return [[path for _, path in group] for _, group in groups]
 
-    def attachments(self) -> set[str]:
+    def folders(self) -> tuple[int, dict[str, KnownFolder]]:
         with self._reading() as database:
-            paths = {path for (path,) in database.execute("SELECT path FROM attachments")}
-            require_texts(paths)
-            return paths
+            return _state(database, "generation"), known_folders(database)
+
+    def files_in(self, prefix: str) -> IndexedFiles:
+        with self._reading() as database:
+            return files_in(database, prefix)
+
+    def has_attachment_ending(self, suffix: str) -> bool:
+        with self._reading() as database:
+            query = "SELECT 1 FROM attachments WHERE path LIKE ? LIMIT 1"
+            return database.execute(query, (f"%{suffix}",)).fetchone() is not None
 
     def catalog(self) -> list[CatalogRow]:
         with self._reading() as database:
-            notes = database.execute(CATALOG).fetchall()
-            attachments = database.execute("SELECT path FROM attachments").fetchall()
-            rows = [
-                *(
-                    CatalogRow(path=path, title=title, aliases=names_of(aliases), is_source=is_source == 1)
-                    for path, title, aliases, is_source in notes
-                ),
-                *(CatalogRow(path=path) for (path,) in attachments),
-            ]
-            require_texts(text for row in rows for text in (row.path, row.title))
-            return rows
+            attachments = database.execute("SELECT path FROM attachments")
+            return _catalog_rows(database.execute(CATALOG), attachments)
+
+    def files_with_keys(self, keys: Collection[str]) -> list[CatalogRow]:
+        asked = (json.dumps([*keys]),)
+        with self._reading() as database:
+            return _catalog_rows(database.execute(CATALOG_OF_KEYS, asked), database.execute(ATTACHMENTS_OF_KEYS, asked))
 
     def tags(self) -> dict[str, list[str]]:
         query = "SELECT tag, path FROM tags JOIN notes ON notes.id = note ORDER BY tag, path"
@@ -202,9 +209,9 @@ class SqliteNoteIndex:
                 "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
                 [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
             )
-            database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", _singles(batch.added_files))
-            database.executemany("DELETE FROM attachments WHERE path = ?", _singles(batch.removed_files))
-            database.execute(TOUCH_KEYS, (json.dumps([*batch.touched_keys]),))
+            _change_attachments(database, batch)
+            _change_names(database, batch)
+            forget_listings(database, _paths_of(batch))
             if batch.segment:
                 _add_segment(database, numbered(batch.segment, first_section))
             generation = _state(database, "generation") + 1
@@ -217,6 +224,13 @@ class SqliteNoteIndex:
                 complete=0,
             )
             return generation
+
+    def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
+        with self._writing() as database:
+            if _state(database, "generation") != generation:
+                return False
+            store_known_folders(database, folders, gone)
+            return True
 
     def name_rule(self) -> int:
         with self._reading() as database:
@@ -367,6 +381,18 @@ def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
     return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in typed(rows, str, str, str)]
 
 
+def _catalog_rows(notes: Iterable[tuple[Any, ...]], attachments: Iterable[tuple[str]]) -> list[CatalogRow]:
+    rows = [
+        *(
+            CatalogRow(path=path, title=title, aliases=names_of(aliases), is_source=is_source == 1)
+            for path, title, aliases, is_source in notes
+        ),
+        *(CatalogRow(path=path) for (path,) in attachments),
+    ]
+    require_texts(text for row in rows for text in (row.path, row.title))
+    return rows
+
+
 def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
     rows = database.execute("SELECT id, slots, sections, lengths, names FROM segments ORDER BY id")
     return [
@@ -384,7 +410,6 @@ def _dead_sections(database: sqlite3.Connection) -> list[int]:
 
 
 _FORGET_NOTE = (
-    "DELETE FROM links WHERE note = ?",
     "DELETE FROM link_keys WHERE note = ?",
     "DELETE FROM tags WHERE note = ?",
     "DELETE FROM warnings WHERE note = ?",
@@ -406,14 +431,60 @@ def _set_state(database: sqlite3.Connection, **values: int) -> None:
     database.executemany("UPDATE state SET value = ? WHERE name = ?", [(value, name) for name, value in values.items()])
 
 
+def _add_to_state(database: sqlite3.Connection, **changes: int) -> None:
+    rows = [(change, name) for name, change in changes.items() if change]
+    database.executemany("UPDATE state SET value = value + ? WHERE name = ?", rows)
+
+
+def _paths_of(batch: IndexBatch) -> Iterator[str]:
+    """The files that the index holds otherwise after a batch."""
+    yield from (stored.stamp.path for stored in batch.notes)
+    yield from (stamp.path for stamp in batch.restamped)
+    yield from batch.removed
+    yield from batch.added_files
+    yield from batch.removed_files
+
+
+def _change_attachments(database: sqlite3.Connection, batch: IndexBatch) -> None:
+    added = database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", _singles(batch.added_files))
+    removed = database.executemany("DELETE FROM attachments WHERE path = ?", _singles(batch.removed_files))
+    _add_to_state(database, attachments=max(added.rowcount, 0) - max(removed.rowcount, 0))
+
+
+def _change_names(database: sqlite3.Connection, batch: IndexBatch) -> None:
+    database.executemany("DELETE FROM names WHERE key = ? AND path = ?", batch.lost_names)
+    database.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", batch.names)
+    touched = {key for key, _ in (*batch.names, *batch.lost_names)}
+    database.execute(TOUCH_KEYS, (json.dumps([*touched]),))
+
+
 def _remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
-    known = "SELECT notes.id, first_section, sections FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"
-    for note, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
+    known = """SELECT notes.id, notes.path, first_section, sections
+        FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"""
+    for note, path, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
+        links = database.execute("DELETE FROM links WHERE note = ?", (note,)).rowcount
+        _add_to_state(database, **{_counter(path): -1}, links=-links, sections=-count)
         database.executemany("INSERT INTO dead VALUES (?)", _singles(range(first, first + count)))
         database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
         database.execute("DELETE FROM passages WHERE first_section = ?", (first,))
         for statement in _FORGET_NOTE:
             database.execute(statement, (note,))
+
+
+def _counter(path: str) -> str:
+    """What counts a file in the state."""
+    return "notes" if is_note(path) else "documents"
+
+
+def _count_added(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> None:
+    added = sum(is_note(stored.stamp.path) for stored in notes)
+    _add_to_state(
+        database,
+        notes=added,
+        documents=len(notes) - added,
+        links=sum(len(stored.note.links) for stored in notes),
+        sections=sum(len(stored.sections) for stored in notes),
+    )
 
 
 def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
@@ -459,6 +530,7 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
         "INSERT INTO tasks VALUES (?, ?, ?, ?)",
         ((number, *task) for number, stored in numbered for task in stored.note.tasks),
     )
+    _count_added(database, notes)
     for statement, texts_of in _LISTS_OF_NOTE:
         database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
     return starts[-1]

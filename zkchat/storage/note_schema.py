@@ -14,75 +14,75 @@ from zkchat.model.embeddings import passage_digest
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 
-VERSION = 22
+VERSION = 23
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 _STATEMENTS = (
-    "CREATE TABLE state (name TEXT PRIMARY KEY, value INT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value INT) WITHOUT ROWID",
     # A generation that no earlier file has had, so that what others remember of one is not taken for this one.
     """INSERT INTO state VALUES ('generation', abs(random() % (1 << 50))), ('complete', 0),
         ('text_generation', abs(random() % (1 << 50))), ('epoch', abs(random() % (1 << 50))), ('next_section', 1),
-        ('name_rule', 0)""",
+        ('name_rule', 0), ('notes', 0), ('documents', 0), ('attachments', 0), ('links', 0), ('sections', 0)""",
     """CREATE TABLE notes (
-        id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INT NOT NULL, modified_ns INT NOT NULL,
-        settled INT NOT NULL, digest BLOB NOT NULL, title TEXT NOT NULL, aliases TEXT NOT NULL,
-        headings TEXT NOT NULL, blocks TEXT NOT NULL, first_section INT NOT NULL, sections INT NOT NULL,
-        privacy TEXT NOT NULL, named TEXT, created TEXT, updated TEXT, blob BLOB, committed INTEGER,
+        id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INT, modified_ns INT,
+        settled INT, digest BLOB, title TEXT, aliases TEXT,
+        headings TEXT, blocks TEXT, first_section INT, sections INT,
+        privacy TEXT, named TEXT, created TEXT, updated TEXT, blob BLOB, committed INTEGER,
         first_committed INTEGER)""",
     """CREATE INDEX notes_dates ON notes (
         named, created, updated, committed, first_committed, modified_ns, first_section, sections)""",
     # The last and the first commit of each file, up to a commit; which notes hold what was committed is noted with
     # them.
     """CREATE TABLE commits (
-        path TEXT PRIMARY KEY, blob BLOB NOT NULL, seconds INT NOT NULL, first_seconds INT NOT NULL)
+        path TEXT PRIMARY KEY, blob BLOB, seconds INT, first_seconds INT)
         WITHOUT ROWID""",
-    "CREATE TABLE commits_read (head TEXT NOT NULL, trouble TEXT NOT NULL)",
+    "CREATE TABLE commits_read (head TEXT, trouble TEXT)",
     "CREATE TABLE unresolved (note INTEGER PRIMARY KEY)",
     "CREATE INDEX notes_private ON notes (path, privacy) WHERE privacy <> 'open'",
     "CREATE TABLE attachments (path TEXT PRIMARY KEY) WITHOUT ROWID",
-    "CREATE TABLE tags (tag TEXT NOT NULL, note INT NOT NULL, PRIMARY KEY (tag, note)) WITHOUT ROWID",
+    # The folders that hold notes or attachments, and the digest of what each held when all of it was indexed.
+    "CREATE TABLE folders (path TEXT PRIMARY KEY, digest BLOB, notes INT) WITHOUT ROWID",
+    # By what links may look for a file: what its name, title, aliases and ids say.
+    "CREATE TABLE names (key TEXT, path TEXT, PRIMARY KEY (key, path)) WITHOUT ROWID",
+    "CREATE TABLE tags (tag TEXT, note INT, PRIMARY KEY (tag, note)) WITHOUT ROWID",
     "CREATE INDEX tags_note ON tags (note)",
-    "CREATE TABLE warnings (note INT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
+    "CREATE TABLE warnings (note INT, text TEXT, kind TEXT)",
     "CREATE INDEX warnings_note ON warnings (note)",
-    "CREATE TABLE tasks (note INT NOT NULL, line INT NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL)",
+    "CREATE TABLE tasks (note INT, line INT, state TEXT, text TEXT)",
     "CREATE INDEX tasks_note ON tasks (note)",
-    "CREATE TABLE unlisted (path TEXT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL)",
+    "CREATE TABLE unlisted (path TEXT, text TEXT, kind TEXT)",
     """CREATE TABLE links (
-        id INTEGER PRIMARY KEY, note INT NOT NULL, text TEXT NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
-        display TEXT NOT NULL, size TEXT NOT NULL, syntax TEXT NOT NULL, embed INT NOT NULL,
-        external INT NOT NULL, start INT NOT NULL, end INT NOT NULL, line INT NOT NULL,
-        in_comment INT NOT NULL, in_frontmatter TEXT NOT NULL,
+        id INTEGER PRIMARY KEY, note INT, text TEXT, target TEXT, anchor TEXT,
+        display TEXT, size TEXT, syntax TEXT, embed INT,
+        external INT, start INT, end INT, line INT,
+        in_comment INT, in_frontmatter TEXT,
         status TEXT, path TEXT, via TEXT, anchor_found INTEGER, anchor_line INTEGER, others TEXT)""",
     "CREATE INDEX links_note ON links (note)",
     "CREATE INDEX links_path ON links (path) WHERE path IS NOT NULL",
-    "CREATE TABLE link_keys (key TEXT NOT NULL, note INT NOT NULL, PRIMARY KEY (key, note)) WITHOUT ROWID",
+    "CREATE TABLE link_keys (key TEXT, note INT, PRIMARY KEY (key, note)) WITHOUT ROWID",
     "CREATE INDEX link_keys_note ON link_keys (note)",
     """CREATE TABLE sections (
-        id INTEGER PRIMARY KEY, note INT NOT NULL, heading_path TEXT NOT NULL, first_line INT NOT NULL,
-        last_line INT NOT NULL, text TEXT NOT NULL)""",
+        id INTEGER PRIMARY KEY, note INT, heading_path TEXT, first_line INT,
+        last_line INT, text TEXT)""",
     # The sections of a note whose headings tell a day, neighbours of one day in one row. There
     # is no index by day: all of them are looked through in a moment.
     "CREATE TABLE dated_sections (note, first, length, day TEXT, PRIMARY KEY (note, first)) WITHOUT ROWID",
     """CREATE TABLE segments (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, slots INT NOT NULL, sections BLOB NOT NULL, lengths BLOB NOT NULL,
-        names BLOB NOT NULL)""",
+        id INTEGER PRIMARY KEY AUTOINCREMENT, slots INT, sections BLOB, lengths BLOB,
+        names BLOB)""",
     """CREATE TABLE postings (
-        segment INT NOT NULL, first TEXT NOT NULL, terms TEXT NOT NULL, ends BLOB NOT NULL,
-        standing BLOB NOT NULL, naming BLOB NOT NULL)""",
+        segment INT, first TEXT, terms TEXT, ends BLOB,
+        standing BLOB, naming BLOB)""",
     "CREATE UNIQUE INDEX postings_first ON postings (segment, first)",
     "CREATE TABLE dead (section INTEGER PRIMARY KEY)",
-    "CREATE TABLE passages (first_section INTEGER PRIMARY KEY, digests BLOB NOT NULL)",
+    "CREATE TABLE passages (first_section INTEGER PRIMARY KEY, digests BLOB)",
 )
 """A text index in segments: what is written is not rewritten. The sections of a note that is gone are `dead` until the
 segments they stand in are merged."""
 SCHEMA = tuple(" ".join(statement.split()) for statement in _STATEMENTS)
 """Without indentation, so that it stays on the first page of the file: damage to the others is noticed and mended."""
 
-# Rows that are not of notes are those of other files with text; `LIKE` ignores case.
-COUNTS = """SELECT coalesce(sum(path LIKE '%.md'), 0), (SELECT count(*) FROM links), coalesce(sum(sections), 0),
-    (SELECT count(*) FROM attachments) + coalesce(sum(path NOT LIKE '%.md'), 0),
-    (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)
-    FROM notes"""
+FILE_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 # The last column is `IndexedNote.is_source`.
 KNOWN_NOTE = """SELECT digest, title, aliases, headings, blocks, sections > 0 OR privacy = 'never'
     FROM notes WHERE path = ?"""
@@ -101,6 +101,12 @@ NOTE_COMMITS = """UPDATE notes SET committed = found.last, first_committed = fou
         WHERE known.id >= ?) AS found
     WHERE notes.id = found.id AND (found.last IS NOT found.committed OR found.first IS NOT found.first_committed)"""
 CATALOG = "SELECT path, title, aliases, sections > 0 OR privacy = 'never' FROM notes"
+CATALOG_OF_KEYS = """SELECT DISTINCT names.path, title, aliases, sections > 0 OR privacy = 'never'
+    FROM json_each(?) AS asked CROSS JOIN names ON names.key = asked.value
+    CROSS JOIN notes ON notes.path = names.path"""
+ATTACHMENTS_OF_KEYS = """SELECT DISTINCT names.path
+    FROM json_each(?) AS asked CROSS JOIN names ON names.key = asked.value
+    CROSS JOIN attachments ON attachments.path = names.path"""
 # What zkchat saved of a conversation has no sections.
 TASKS = """SELECT path, line, state, text FROM tasks JOIN notes ON notes.id = note WHERE sections > 0
     ORDER BY path, line"""

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
+from zkchat.model.folder import RACY_NS, FolderListing
 from zkchat.model.globs import NameGlobs
 from zkchat.model.note import FileStamp, NoteWarning, is_note
 
 _EXCLUDED_FOLDERS = frozenset({"node_modules"})
 """Folders that hold no notes. Hidden ones, such as `.git` and `.trash`, are known by their first letter."""
-
-_RACY_NS = 2_000_000_000
-"""File systems round times to as much as two seconds: a file changed this recently may change again unseen."""
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 FILE_FLAGS = _OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -26,6 +24,9 @@ FOLDER_FLAGS = _OPEN_FLAGS | getattr(os, "O_DIRECTORY", 0)
 
 LINK_ERRORS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
 """Error numbers for opening a symbolic link with O_NOFOLLOW, by system."""
+
+_Folder = tuple[str, str, bool]
+"""To be walked: its prefix, where it is, and whether a link leads there."""
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -44,50 +45,55 @@ class VaultFiles:
         self._max_note_bytes = max_note_bytes
 
     def scan(self) -> Iterator[FileStamp | NoteWarning]:
+        for listing in self.folders():
+            yield from listing.stamps()
+            yield from listing.warnings
+
+    def folders(self) -> Iterator[FolderListing]:
         if not self._root.is_dir():
             raise VaultError(f"There is no folder {self._root}.", hint="Name the vault with --vault.")
-        now = time.time_ns()
-        folders = [("", str(self._root), False)]
-        while folders:
-            prefix, folder, linked = folders.pop()
-            try:
-                with os.scandir(folder) as entries:
-                    for entry in entries:
-                        path = prefix + entry.name
-                        if self._is_excluded(entry.name, path):
-                            continue
-                        found = self._classify(entry, path, linked, now)
-                        if isinstance(found, str):
-                            folders.append((found, entry.path, linked or entry.is_symlink()))
-                        elif found is not None:
-                            yield found
-            except OSError as error:
-                yield NoteWarning(
-                    path=prefix.rstrip("/") or ".",
-                    text=f"The folder cannot be listed: {_reason(error)}.",
-                    kind="unlisted",
-                )
+        waiting = [("", str(self._root), False)]
+        while waiting:
+            listing, below = self._list(*waiting.pop())
+            waiting += below
+            yield listing
 
-    def _classify(
-        self, entry: os.DirEntry[str], path: str, linked: bool, now: int
-    ) -> FileStamp | NoteWarning | str | None:
-        """A file, the prefix of a folder to walk, a warning, or None for what is ignored."""
+    def _list(self, prefix: str, folder: str, linked: bool) -> tuple[FolderListing, list[_Folder]]:
+        """What is in a folder, and the folders to walk below it."""
+        now = time.time_ns()
+        names: list[str] = []
+        sizes: list[int] = []
+        times: list[int] = []
+        warnings: list[NoteWarning] = []
+        below: list[_Folder] = []
+        has_globs = bool(self._exclude)
         try:
-            if entry.is_file(follow_symlinks=False) and path.isascii():
-                problem = ""
-            else:
-                problem = self._problem(entry, linked)
-                if not problem and entry.is_dir():
-                    return f"{path}/"
-            if not problem:
-                status = entry.stat()
-                size, modified = status.st_size, status.st_mtime_ns
-                settled = size <= self._max_note_bytes and not -_RACY_NS <= now - modified <= _RACY_NS
-                return FileStamp(path, size, modified, settled)
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if is_left_out(name) or (has_globs and self._exclude.match(prefix + name)):
+                        continue
+                    try:
+                        is_plain = entry.is_file(follow_symlinks=False) and name.isascii()
+                        problem = "" if is_plain else self._problem(entry, linked)
+                        if not (is_plain or problem) and entry.is_dir():
+                            below.append((f"{prefix}{name}/", entry.path, linked or entry.is_symlink()))
+                            continue
+                        if not problem:
+                            status = entry.stat()
+                            names.append(name)
+                            sizes.append(status.st_size)
+                            times.append(status.st_mtime_ns)
+                            continue
+                    except OSError as error:
+                        problem = f"It cannot be looked at: {_reason(error)}."
+                    if is_note(name) or Path(entry.path).is_dir():
+                        path = _printable(prefix + name)
+                        warnings.append(NoteWarning(path=path, text=problem, kind="unlisted"))
         except OSError as error:
-            problem = f"It cannot be looked at: {_reason(error)}."
-        may_hold_notes = is_note(path) or Path(entry.path).is_dir()
-        return NoteWarning(path=_printable(path), text=problem, kind="unlisted") if may_hold_notes else None
+            problem = f"The folder cannot be listed: {_reason(error)}."
+            warnings.append(NoteWarning(path=prefix.rstrip("/") or ".", text=problem, kind="unlisted"))
+        return FolderListing(prefix, names, sizes, times, warnings, now, self._max_note_bytes), below
 
     def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:
         """Why an entry cannot be used; empty when it can."""
@@ -144,7 +150,7 @@ class VaultFiles:
         except (OSError, VaultError):
             return None
         changed = max(status.st_mtime_ns, status.st_ctime_ns)
-        if time.time_ns() - changed <= _RACY_NS:
+        if time.time_ns() - changed <= RACY_NS:
             return None
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

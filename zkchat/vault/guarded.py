@@ -116,10 +116,6 @@ class GuardedFiles:
         self._files = files
         self._guard = guard
 
-    def scan(self) -> Iterable[FileStamp | NoteWarning]:
-        hidden = self._guard.hidden()
-        return (each for each in self._files.scan() if each.path not in hidden)
-
     def read(self, path: str) -> str:
         return self._shown(path, self._files.read(path) if self._guard.may_open(path) else None)
 

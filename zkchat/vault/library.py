@@ -26,7 +26,7 @@ from zkchat.model.note import (
     page_of,
     without_suffix,
 )
-from zkchat.ports import ExtractedTexts, LocatedModel, NoteFiles, NoteIndex, Workers
+from zkchat.ports import ExtractedTexts, ListedFiles, LocatedModel, NoteFiles, NoteIndex, Workers
 from zkchat.vault.dates.origins import all_dates
 from zkchat.vault.documents.document import Document, UnreadableDocument
 from zkchat.vault.documents.readers import is_indexed
@@ -85,7 +85,7 @@ class Library:
     @classmethod
     def over(
         cls,
-        files: NoteFiles,
+        files: ListedFiles,
         index: NoteIndex,
         vectors: VectorSearch | None = None,
         *,

@@ -82,9 +82,6 @@ class OverlaidFiles:
         self._files = files
         self._overlay = overlay
 
-    def scan(self) -> Iterable[FileStamp | NoteWarning]:
-        return self._files.scan()
-
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]
 

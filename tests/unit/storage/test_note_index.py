@@ -13,6 +13,7 @@ import pytest
 
 from zkchat.errors import StorageDamaged, StorageError
 from zkchat.model.dates import DayRange
+from zkchat.model.folder import KnownFolder
 from zkchat.model.index import CatalogRow, IndexBatch, IndexedNote, KnownNote, NoteFilter, Segment
 from zkchat.model.note import (
     Ambiguous,
@@ -97,7 +98,7 @@ def test_a_note_comes_back_as_it_was_stored(index: SqliteNoteIndex) -> None:
     )
     assert index.known("b.md") is None
     assert index.stamps() == {"a.md": (7, 8, True)}
-    assert index.attachments() == {"x.png"}
+    assert index.files_in("").attachments == {"x.png"}
     assert index.catalog() == [
         CatalogRow(path="a.md", title="Title", aliases=NOTE.aliases),
         CatalogRow(path="x.png"),
@@ -179,11 +180,56 @@ def test_resolutions_of_an_earlier_generation_are_refused(index: SqliteNoteIndex
     assert index.notes_to_resolve(9) == ["a.md"]
 
 
+def test_listings_of_an_earlier_generation_are_refused(index: SqliteNoteIndex) -> None:
+    generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
+    assert index.store_folders(generation, {"": KnownFolder(b"seen", 1)}, ())
+    assert index.folders() == (generation, {"": KnownFolder(b"seen", 1)})
+    index.apply(IndexBatch(added_files=["b.png"]))
+    assert not index.store_folders(generation, {"": KnownFolder(b"seen", 1)}, ())
+    assert index.folders() == (generation + 1, {"": KnownFolder(b"", 0)})
+
+
+def test_the_files_of_a_folder_are_those_of_no_other(index: SqliteNoteIndex) -> None:
+    paths = ["a.md", "b/a.md", "b/c/a.md", "b/c/z.md", "b/d.md", "b0.md", "b c/e.md", "z.md"]
+    index.apply(IndexBatch(notes=[stored(Note(path=path, title="x")) for path in paths], added_files=["b/p.png", "q"]))
+    assert [*index.files_in("").stamps] == ["a.md", "b0.md", "z.md"]
+    assert [*index.files_in("b/").stamps] == ["b/a.md", "b/d.md"]
+    assert [*index.files_in("b/c/").stamps] == ["b/c/a.md", "b/c/z.md"]
+    assert index.files_in("b/").attachments == {"b/p.png"}
+    assert index.files_in("").attachments == {"q"}
+
+
+def test_files_are_found_by_the_keys_of_their_names(index: SqliteNoteIndex) -> None:
+    note = Note(path="a/n.md", title="N")
+    index.apply(IndexBatch(notes=[stored(note)], added_files=["p.png"], names=[("n", "a/n.md"), ("p.png", "p.png")]))
+    assert index.files_with_keys({"n", "p.png", "x"}) == [
+        CatalogRow(path="a/n.md", title="N", is_source=False),
+        CatalogRow(path="p.png"),
+    ]
+    index.apply(IndexBatch(lost_names=[("n", "a/n.md")]))
+    assert index.files_with_keys({"n"}) == []
+
+
+def test_counts_follow_what_is_added_and_removed(index: SqliteNoteIndex) -> None:
+    canvas = Note(path="b.canvas", title="b")
+    index.apply(
+        IndexBatch(
+            notes=[stored(NOTE, sections=2), stored(canvas)], added_files=["p.png"], segment=segment("text", "more")
+        )
+    )
+    index.apply(IndexBatch(notes=[stored(NOTE, sections=1)], added_files=["p.png"], segment=segment("text")))
+    counts = index.counts()
+    assert (counts.notes, counts.attachments, counts.links, counts.sections) == (1, 2, len(NOTE.links), 1)
+    index.apply(IndexBatch(removed=["a.md", "b.canvas", "none.md"], removed_files=["p.png", "none.png"]))
+    counts = index.counts()
+    assert (counts.notes, counts.attachments, counts.links, counts.sections) == (0, 0, 0, 0)
+
+
 def test_a_touched_key_asks_for_the_links_that_look_for_it(index: SqliteNoteIndex) -> None:
     other = Note(path="o.md", title="O", links=(Link(text="[[z]]", target="z"),))
     generation = index.apply(IndexBatch(notes=[stored(NOTE), stored(other)]))
     index.store_resolutions(generation, ["a.md", "o.md"], [])
-    index.apply(IndexBatch(added_files=["b"], touched_keys=frozenset({"b"})))
+    index.apply(IndexBatch(added_files=["b"], names=[("b", "b")]))
     assert index.notes_to_resolve(9) == ["a.md"]
 
 
@@ -279,7 +325,7 @@ def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> Non
     with pytest.raises(StorageError):
         index.apply(IndexBatch(notes=[stored(NOTE)], added_files=["x.png"], segment=broken))
     assert counts_of(index) == (0, 0, 0)
-    assert index.attachments() == set()
+    assert index.files_in("").attachments == set()
     assert index.generation() == generation
 
 
@@ -336,7 +382,8 @@ def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteN
         ("UPDATE notes SET aliases = '[7]'", lambda index: index.catalog()),
         ("UPDATE sections SET text = x'00'", lambda index: index.sections([1])),
         ("UPDATE links SET target = x'00'", lambda index: index.links_from(["a.md"])),
-        ("INSERT INTO attachments VALUES (x'00')", lambda index: index.attachments()),
+        ("INSERT INTO attachments VALUES (x'00')", lambda index: index.catalog()),
+        ("UPDATE folders SET digest = 'old'", lambda index: index.folders()),
         ("UPDATE notes SET path = x'00'", lambda index: index.notes_to_resolve(9)),
         ("UPDATE notes SET first_section = x'00'", lambda index: index.section_ranges(NoteFilter())),
         ("UPDATE links SET anchor = x'00'", lambda index: index.links_to_resolve(["a.md"])),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import NoteNotFound, OutsideVault, StorageDamaged
+from zkchat.model.folder import KnownFolder
 from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -255,7 +256,7 @@ def _damage(path: Path) -> None:
 
 def test_an_index_that_cannot_be_mended_is_an_error(tmp_path: Path) -> None:
     class Hopeless(SqliteNoteIndex):
-        def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        def folders(self) -> tuple[int, dict[str, KnownFolder]]:
             raise StorageDamaged("index.db is damaged.")
 
     with closing(Hopeless(tmp_path / "index.db")) as index, pytest.raises(StorageDamaged):

@@ -1,6 +1,6 @@
 """Keeping the dates of notes in step with what is known besides the notes: formats of names, and git."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Final
 
@@ -29,16 +29,13 @@ class Dating:
         self._index = index
         self._sources = sources
 
-    def apply_formats(self, paths: Callable[[], Collection[str]]) -> tuple[Sequence[str], int | None]:
-        """The formats of names; if they are others than before, the names of all notes are read again.
-
-        With the generation of the index if it was written.
-        """
+    def apply_formats(self, paths: Callable[[], Iterable[str]]) -> Sequence[str]:
+        """The formats of names; if they are others than before, the names of all notes are read again."""
         formats = tuple(self._sources.name_formats())
         rule = _rule(formats)
-        if self._index.name_rule() == rule:
-            return formats, None
-        return formats, self._index.store_names(rule, {path: name_date(path, formats) for path in paths()})
+        if self._index.name_rule() != rule:
+            self._index.store_names(rule, {path: name_date(path, formats) for path in paths()})
+        return formats
 
     def commits_of(self, path: str, limit: int) -> list[Commit]:
         """The git commits of a file, the latest first."""
@@ -52,18 +49,19 @@ class Dating:
         _, trouble = self._index.commits_read()
         return status if status.reason or not trouble else replace(status, reason=trouble)
 
-    def read_history(self) -> int | None:
-        """Read the commits since the last time; the generation of the index if there were any."""
+    def read_history(self) -> None:
+        """Read the commits since the last time."""
         history = self._sources.history
         known, trouble = self._index.commits_read()
         head = history.head() if history else ""
         if head == known:
-            return None
+            return
         if history is None or not head:
-            return self._index.store_commits(CommittedFiles(head=""))
+            self._index.store_commits(CommittedFiles(head=""))
+            return
         found = history.read(head, "" if trouble else known)
         files = {path: each for path, each in found.files.items() if is_note(path) or is_drawing(path)}
-        return self._index.store_commits(replace(found, files=files))
+        self._index.store_commits(replace(found, files=files))
 
 
 def _rule(formats: Sequence[str]) -> int:

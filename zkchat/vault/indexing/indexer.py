@@ -10,12 +10,20 @@ from functools import partial
 from msgspec import Struct
 
 from zkchat.model.index import IndexBatch
-from zkchat.model.note import FileStamp, NoteWarning, is_note
-from zkchat.ports import ExtractedTexts, NoteFiles, NoteIndex, Workers
-from zkchat.vault.documents.readers import is_indexed
+from zkchat.model.note import NoteWarning
+from zkchat.ports import ExtractedTexts, ListedFiles, NoteIndex, Workers
 from zkchat.vault.indexing.dating import NO_DATES, DateSources, Dating
-from zkchat.vault.indexing.reader import Listed, PartRead, keys_of_known, parts_of, read_part, without_collector
-from zkchat.vault.links.resolver import CatalogEntry, LiveCatalog, keys_of_file
+from zkchat.vault.indexing.difference import VaultDifference
+from zkchat.vault.indexing.reader import (
+    Listed,
+    PartRead,
+    names_of_file,
+    names_of_known,
+    parts_of,
+    read_part,
+    without_collector,
+)
+from zkchat.vault.links.resolver import LiveCatalog
 from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.search.segments import merge_segments
 
@@ -45,61 +53,10 @@ class Refreshed(Struct, frozen=True, kw_only=True):
     """About what changed, and what now cannot be listed; what an earlier refresh found wrong is not repeated."""
 
 
-class _Difference(Struct, frozen=True, kw_only=True):
-    """What the files say that the index does not."""
-
-    notes: int
-    to_read: Sequence[Listed]
-    """Notes, and other files whose text is indexed."""
-    removed: Sequence[str]
-    added_files: Sequence[str]
-    removed_files: Sequence[str]
-    unlisted: Sequence[NoteWarning]
-
-
-class _KnownFiles:
-    """What the index says of the files. Loaded only when others changed it: most looks at a vault find nothing new."""
-
-    def __init__(self, index: NoteIndex, extracted: ExtractedTexts | None) -> None:
-        self._index = index
-        self._extracted = extracted
-        self._generation: int | None = None
-        self.notes: dict[str, FileStamp] = {}
-        self.settled: set[FileStamp | NoteWarning] = set()
-        """The stamps of those notes that need not be read again while they are listed in just this way."""
-        self.settled_others: set[FileStamp] = set()
-        """Those of them that are not of notes."""
-        self.attachments: set[str] = set()
-
-    def catch_up(self) -> None:
-        generation = self._index.generation()
-        if self._generation != generation:
-            self.notes = {path: FileStamp(path, *stamp) for path, stamp in self._index.stamps().items()}
-            self.settled = {
-                stamp for stamp in self.notes.values() if stamp.settled and is_indexed(stamp.path, self._extracted)
-            }
-            self.settled_others = {stamp for stamp in self.notes.values() if stamp.settled and not is_note(stamp.path)}
-            self.attachments = self._index.attachments()
-            self._generation = generation
-
-    def follow(self, generation: int, *, stamps: Sequence[FileStamp] = (), gone: Sequence[str] = ()) -> None:
-        """Change as the index just did with these notes, unless others changed it too."""
-        if self._generation != generation - 1:
-            return
-        self._generation = generation
-        for path in (*gone, *[stamp.path for stamp in stamps]):
-            if before := self.notes.pop(path, None):
-                self.settled.discard(before)
-                self.settled_others.discard(before)
-        self.notes |= {stamp.path: stamp for stamp in stamps}
-        self.settled |= {stamp for stamp in stamps if stamp.settled}
-        self.settled_others |= {stamp for stamp in stamps if stamp.settled and not is_note(stamp.path)}
-
-
 class Indexer:
     def __init__(
         self,
-        files: NoteFiles,
+        files: ListedFiles,
         index: NoteIndex,
         catalog: LiveCatalog,
         workers: Workers | None = None,
@@ -113,66 +70,34 @@ class Indexer:
         self._workers = workers
         self._templates = templates
         self._extracted = extracted
-        self._known = _KnownFiles(index, extracted)
         self.dating = Dating(index, dates)
         self._name_formats: Sequence[str] = ()
 
     def refresh(self, progress: Progress) -> Refreshed:
-        self._known.catch_up()
-        self._name_formats, generation = self.dating.apply_formats(self._known.notes.keys)
-        self._follow(generation)
-        difference = self._difference()
-        news = self._unlisted_news(difference.unlisted)
-        self._forget(difference)  # first, because it costs no reading
-        changed, warnings = self._read(difference.to_read, progress)
+        self._name_formats = self.dating.apply_formats(self._index.stamps)
+        generation, known = self._index.folders()
+        found = VaultDifference(self._index, self._extracted, known)
+        for listing in self._files.folders():
+            found.compare(listing)
+        found.add_gone_folders()
+        news = self._unlisted_news(found.warnings)
+        generation += self._forget(found)  # first, because it costs no reading
+        parts, warnings = self._read(found.to_read, progress)
+        settled = found.settled_folders(path for part in parts for path in part.unsettled)
+        if settled or found.gone:
+            self._index.store_folders(generation + len(parts), settled, found.gone)
         links = self._resolve_links()
-        self._follow(self.dating.read_history())
+        self.dating.read_history()
         if not self._index.is_complete():
             merge_segments(self._index)
             self._index.finish()
         return Refreshed(
-            notes=difference.notes,
-            changed=changed,
-            removed=len(difference.removed),
+            notes=found.notes,
+            changed=sum(part.changed for part in parts),
+            removed=len(found.removed),
             links=links,
             warnings=(*news, *without_templates(warnings, self._templates)),
         )
-
-    def _follow(self, generation: int | None) -> None:
-        """Nothing but dates has changed, which neither files nor links depend on."""
-        if generation is not None:
-            self._catalog.follow(generation, entries=(), gone=())
-            self._known.follow(generation)
-
-    def _difference(self) -> _Difference:
-        known = self._known
-        known.catch_up()
-        found = [*self._files.scan()]
-        news = [each for each in found if each not in known.settled]
-        stamps = [each for each in news if isinstance(each, FileStamp)]
-        read = [stamp for stamp in stamps if is_indexed(stamp.path, self._extracted)]
-        files = {stamp.path for stamp in stamps} - {stamp.path for stamp in read}
-        settled = len(found) - len(news)
-        seen = settled + sum(stamp.path in known.notes for stamp in read)
-        others = len(known.settled_others.intersection(found)) if known.settled_others else 0
-        return _Difference(
-            notes=settled - others + sum(is_note(stamp.path) for stamp in read),
-            to_read=[(stamp, stamp.path in known.notes) for stamp in read if not self._is_as_known(stamp)],
-            removed=[]
-            if seen == len(known.notes)
-            else sorted(known.notes.keys() - ({each.path for each in found if isinstance(each, FileStamp)} - files)),
-            added_files=sorted(files - known.attachments),
-            removed_files=sorted(known.attachments - files),
-            unlisted=[each for each in news if isinstance(each, NoteWarning)],
-        )
-
-    def _is_as_known(self, stamp: FileStamp) -> bool:
-        """Whether there is nothing new of a file whose text is extracted: it is the same, or still waited for."""
-        if not (self._extracted and self._extracted.covers(stamp.path)):
-            return False
-        known = self._known.notes.get(stamp.path)
-        is_same = known is not None and known[1:3] == stamp[1:3]
-        return is_same and ((known is not None and known.settled) or self._extracted.find(stamp) is None)
 
     def _unlisted_news(self, unlisted: Sequence[NoteWarning]) -> list[NoteWarning]:
         """What could be listed at the last refresh, whoever made that, and now cannot."""
@@ -181,41 +106,31 @@ class Indexer:
             self._index.store_unlisted(unlisted)
         return [warning for warning in unlisted if warning not in before]
 
-    def _forget(self, difference: _Difference) -> None:
-        """Drop what is gone, and take note of attachments, of which there is nothing to read."""
-        files = [*difference.added_files, *difference.removed_files]
-        if not (files or difference.removed):
-            return
-        touched = {key for path in files for key in keys_of_file(path)}
-        for path in difference.removed:
-            touched |= keys_of_known(path, self._index.known(path))
-        batch = IndexBatch(
-            removed=difference.removed,
-            added_files=difference.added_files,
-            removed_files=difference.removed_files,
-            touched_keys=frozenset(touched),
+    def _forget(self, found: VaultDifference) -> bool:
+        """Drop what is gone, and take note of attachments, of which there is nothing to read. Whether there is any."""
+        if not (found.removed or found.added_files or found.removed_files):
+            return False
+        lost = [pair for path in found.removed for pair in names_of_known(path, self._index.known(path))]
+        lost += [pair for path in found.removed_files for pair in names_of_file(path)]
+        self._index.apply(
+            IndexBatch(
+                removed=found.removed,
+                added_files=found.added_files,
+                removed_files=found.removed_files,
+                names=[pair for path in found.added_files for pair in names_of_file(path)],
+                lost_names=lost,
+            )
         )
-        self._catalog.catch_up()
-        generation = self._index.apply(batch)
-        self._catalog.follow(
-            generation,
-            entries=[CatalogEntry(path=path) for path in batch.added_files],
-            gone=[*batch.removed, *batch.removed_files],
-        )
-        if not files:
-            self._known.follow(generation, gone=batch.removed)
+        return True
 
-    def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[int, list[NoteWarning]]:
+    def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[list[PartRead], list[NoteWarning]]:
+        """What came of each part, and what is wrong with notes that was not so before."""
         if not listed:
-            return 0, []
+            return [], []
         before = {(warning.path, warning.kind) for warning in self._index.warnings()}
-        self._catalog.catch_up()
         parts = [*self._parts_read(listed, progress)]
-        for part in sorted(parts, key=lambda part: part.generation):
-            self._catalog.follow(part.generation, entries=part.entries, gone=part.gone)
-            self._known.follow(part.generation, stamps=part.stamps, gone=part.gone)
         warnings = [each for part in parts for each in part.warnings if (each.path, each.kind) not in before]
-        return sum(part.changed for part in parts), sorted(warnings, key=lambda warning: warning.path)
+        return parts, sorted(warnings, key=lambda warning: warning.path)
 
     def _parts_read(self, listed: Sequence[Listed], progress: Progress) -> Iterator[PartRead]:
         """Part after part, by other processes if there are many."""

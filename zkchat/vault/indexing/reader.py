@@ -27,7 +27,7 @@ from zkchat.vault.dates.headings import section_days
 from zkchat.vault.dates.names import name_date
 from zkchat.vault.dates.properties import stated_dates
 from zkchat.vault.documents.document import Document, UnreadableDocument, document_title
-from zkchat.vault.links.resolver import CatalogEntry, keys_of_file, keys_of_links
+from zkchat.vault.links.resolver import keys_of_file, keys_of_links
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
@@ -54,11 +54,8 @@ class PartRead(Struct, frozen=True, kw_only=True):
     """How many were to be read."""
     changed: int
     warnings: tuple[NoteWarning, ...]
-    generation: int
-    """Of the index, with this part in it."""
-    entries: tuple[CatalogEntry, ...]
-    stamps: tuple[FileStamp, ...]
-    gone: tuple[str, ...]
+    unsettled: tuple[str, ...]
+    """Files that have to be looked at again though their stamps stay the same, and those that are gone."""
 
 
 def parts_of(listed: Sequence[Listed]) -> list[list[Listed]]:
@@ -107,18 +104,14 @@ def read_part(
         for _ in listed:
             after_each()
     change = batch.finished()
+    index.apply(change)
     notes = [stored.note for stored in change.notes]
+    stamps = (*(stored.stamp for stored in change.notes), *change.restamped)
     return PartRead(
         notes=len(part),
         changed=len(notes),
         warnings=tuple(warning for note in notes for warning in note.warnings),
-        generation=index.apply(change),
-        entries=tuple(
-            CatalogEntry(stored.note.path, stored.note.title, stored.note.aliases, stored.is_source)
-            for stored in change.notes
-        ),
-        stamps=(*[stored.stamp for stored in change.notes], *change.restamped),
-        gone=tuple(change.removed),
+        unsettled=(*(stamp.path for stamp in stamps if not stamp.settled), *change.removed),
     )
 
 
@@ -161,7 +154,8 @@ class _Batch:
         self._notes: list[IndexedNote] = []
         self._restamped: list[FileStamp] = []
         self._vanished: list[str] = []
-        self._touched: set[str] = set()
+        self._names: list[tuple[str, str]] = []
+        self._lost_names: list[tuple[str, str]] = []
 
     def add(self, listed: Sequence[Listed]) -> None:
         """Step by step: what a processor does many times in a row it does faster than in turn with other things."""
@@ -174,8 +168,8 @@ class _Batch:
             keys, dates = keys_of_links(note.links), self._dates(each, note, privacy)
             stored = IndexedNote(each.stamp, each.digest, note, sections, keys, privacy, dates, section_days(sections))
             if each.before is None or _leads_elsewhere(each.before, stored):
-                self._touched |= keys_of_known(path, each.before)
-                self._touched |= keys_of_file(path, note.title, note.aliases)
+                self._lost_names += names_of_known(path, each.before)
+                self._names += names_of_file(path, note.title, note.aliases)
             self._notes.append(stored)
 
     def _read(self, stamp: FileStamp, before: KnownNote | None) -> _Changed | None:
@@ -186,7 +180,7 @@ class _Batch:
             text, intact = self._files.read_whole(stamp.path)
         except NoteNotFound:
             self._vanished.append(stamp.path)
-            self._touched |= keys_of_known(stamp.path, before)
+            self._lost_names += names_of_known(stamp.path, before)
             return None
         except VaultError as error:
             trouble = error.message
@@ -228,7 +222,8 @@ class _Batch:
             notes=self._notes,
             restamped=self._restamped,
             removed=self._vanished,
-            touched_keys=frozenset(self._touched),
+            names=self._names,
+            lost_names=self._lost_names,
             segment=builder.build() if builder.slots else None,
         )
 
@@ -353,5 +348,10 @@ def _leads_elsewhere(before: KnownNote, stored: IndexedNote) -> bool:
     )  # fmt: skip
 
 
-def keys_of_known(path: str, known: KnownNote | None) -> frozenset[str]:
-    return keys_of_file(path, known.title, known.aliases) if known else frozenset()
+def names_of_known(path: str, known: KnownNote | None) -> list[tuple[str, str]]:
+    return names_of_file(path, known.title, known.aliases) if known else []
+
+
+def names_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """The keys by which links may look for a file, each with its path."""
+    return [(key, path) for key in keys_of_file(path, title, aliases)]

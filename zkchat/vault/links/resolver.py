@@ -32,7 +32,8 @@ from zkchat.vault.links.names import SimilarNames
 from zkchat.vault.notes.wikilink import name_key
 
 if TYPE_CHECKING:
-    from zkchat.ports import NoteCatalog
+    from zkchat.model.index import CatalogRow
+    from zkchat.ports import LinkTargets
 
 _DOCUMENTS = (*(suffix[1:] for suffix in NOTE_SUFFIXES), "canvas", "base", "pdf")
 KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *IMAGES, *RECORDINGS))
@@ -46,6 +47,8 @@ _MAX_SAME_HEADINGS = 100
 _MAX_CACHED_MISSING = 4096
 _MAX_CACHED_ANCHORS = 64
 """Notes whose headings are remembered while links to them are resolved."""
+_MAX_LOADED_FILES = 100_000
+"""Files that are remembered while links are resolved."""
 _MAX_HEADING_DEPTH = 20
 """Headings that a link may name one below the other; there are six levels."""
 _NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
@@ -140,6 +143,9 @@ class Catalog:
         self._saved: set[str] = set()
         for entry in entries:
             self.replace(entry)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def copy(self) -> "Catalog":
         """A catalog of the same files, to be changed by itself."""
@@ -272,8 +278,8 @@ def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *,
     found = _find(catalog, before.strip(), source) if caret else None
     if found:
         return _answer(catalog, *found, f"^{block.strip()}")
-    name = link.target.rstrip("/").rpartition("/")[2]
-    return Missing(target=link.target, suggestions=catalog.similar_to(name, suggestions) if suggestions else ())
+    similar = catalog.similar_to(_name_of(link.target), suggestions) if suggestions else ()
+    return Missing(target=link.target, suggestions=similar)
 
 
 class FoundTarget(NamedTuple):
@@ -426,13 +432,19 @@ class LinkResolver(Protocol):
 
 
 class LiveCatalog:
-    """Resolves links against the current content of the index. Thread-safe."""
+    """Resolves links against the current content of the index. Thread-safe.
 
-    def __init__(self, index: "NoteCatalog") -> None:
+    Of a large vault only those files are loaded for which a link that is to be resolved may look.
+    """
+
+    def __init__(self, index: "LinkTargets") -> None:
         self._index = index
         self._lock = RLock()
-        self._catalog = Catalog((), self._anchors)
         self._generation = -1
+        self._catalog = Catalog((), self._anchors)
+        self._loaded: set[str] = set()
+        """The keys whose files are in the catalog."""
+        self._similar: SimilarNames | None = None
         self._anchors_of: dict[str, Anchors] = {}
         self._missing: dict[tuple[str, bool, str | None, int], Missing] = {}
         """Links that lead nowhere, as long as no name changes: what they could have meant is dear to find out."""
@@ -443,39 +455,45 @@ class LiveCatalog:
             self.catch_up()
             if known := self._missing.get(key):
                 return known
-            found = resolve(self._catalog, link, source, suggestions=suggestions)
-            if isinstance(found, Missing) and len(self._missing) < _MAX_CACHED_MISSING:
-                self._missing[key] = found
+            self._load([link])
+            found = resolve(self._catalog, link, source, suggestions=0)
+            if isinstance(found, Missing):
+                found = self._with_suggestions(found, suggestions)
+                if len(self._missing) < _MAX_CACHED_MISSING:
+                    self._missing[key] = found
             return found
 
-    def resolve_all(self, links: Iterable[LinkToResolve]) -> list[tuple[int, Resolution]]:
+    def resolve_all(self, links: Sequence[LinkToResolve]) -> list[tuple[int, Resolution]]:
         """The resolution of each link by its number, without suggestions."""
         with self._lock:
+            self._load(links)
             return [(link.id, resolve(self._catalog, link, link.source, suggestions=0)) for link in links]
 
-    def follow(self, generation: int, *, entries: Iterable[CatalogEntry], gone: Iterable[str]) -> None:
-        """Apply a change of the index, unless others changed it too: then `catch_up` reloads it."""
-        with self._lock:
-            if self._generation != generation - 1:
-                return
-            for path in gone:
-                self._catalog.remove(path)
-            for entry in entries:
-                self._catalog.replace(entry)
-            self._generation = generation
-            self._forget()
-
     def catch_up(self) -> int:
-        """Reload if the index has a newer generation, and return that generation."""
+        """Forget what was loaded if the index has a newer generation, and return that generation."""
         with self._lock:
             generation = self._index.generation()
             if self._generation != generation:
-                rows = self._index.catalog()
-                entries = (CatalogEntry(row.path, row.title, row.aliases, row.is_source) for row in rows)
-                self._catalog = Catalog(entries, self._anchors)
                 self._generation = generation
                 self._forget()
             return generation
+
+    def _load(self, links: Iterable[Link | LinkToResolve]) -> None:
+        """Load the files for which these links may look."""
+        if len(self._catalog) > _MAX_LOADED_FILES:
+            self._unload()
+        keys = keys_of_links(links) - self._loaded
+        if keys:
+            for row in self._index.files_with_keys(keys):
+                self._catalog.replace(_entry(row))
+            self._loaded |= keys
+
+    def _with_suggestions(self, missing: Missing, count: int) -> Missing:
+        if not (count and missing.target):
+            return missing
+        if self._similar is None:
+            self._similar = SimilarNames(name for row in self._index.catalog() for name in _names(_entry(row)))
+        return Missing(target=missing.target, suggestions=self._similar.closest(_name_of(missing.target), count))
 
     def _anchors(self, path: str) -> Anchors:
         if path not in self._anchors_of:
@@ -486,9 +504,23 @@ class LiveCatalog:
         return self._anchors_of[path]
 
     def _forget(self) -> None:
-        """Drop what was cached for an older generation."""
-        self._missing.clear()
+        """Drop what was loaded of an older generation."""
+        self._unload()
+        self._similar = None
         self._anchors_of.clear()
+        self._missing.clear()
+
+    def _unload(self) -> None:
+        self._catalog = Catalog((), self._anchors)
+        self._loaded.clear()
+
+
+def _entry(row: "CatalogRow") -> CatalogEntry:
+    return CatalogEntry(row.path, row.title, row.aliases, row.is_source)
+
+
+def _name_of(target: str) -> str:
+    return target.rstrip("/").rpartition("/")[2]
 
 
 def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:
@@ -496,7 +528,7 @@ def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> f
     return frozenset((*_keys(name_key(path)), *[name_key(name) for name in (title, *aliases) if name]))
 
 
-def keys_of_links(links: Iterable[Link]) -> frozenset[str]:
+def keys_of_links(links: Iterable[Link | LinkToResolve]) -> frozenset[str]:
     """The keys under which the targets of links are looked up."""
     keys: set[str] = set()
     for target in {link.target for link in links if link.target and not link.external}:

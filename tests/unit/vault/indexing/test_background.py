@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import VaultError
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.model.folder import FolderListing
+from zkchat.model.note import NoteWarning
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.background import BackgroundRefresh
 from zkchat.vault.indexing.indexer import Progress, Refreshed
@@ -33,11 +34,11 @@ class SlowFiles(MemoryFiles):
         self.looks = self.at_once = self.most_at_once = 0
         self.trouble: VaultError | None = None
 
-    def scan(self) -> Iterator[FileStamp | NoteWarning]:
+    def folders(self) -> Iterator[FolderListing]:
         self.looks += 1
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        found = [*super().scan()]
+        found = [*super().folders()]
         self._wait()
         self.at_once -= 1
         if self.trouble:

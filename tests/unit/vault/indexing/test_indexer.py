@@ -8,7 +8,8 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import NoteUnreadable
-from zkchat.model.index import IndexBatch
+from zkchat.model.folder import IndexedFiles
+from zkchat.model.index import CatalogRow, IndexBatch
 from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved, Section
 from zkchat.ports import Done, NoteIndex, Task
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -100,29 +101,68 @@ def test_a_note_of_which_the_clock_has_moved_on_is_trusted(index: NoteIndex) -> 
     assert vault.files.reads == []
 
 
-class LoadedOnce(SqliteNoteIndex):
-    """Counts how often all the stamps are loaded, which takes as long as to list the vault."""
+class CountingIndex(SqliteNoteIndex):
+    """Remembers which folders were loaded, and refuses to load what grows with the vault."""
 
-    loads = 0
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.folders_loaded: list[str] = []
+
+    def files_in(self, prefix: str) -> IndexedFiles:
+        self.folders_loaded.append(prefix)
+        return super().files_in(prefix)
 
     def stamps(self) -> dict[str, tuple[int, int, bool]]:
-        self.loads += 1
-        return super().stamps()
+        raise AssertionError("all stamps are loaded")
+
+    def catalog(self) -> list[CatalogRow]:
+        raise AssertionError("all names are loaded")
 
 
-def test_who_changed_the_index_itself_need_not_load_it_again(tmp_path: Path) -> None:
-    with closing(LoadedOnce(tmp_path / "index.db")) as ours, closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs:
-        vault = Vault(ours, a="[[b]]", b="x", c="x")
+def test_only_the_folders_in_which_something_changed_are_loaded(tmp_path: Path) -> None:
+    with (
+        closing(CountingIndex(tmp_path / "index.db")) as ours,
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs,
+    ):
+        vault = Vault(ours, **{"a": "[[b]]", "one/b": "x", "two/c": "x"})
         vault.refresh()
+        ours.folders_loaded.clear()
+        assert (vault.refresh(), ours.folders_loaded) == (Refreshed(notes=3), [])
         vault.files.write("a.md", "[[c]]")
-        vault.files.remove("b.md")
+        vault.files.remove("one/b.md")
         assert vault.refresh() == Refreshed(notes=2, changed=1, removed=1, links=1)
-        vault.files.write("b.md", "y")
+        assert ours.folders_loaded == ["", "one/"]
+        assert [*ours.folders()[1]] == ["", "two/"]
+        theirs.apply(IndexBatch(removed=["two/c.md"]))
+        ours.folders_loaded.clear()
         assert vault.refresh().changed == 1
-        assert (vault.refresh(), ours.loads) == (Refreshed(notes=3), 1)
-        theirs.apply(IndexBatch(removed=["c.md"]))
+        assert ours.folders_loaded == ["two/"]
+
+
+def test_a_folder_with_a_file_that_cannot_be_read_is_looked_at_again(index: NoteIndex) -> None:
+    vault = Vault(index, a="one", b="two")
+    vault.files.fail("b.md", NoteUnreadable("locked"))
+    vault.refresh()
+    vault.files.fail("b.md", None)
+    assert vault.refresh().changed == 1
+    assert (vault.refresh(), vault.files.reads) == (Refreshed(notes=2), [])
+
+
+def test_what_another_process_read_meanwhile_is_not_taken_for_what_was_listed(tmp_path: Path) -> None:
+    """A file that was changed while it was indexed, and then got back its old content and time."""
+    with (
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as ours,
+        closing(SqliteNoteIndex(tmp_path / "index.db")) as theirs,
+    ):
+        vault = Vault(ours, a="# old", b="x")
+        vault.refresh()
+        other = Vault(theirs, a="# new", b="x")
+        other.files.now = 99
+        other.files.write("a.md", "# new")
+        other.refresh()
         assert vault.refresh().changed == 1
-        assert ours.loads == 2
+        assert (known := ours.known("a.md"))
+        assert known.title == "old"
 
 
 def test_removed_notes_are_gone(index: NoteIndex) -> None:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import VaultError
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.model.folder import FolderListing
+from zkchat.model.note import NoteWarning
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.background import PREFETCH_VALID_SECONDS, BackgroundRefresh
 from zkchat.vault.indexing.indexer import Progress, Refreshed
@@ -218,9 +219,9 @@ def test_a_note_saved_a_second_before_a_message_is_sent_is_known_to_its_turn(
 class CountedFiles(MemoryFiles):
     refreshes = 0
 
-    def scan(self) -> Iterator[FileStamp | NoteWarning]:
+    def folders(self) -> Iterator[FolderListing]:
         self.refreshes += 1
-        yield from super().scan()
+        yield from super().folders()
 
 
 def test_a_note_saved_while_the_user_types_is_found_without_another_refresh(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.model.index import SegmentHead, TermPostings
-from zkchat.model.note import FileStamp
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.reader import read_part
 from zkchat.vault.library import Library
@@ -90,8 +89,7 @@ def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path:
             return super().load_segments(wanted)
 
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(8)})
-    for stamp in files.scan():
-        assert isinstance(stamp, FileStamp)
+    for stamp in next(files.folders()).stamps():
         read_part(files, index, None, [(stamp, False)])
     with closing(Overtaken(tmp_path / "index.db")) as other:
         segments.merge_segments(other)
