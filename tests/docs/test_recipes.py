@@ -1,11 +1,11 @@
-"""CONTRIBUTING.md says how to add things. Here each recipe is followed as it is written, in a copy of the tree."""
+"""CONTRIBUTING.md says how to add things. Here the recipes are followed as they are written, in a copy of the tree."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.support.recipes import ROOT, Recipe, copy_of_the_tree, recipes, run
+from tests.support.recipes import ROOT, copy_of_the_tree, recipes, run
 
 pytestmark = pytest.mark.outside
 
@@ -20,18 +20,24 @@ def test_there_is_a_recipe_for_everything_that_is_added_often() -> None:
     assert all(recipe.edits and recipe.commands for recipe in RECIPES)
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
-def test_a_recipe_followed_as_written_passes_the_tests_that_it_names(recipe: Recipe, tmp_path: Path) -> None:
-    recipe.follow(copy_of_the_tree(tmp_path / "copy"))
-
-
-def test_all_recipes_together_pass_format_lint_types_and_contracts(tmp_path: Path) -> None:
-    copy = copy_of_the_tree(tmp_path / "copy")
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree in which all recipes were followed, each as it is written."""
+    copy = copy_of_the_tree(tmp_path_factory.mktemp("recipes") / "copy")
     for recipe in RECIPES:
-        recipe.write(copy)
+        recipe.follow(copy)
+    return copy
+
+
+def test_the_recipes_pass_the_tests_that_they_name(followed: Path) -> None:
+    named = dict.fromkeys(path for recipe in RECIPES for path in recipe.named_tests)
+    run(followed, "python", "-m", "pytest", "-n0", "-p", "no:cacheprovider", "--examples", "10", *named)
+
+
+def test_the_recipes_pass_format_lint_types_and_contracts(followed: Path) -> None:
     if (ROOT / ".mypy_cache").exists():  # then only what the recipes change is checked
-        shutil.copytree(ROOT / ".mypy_cache", copy / ".mypy_cache")
-    run(copy, "ruff", "format", "--no-cache", ".")
-    run(copy, "ruff", "check", "--no-cache", ".")
-    run(copy, "mypy")
-    run(copy, "lint-imports", "--no-cache")
+        shutil.copytree(ROOT / ".mypy_cache", followed / ".mypy_cache")
+    run(followed, "ruff", "format", "--no-cache", ".")
+    run(followed, "ruff", "check", "--no-cache", ".")
+    run(followed, "mypy")
+    run(followed, "lint-imports", "--no-cache")

@@ -55,15 +55,18 @@ class Recipe:
     edits: tuple[Edit, ...]
     commands: tuple[tuple[str, ...], ...]
 
-    def follow(self, folder: Path) -> None:
-        """Do all that it says."""
-        for edit in self.edits:
-            edit.apply(folder)
-        for command in self.commands:
-            run(folder, *command)
+    @property
+    def named_tests(self) -> tuple[str, ...]:
+        """What `make test ARGS=…` is to run."""
+        return tuple(
+            path
+            for command in self.commands
+            if command[:2] == ("make", "test")
+            for path in command[2].removeprefix("ARGS=").split()
+        )
 
-    def write(self, folder: Path) -> None:
-        """Do all of it but its tests."""
+    def follow(self, folder: Path) -> None:
+        """Do all that it says, but for its tests."""
         for edit in self.edits:
             edit.apply(folder)
         for command in self.commands:
@@ -103,20 +106,7 @@ def copy_of_the_tree(folder: Path) -> Path:
 
 
 def run(folder: Path, *command: str) -> None:
-    """Run a command of the page in the copy. `make test ARGS=…` is pytest, with the packages of this environment."""
-    match command:
-        case ("make", "test", arguments):
-            command = (
-                "python",
-                "-m",
-                "pytest",
-                "-n0",
-                "-p",
-                "no:cacheprovider",
-                *arguments.removeprefix("ARGS=").split(),
-            )
-        case _:
-            pass
+    """Run a command in the copy, with the packages of this environment."""
     program, *arguments_of_it = command
     tool = sys.executable if program == "python" else str(Path(sys.executable).parent / program)
     done = subprocess.run(

@@ -285,7 +285,7 @@ def test_a_fact_is_remembered_unless_the_conversation_is_private(harness: Conver
 
 def test_names_are_completed(harness: ConversationHarness) -> None:
     assert completions(harness.context, "/add r") == ["rule Brevity", "rule Dates", "rule Units"]
-    assert completions(harness.context, "/why tool read") == ["tool read_document", "tool read_attachment"]
+    assert completions(harness.context, "/why tool read_a") == ["tool read_attachment"]
     assert completions(harness.context, "/agent s") == ["small"]
     assert "research" in completions(harness.context, "/agent @")
     harness.typed("/add [[Bees]]")
