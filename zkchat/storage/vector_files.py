@@ -16,8 +16,16 @@ from typing import BinaryIO, Final
 
 from zkchat.errors import StorageError
 from zkchat.files import LockBusy, RefusedFile, locked, make_private, open_regular, read_bounded, write_atomically
-from zkchat.model.embeddings import NOTHING_KNOWN, AddedVectors, StoredVectors, VectorBlock, VectorPosition
+from zkchat.model.embeddings import (
+    NOTHING_KNOWN,
+    AddedVectors,
+    SectionRows,
+    StoredVectors,
+    VectorBlock,
+    VectorPosition,
+)
 from zkchat.storage.database import storage_errors
+from zkchat.storage.row_files import read_rows, write_rows
 from zkchat.storage.vector_blocks import (
     MAX_NAME_BYTES,
     FileFormat,
@@ -126,11 +134,23 @@ class VectorFiles:
         except OSError:
             return False
 
+    def section_rows(self, method: str) -> SectionRows | None:
+        """Which vectors sections had when somebody last kept it."""
+        return read_rows(_rows_of(self._path(method)))
+
+    def keep_section_rows(self, method: str, rows: SectionRows | None) -> None:
+        path = _rows_of(self._path(method))
+        if rows is None:
+            with storage_errors(path):
+                path.unlink(missing_ok=True)
+        else:
+            write_rows(path, rows)
+
     def remove(self, method: str) -> None:
         path = self._path(method)
         with self._writing(path):
-            path.unlink(missing_ok=True)
-            _claim_of(path).unlink(missing_ok=True)
+            for each in (path, _claim_of(path), _rows_of(path)):
+                each.unlink(missing_ok=True)
 
     @contextmanager
     def claim(self, method: str) -> Iterator[bool]:
@@ -156,6 +176,10 @@ class VectorFiles:
 
 def _claim_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-claim")
+
+
+def _rows_of(path: Path) -> Path:
+    return path.with_suffix(".rows")
 
 
 def _read(file: BinaryIO, method: str, known: VectorPosition) -> StoredVectors | None:

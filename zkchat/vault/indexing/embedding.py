@@ -1,19 +1,16 @@
 """Embedding: passages without a vector get one, batch by batch, so that a stop at any moment loses one batch."""
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from zkchat.errors import ProviderError, TextRefused
-from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, VectorPosition, embedded_text
+from zkchat.model.embeddings import SectionRows, VectorPosition, embedded_text
 from zkchat.model.index import StoredSection
 from zkchat.ports import Embedder, VectorIndex
 
 if TYPE_CHECKING:
-    from zkchat.vault.search.method_vectors import Digests
-    from zkchat.vault.search.ranking import Numbers
     from zkchat.vault.search.similarity import Vectors
 
 KeepOn = Callable[[int], bool]
@@ -36,54 +33,6 @@ class Embedded(Struct, frozen=True):
     """Whether every passage that may be sent has a vector now."""
 
 
-class Passages(Struct, frozen=True, eq=False, dict=True):
-    """The sections of the vault at one moment, and what they hold."""
-
-    numbers: "Numbers"
-    digests: "Digests"
-
-    @classmethod
-    def of(cls, index: VectorIndex) -> "Passages":
-        from zkchat.vault.search.method_vectors import SectionDigests
-
-        found = SectionDigests(index)
-        found.catch_up()
-        return cls(found.numbers, found.digests)
-
-    @cached_property
-    def distinct(self) -> set[bytes]:
-        """The digests, each once."""
-        packed = self.digests.tobytes()
-        return {packed[start : start + DIGEST_BYTES] for start in range(0, len(packed), DIGEST_BYTES)}
-
-    def without(self, stored: "StoredDigests") -> list[tuple[int, bytes]]:
-        """Number and digest of each section that has no vector, in order."""
-        import numpy as np
-
-        from zkchat.vault.search.method_vectors import find_digests
-
-        missing = np.flatnonzero(find_digests(stored.digests, self.digests) < 0)
-        rows = zip(self.numbers[missing].tolist(), self.digests[missing], strict=True)
-        return [(number, row.tobytes()) for number, row in rows]
-
-
-class StoredDigests(Struct, frozen=True, eq=False):
-    """Which passages have a vector of a method, in the order in which they got it."""
-
-    digests: "Digests"
-    position: VectorPosition
-    blocks: int
-
-    @classmethod
-    def of(cls, index: VectorIndex, method: str) -> "StoredDigests":
-        from zkchat.vault.search.method_vectors import digests_of
-
-        stored = index.read(method)
-        if stored is None:
-            return cls(digests_of(b""), NOTHING_KNOWN, 0)
-        return cls(digests_of(b"".join([each.digests for each in stored.blocks])), stored.position, len(stored.blocks))
-
-
 def at_once(ask: Callable[[], "Vectors"]) -> "Vectors":
     return ask()
 
@@ -95,17 +44,54 @@ def embed_passages(
     done = 0
     left_out: set[bytes] = set()
     for _ in range(_MAX_PASSES):
-        stored = StoredDigests.of(index, embedder.name)
-        missing = [each for each in Passages.of(index).without(stored) if each[1] not in left_out]
+        kept = _fitting_rows(index, embedder.name)
+        if kept and _are_all(index, kept):
+            return Embedded(done, is_complete=True)
+        missing, position = _missing(index, embedder.name, kept)
+        missing = [each for each in missing if each[1] not in left_out]
         if not missing:
             return Embedded(done, is_complete=True)
-        run = _Run(index, embedder, allowed, call, stored.position)
+        run = _Run(index, embedder, allowed, call, position)
         for start in range(0, len(missing), embedder.batch_size):
             if not keep_on(done):
                 return Embedded(done, is_complete=False)
             done += run.embed(missing[start : start + embedder.batch_size])
         left_out |= run.left_out
     return Embedded(done, is_complete=False)
+
+
+def _fitting_rows(index: VectorIndex, method: str) -> SectionRows | None:
+    """What was kept of the vectors that are stored now."""
+    kept = index.section_rows(method)
+    since = index.read(method, kept.position) if kept else None
+    return kept if since and not since.is_new else None
+
+
+def _are_all(index: VectorIndex, kept: SectionRows) -> bool:
+    """Whether there are no sections but those whose vectors are known. Most processes find that: it needs no NumPy."""
+    added = index.passages(kept.last)
+    return added.epoch == kept.epoch and not added.notes
+
+
+def _missing(
+    index: VectorIndex, method: str, kept: SectionRows | None
+) -> tuple[list[tuple[int, bytes]], VectorPosition]:
+    """Number and digest of each section that has no vector, in order. Where none is missing, that is kept."""
+    import numpy as np
+
+    from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, find_digests, join_rows
+
+    stored, sections = StoredDigests.of(index, method), SectionDigests(index)
+    sections.catch_up(kept.last if kept else 0)
+    if kept and (kept.epoch != sections.epoch or kept.vectors != stored.count_before(kept.position.end)):
+        kept = None
+        sections.catch_up()
+    rows = find_digests(stored.digests, sections.digests)
+    if joined := join_rows(kept, sections, rows, stored):
+        index.keep_section_rows(method, joined)
+    missing = np.flatnonzero(rows < 0)
+    found = zip(sections.numbers[missing].tolist(), sections.digests[missing], strict=True)
+    return [(number, row.tobytes()) for number, row in found], stored.position
 
 
 class _Run:

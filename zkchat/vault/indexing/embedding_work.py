@@ -3,10 +3,10 @@ ones is tidied up."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zkchat.errors import ProviderError
-from zkchat.model.embeddings import DIGEST_BYTES, EmbeddingProgress
+from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.model.index import NoteFilter
 from zkchat.model.prompt import ModelInfo
 from zkchat.ports import Embedder, NoteFiles, NoteIndex
@@ -14,16 +14,11 @@ from zkchat.vault.indexing.embedding import (
     Call,
     Embedded,
     KeepOn,
-    Passages,
-    StoredDigests,
     at_once,
     embed_passages,
 )
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.vectors import VectorSearch
-
-if TYPE_CHECKING:
-    from zkchat.vault.search.method_vectors import Digests
 
 _MIN_GARBAGE: Final = 2_048
 """Vectors of passages that are gone stay, in case these come back: so many, or half as many as there are passages."""
@@ -81,10 +76,12 @@ class EmbeddingWork:
 
     def verify(self) -> None:
         """Forget vectors whose bytes have changed on disk."""
+        from zkchat.vault.search.section_rows import StoredDigests, each_digest
+
         for method in {self._search.base.name, self._search.wanted.name, self._search.active().name}:
             if not self._vectors.is_intact(method):
                 stored = StoredDigests.of(self._vectors, method)
-                self._vectors.retain(method, _each(stored.digests))
+                self._vectors.retain(method, each_digest(stored.digests))
 
     def progress(self) -> EmbeddingProgress:
         """How far it has come, whichever process does it."""
@@ -99,9 +96,10 @@ class EmbeddingWork:
         """How many distinct passages that may be sent have a vector, and how many there are."""
         import numpy as np
 
-        from zkchat.vault.search.method_vectors import find_digests
+        from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, find_digests
 
-        wanted, passages = self._search.wanted, Passages.of(self._vectors)
+        wanted, passages = self._search.wanted, SectionDigests(self._vectors)
+        passages.catch_up()
         may_go = np.ones(len(passages.numbers), dtype=np.bool_)
         if not wanted.is_on_this_machine and (hidden := self._guard.hidden()):
             for first, count in self._index.section_ranges(NoteFilter(within=hidden)):
@@ -126,13 +124,16 @@ class EmbeddingWork:
 
     def _tidy(self, method: str) -> None:
         """Forget most passages that are gone, once there are many, and join blocks, once there are many small ones."""
-        stored, live = StoredDigests.of(self._vectors, method), Passages.of(self._vectors).distinct
-        kept = _each(stored.digests)
+        from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, each_digest
+
+        stored, sections = StoredDigests.of(self._vectors, method), SectionDigests(self._vectors)
+        sections.catch_up()
+        live, kept = sections.distinct, each_digest(stored.digests)
         gone = [digest for digest in kept if digest not in live]
         most = max(_MIN_GARBAGE, len(live) // 2)
         if len(gone) > most:
             self._vectors.retain(method, {*kept} - {*gone[: len(gone) - most // 2]})
-        elif stored.blocks > max(_MAX_SMALL_BLOCKS, len(kept) // 16):
+        elif len(stored.blocks) > max(_MAX_SMALL_BLOCKS, len(kept) // 16):
             self._vectors.retain(method, kept)
 
     def _forget_former_methods(self) -> None:
@@ -154,8 +155,3 @@ class _Place:
 
 def _all(paths: Sequence[str]) -> Collection[str]:
     return paths
-
-
-def _each(digests: "Digests") -> list[bytes]:
-    packed = digests.tobytes()
-    return [packed[start : start + DIGEST_BYTES] for start in range(0, len(packed), DIGEST_BYTES)]

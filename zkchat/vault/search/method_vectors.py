@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorPosition
 from zkchat.ports import VectorIndex
 from zkchat.vault.search.ranking import Numbers
+from zkchat.vault.search.section_rows import NONE, Digests, KeptRows, SectionDigests, digests_of, find_digests
 from zkchat.vault.search.similarity import (
     Mask,
     Places,
@@ -25,75 +26,12 @@ from zkchat.vault.search.similarity import (
     unpacked,
     unusual_cosine,
 )
-
-Digests = NDArray[np.uint64]
-"""A row of two numbers for each."""
+from zkchat.vault.search.vocabulary import distinct
 
 _SAMPLE_VECTORS = 1_024
 """Vectors that tell what all have in common."""
 _MAX_CANDIDATES = 128
 """Sections whose vectors are read because they may be near, and as many because their text answers best."""
-_NONE = -1
-
-
-def digests_of(packed: bytes) -> Digests:
-    return np.frombuffer(packed, dtype=np.uint64).reshape(-1, 2)
-
-
-def find_digests(known: Digests, wanted: Digests) -> NDArray[np.intp]:
-    """For each that is wanted its place among those that are known, the first of several; -1 where it is not there.
-
-    The fewer of both are sorted. Half of a digest decides: of two that have it in common one counts as missing.
-    """
-    keys, asked = known[:, 0], wanted[:, 0]
-    places = np.full(len(wanted), _NONE, dtype=np.intp)
-    if not (len(keys) and len(asked)):
-        return places
-    if len(asked) < len(keys):
-        sought, inverse = np.unique(asked, return_inverse=True)
-        at = np.minimum(np.searchsorted(sought, keys), len(sought) - 1)
-        hits = np.flatnonzero(sought[at] == keys)[::-1]
-        first = np.full(len(sought), _NONE, dtype=np.intp)
-        first[at[hits]] = hits
-        places = first[inverse]
-    else:
-        order = np.argsort(keys, kind="stable")
-        places = order[np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)]
-    return np.where((known[places] == wanted).all(axis=1), places, _NONE)
-
-
-class SectionDigests:
-    """The digests of all sections, by number; only what was added since is read, for sections never change."""
-
-    def __init__(self, index: VectorIndex) -> None:
-        self._index = index
-        self.epoch: int | None = None
-        self.numbers: Numbers = np.zeros(0, dtype=np.int64)
-        self.digests: Digests = digests_of(b"")
-
-    def catch_up(self) -> None:
-        """Those of sections that are gone meanwhile stay; nobody asks for them."""
-        last = int(self.numbers[-1]) if len(self.numbers) else 0
-        added = self._index.passages(last)
-        if added.epoch != self.epoch:
-            self.epoch, self.numbers, self.digests = added.epoch, np.zeros(0, dtype=np.int64), digests_of(b"")
-            added = self._index.passages() if last else added
-        if added.notes:
-            digests = digests_of(b"".join([packed for _, packed in added.notes]))
-            counts = np.array([len(packed) // DIGEST_BYTES for _, packed in added.notes])
-            firsts = np.array([first for first, _ in added.notes], dtype=np.int64)
-            ends = np.cumsum(counts)
-            numbers = np.arange(len(digests)) + np.repeat(firsts - (ends - counts), counts)
-            self.numbers = np.concatenate([self.numbers, numbers])
-            self.digests = np.concatenate([self.digests, digests])
-
-    def of(self, sections: Numbers) -> Digests:
-        """The digests of these sections; of one that is not known, one that nothing has."""
-        at = np.minimum(np.searchsorted(self.numbers, sections), max(len(self.numbers) - 1, 0))
-        found = np.zeros((len(sections), 2), dtype=np.uint64)
-        is_known = self.numbers[at] == sections if len(self.numbers) else np.zeros(len(sections), dtype=np.bool_)
-        found[is_known] = self.digests[at[is_known]]
-        return found
 
 
 class _Stored(Struct, frozen=True, eq=False, kw_only=True):
@@ -120,13 +58,14 @@ class MethodVectors:
         self._aligned: tuple[Numbers, AlignedVectors] | None = None
         self._rows: _Rows | None = None
         self._learned: _Learned | None = None
+        self._kept: KeptRows | None = None
+        self._has_looked = False
+        """For rows that another process kept."""
 
     def aligned(self, known: SectionDigests, sections: Numbers) -> "AlignedVectors":
         """In the order of `sections`, an array that the caller keeps for as long as nothing changes."""
         has_new = self._catch_up()
         if has_new or self._aligned is None or self._aligned[0] is not sections:
-            if self._aligned is None or self._aligned[0] is not sections:
-                known.catch_up()
             self._aligned = sections, self._align(known, sections)
         return self._aligned[1]
 
@@ -136,8 +75,8 @@ class MethodVectors:
             self._catch_up()
             if self._stored is None or not len(self._stored.places):
                 return np.zeros(0, dtype=np.float32)
-            known.catch_up()
-            rows = find_digests(self._stored.digests, known.digests)
+            kept = self._kept_rows(self._stored, known)
+            rows = kept.rows if kept else find_digests(self._stored.digests, known.digests)
             return self._learn(self._stored, rows[rows >= 0]).common
         return self._learned.common
 
@@ -149,7 +88,8 @@ class MethodVectors:
         read = self._index.read(self._method, self._position)
         self._stamp = stamp
         if read is None or read.is_new:
-            self._stored = self._learned = self._rows = None
+            self._stored = self._learned = self._rows = self._kept = None
+            self._has_looked = False
         if read is None:
             self._position = NOTHING_KNOWN
             return True
@@ -162,12 +102,14 @@ class MethodVectors:
         stored = self._stored
         if stored is None or not len(stored.places):
             self._rows = None
+            if stored:
+                self._kept_rows(stored, known)  # which does not fit, and is forgotten
             return AlignedVectors.empty(len(sections))
         rows = self._rows = self._found_rows(stored, known, sections)
         learned = self._learn(stored, rows.row_of[rows.row_of >= 0])
         return AlignedVectors(
             sketches=Sketches(rows.columns.T),
-            places=np.where(rows.row_of >= 0, stored.places[rows.row_of], _NONE),
+            places=np.where(rows.row_of >= 0, stored.places[rows.row_of], NONE),
             dimensions=stored.vector_bytes,
             data=stored.data,
             common=learned.common,
@@ -176,18 +118,32 @@ class MethodVectors:
 
     def _found_rows(self, stored: _Stored, known: SectionDigests, sections: Numbers) -> "_Rows":
         """Most of what was found for the sections before still holds: after a change only a few are looked for."""
-        row_of = np.full(len(sections), _NONE, dtype=np.intp)
+        row_of = np.full(len(sections), NONE, dtype=np.intp)
         columns = np.zeros((stored.sketches.shape[1], len(sections)), dtype=np.uint64)
-        before, same = self._rows, 0
+        kept, before = self._kept_rows(stored, known), self._rows
         if before and before.epoch == known.epoch:
             same = _common_length(before.sections, sections)
             row_of[:same] = before.row_of[:same]
             columns[:, :same] = before.columns[:, :same]
         open_slots = np.flatnonzero(row_of < 0)
-        row_of[open_slots] = find_digests(stored.digests, known.of(sections[open_slots]))
+        if kept:
+            row_of[open_slots] = kept.of(sections[open_slots])
+        unknown = open_slots[row_of[open_slots] < 0]
+        row_of[unknown] = find_digests(stored.digests, known.of(sections[unknown]))
         new = open_slots[row_of[open_slots] >= 0]
         columns[:, new] = stored.sketches[row_of[new]].T
         return _Rows(known.epoch, sections, row_of, columns)
+
+    def _kept_rows(self, stored: _Stored, known: SectionDigests) -> KeptRows | None:
+        """What another process found, if it fits; `known` then needs no more than the sections that came since."""
+        if not self._has_looked:
+            self._has_looked = True
+            self._kept = KeptRows.fitting(self._index, self._method, self._position, stored.places)
+        known.catch_up(self._kept.last if self._kept else 0)
+        if self._kept and self._kept.epoch != known.epoch:
+            self._kept = None
+            known.catch_up()
+        return self._kept
 
     def _learn(self, stored: _Stored, rows: NDArray[np.intp]) -> "_Learned":
         """What the vectors of these rows share, learned anew when there are twice as many of them."""
@@ -240,7 +196,7 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
         """Of sections of which none has a vector."""
         return cls(
             sketches=Sketches(np.zeros((count, 1), dtype=np.uint64)),
-            places=np.full(count, _NONE, dtype=np.int64),
+            places=np.full(count, NONE, dtype=np.int64),
             dimensions=0,
             data=memoryview(b""),
             common=np.zeros(0, dtype=np.float32),
@@ -265,7 +221,7 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
         best = answering[nearest(text[answering], _MAX_CANDIDATES)]
         if len(asked) != self.dimensions:
             return best, np.zeros(len(best), dtype=np.float32)
-        slots = np.union1d(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best)
+        slots = distinct(np.append(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best))
         vectors = _vectors_at(self.data, self.places[slots], self.dimensions)
         cosines = Sections(vectors, self.common).scores(asked)
         if not len(answering):

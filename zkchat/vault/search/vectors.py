@@ -13,8 +13,9 @@ from zkchat.ports import Embedder, VectorIndex
 from zkchat.vault.search.query_vectors import QUERY_SECONDS, QueryVectors
 
 if TYPE_CHECKING:
-    from zkchat.vault.search.method_vectors import AlignedVectors, MethodVectors, SectionDigests
+    from zkchat.vault.search.method_vectors import AlignedVectors, MethodVectors
     from zkchat.vault.search.ranking import Numbers
+    from zkchat.vault.search.section_rows import SectionDigests
     from zkchat.vault.search.similarity import Mask, Places, Scores, Vector
 
 UNKNOWN_SIMILARITY = 0.3
@@ -146,7 +147,7 @@ class VectorSearch:
         return self._methods[embedder.name]
 
     def _section_digests(self) -> "SectionDigests":
-        from zkchat.vault.search.method_vectors import SectionDigests
+        from zkchat.vault.search.section_rows import SectionDigests
 
         if self._digests is None:
             self._digests = SectionDigests(self.index)

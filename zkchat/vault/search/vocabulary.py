@@ -124,7 +124,7 @@ class Vocabulary(dict[bytes, int]):
 
     def wordy(self, read: Numbers) -> Numbers:
         """Which of the texts hold more than a question would ask for."""
-        return np.unique(np.cumsum(read == self._end)[as_numbers(self._wordy)[read] == 1])
+        return distinct(np.cumsum(read == self._end)[as_numbers(self._wordy)[read] == 1])
 
 
 def _edges(text: bytes) -> tuple[Numbers, Numbers]:
@@ -139,6 +139,12 @@ def _halves(text: bytes, starts: Numbers, ends: Numbers) -> tuple[NDArray[np.uin
     lengths = np.minimum(ends - starts, 2 * _HALF + 1)
     eights: NDArray[np.uint64] = np.ndarray(len(text) + _HALF, "<u8", text + bytes(2 * _HALF), strides=1)
     return eights[starts] & _BITS_OF_FIRST[lengths], eights[starts + _HALF] & _BITS_OF_SECOND[lengths]
+
+
+def distinct(numbers: Numbers) -> Numbers:
+    """Each once, in order. `numpy.unique` does so too, but its first call imports `numpy.ma`, which takes 15 ms."""
+    ordered = np.sort(numbers)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
 def ranges(starts: Numbers, counts: Numbers) -> Numbers:
