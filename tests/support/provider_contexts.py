@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat.compose.providers import provider_sections
-from zkchat.config.schema import Settings
+from zkchat.config.check import make_settings
 from zkchat.providers.descriptor import NamedModel, ProviderContext
 
 NOBODY = "http://127.0.0.1:9"
@@ -24,7 +24,7 @@ def provider_context(
     """The default settings, but for what is given, and no server on this machine."""
     sections: dict[str, Any] = {"ollama": {"host": NOBODY}, **(settings or {})}
     return ProviderContext(
-        settings=provider_sections(Settings.model_validate(sections)),
+        settings=provider_sections(make_settings(sections)),
         set_by_user=frozenset(set_by_user),
         variables=variables or {},
         folder=folder,

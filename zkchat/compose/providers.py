@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from zkchat.model.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -66,12 +68,12 @@ def provider_context(workspace: "Workspace") -> "ProviderContext":
 
 def provider_sections(settings: "Settings") -> Mapping[str, Mapping[str, object]]:
     """The sections of the settings that have the name of a provider."""
-    return {name: dict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
+    return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
 
 
 def key_variables(settings: "Settings") -> tuple[str, ...]:
     """The environment variables that hold keys, as far as the settings name them."""
-    sections = (*provider_sections(settings).values(), dict(settings.embeddings))
+    sections = (*provider_sections(settings).values(), asdict(settings.embeddings))
     return tuple(str(section["api_key_env"]) for section in sections if section.get("api_key_env"))
 
 

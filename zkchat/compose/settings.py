@@ -57,7 +57,7 @@ def own_server_names(environment: Environment, paths: Paths) -> frozenset[str]:
 
 def setting_value(loaded: "Loaded", key: str) -> object:
     """Raises `ConfigError` for a setting that there is not."""
-    from zkchat.config.load import unknown_setting
+    from zkchat.config.mistakes import unknown_setting
     from zkchat.config.schema import value_of
 
     if key not in loaded.origins:
@@ -67,7 +67,8 @@ def setting_value(loaded: "Loaded", key: str) -> object:
 
 def check_setting(key: str, value: str) -> None:
     """Raises `ConfigError` for a setting that there is not, and for a value that it cannot have."""
-    from zkchat.config.load import load, unknown_setting
+    from zkchat.config.load import load
+    from zkchat.config.mistakes import unknown_setting
     from zkchat.config.schema import field_of
 
     if not field_of(key):

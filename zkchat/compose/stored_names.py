@@ -90,20 +90,16 @@ class StoredNames(Struct, frozen=True):
         """The keys of all settings, with what they mean."""
         from zkchat.config.schema import FIELDS
 
-        return [(key, field.description or "") for key, field in FIELDS.items()]
+        return [(key, field.description) for key, field in FIELDS.items()]
 
     def values_of(self, key: str) -> list[str]:
         """What a setting may be, where that is one of a few words."""
-        from typing import get_args
-
         from zkchat.config.schema import field_of
 
         field = field_of(key)
         if field is None:
             return []
-        if field.annotation is bool:
-            return ["true", "false"]
-        return [word for word in get_args(field.annotation) if isinstance(word, str)]
+        return ["true", "false"] if field.kinds[0] is bool else [*field.choices]
 
     def _profiles(self) -> "Profiles":
         from zkchat.compose.profiles import ProfileStore

@@ -6,8 +6,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-from pydantic import BaseModel, ValidationError
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+from msgspec.json import format as format_json
 
 from zkchat.config.servers import server_table
 from zkchat.errors import StorageError
@@ -20,7 +21,7 @@ _MAX_APPROVALS: Final = 2_000
 _LOCK_SECONDS: Final = 5.0
 
 
-class _Approvals(BaseModel):
+class _Approvals(Struct, frozen=True):
     tools: dict[str, str] = {}
     """By digest, `server/tool` for whoever reads the file; the oldest first."""
 
@@ -40,12 +41,14 @@ class StoredApprovals(Struct, frozen=True):
         with suppress(StorageError), locked(self.file.with_suffix(".lock"), seconds=_LOCK_SECONDS):
             tools = self._read().tools | {self._key(definition, tool): f"{definition.name}/{tool}"}
             kept = dict([*tools.items()][-_MAX_APPROVALS:])
-            write_atomically(self.file, _Approvals(tools=kept).model_dump_json(indent=2) + "\n", mode=0o600)
+            write_atomically(
+                self.file, format_json(encode(_Approvals(tools=kept)), indent=2).decode() + "\n", mode=0o600
+            )
 
     def _read(self) -> _Approvals:
         try:
-            return _Approvals.model_validate_json(read_bounded(self.file, max_bytes=_MAX_BYTES))
-        except (OSError, ValidationError):
+            return decode(read_bounded(self.file, max_bytes=_MAX_BYTES), type=_Approvals)
+        except (OSError, DecodeError, RecursionError):
             return _Approvals()
 
     def _key(self, definition: ServerDefinition, tool: str) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
+from zkchat.config.check import InvalidSettings, make_settings
 from zkchat.config.files import read_table
-from zkchat.config.load import Origin, validation_error
-from zkchat.config.schema import Settings
+from zkchat.config.mistakes import validation_error
+from zkchat.config.origins import Origin
 
 KEY: Final = "vault.default"
 VARIABLE: Final = "ZKCHAT_VAULT__DEFAULT"
@@ -23,6 +22,6 @@ def read_default_vault(user_file: Path, variables: Mapping[str, str]) -> tuple[s
         value = section.get("default", "") if isinstance(section, Mapping) else ""
         origin = Origin("user", str(user_file))
     try:
-        return Settings.model_validate({"vault": {"default": value}}).vault.default, origin
-    except ValidationError as error:
-        raise validation_error(error.errors()[0], {KEY: origin}) from None
+        return make_settings({"vault": {"default": value}}).vault.default, origin
+    except InvalidSettings as error:
+        raise validation_error(error.problems[0], {KEY: origin}) from None

@@ -6,11 +6,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
+from zkchat.config.check import InvalidSettings, make_settings, parse_value
 from zkchat.config.files import read_table, read_text
-from zkchat.config.load import Origin, key_of, parse_value, unflatten, unknown_setting, validation_error
-from zkchat.config.schema import FIELDS, SECTIONS, Settings, field_of, model_keys, model_named_in
+from zkchat.config.load import unflatten
+from zkchat.config.mistakes import unknown_setting, validation_error
+from zkchat.config.origins import Origin
+from zkchat.config.schema import FIELDS, SECTIONS, field_of, model_keys, model_named_in
 from zkchat.errors import ConfigError
 from zkchat.files import write_atomically
 
@@ -64,10 +65,10 @@ def _check(table: Mapping[str, object], key: str, value: object) -> None:
     keys = (*FIELDS, *(each for name in names for each in model_keys(name)))
     others = {known: found for known in keys if (found := _lookup(table, known)) is not None}
     try:
-        Settings.model_validate(unflatten(others | {key: value}))
-    except ValidationError as error:
-        for problem in error.errors():
-            if key_of(problem) in (key, None):
+        make_settings(unflatten(others | {key: value}))
+    except InvalidSettings as error:
+        for problem in error.problems:
+            if problem.key in (key, ""):
                 raise validation_error(problem, {key: Origin("flag")}) from None
 
 

@@ -1,35 +1,21 @@
 """Settings from five layers, each value with its origin: defaults < user < vault < variables < flags."""
 
-import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import accumulate
 from pathlib import Path
-from typing import Final, Literal, get_origin
+from typing import Final
 
-from msgspec import Struct, field
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from msgspec import Struct
 
+from zkchat.config.check import InvalidSettings, make_settings, parse_value
 from zkchat.config.files import read_table, read_vault_file
-from zkchat.config.schema import (
-    BY_LOWER_CASE,
-    FIELDS,
-    Redacted,
-    Settings,
-    accepted_values,
-    accumulates,
-    field_of,
-    is_section,
-    model_keys,
-    model_named_in,
-)
+from zkchat.config.mistakes import unknown_setting, validation_error
+from zkchat.config.origins import Origin
+from zkchat.config.schema import BY_LOWER_CASE, FIELDS, Settings, accumulates, field_of, is_section, model_keys
 from zkchat.config.urls import ollama_url
 from zkchat.errors import ConfigError
-from zkchat.model.secrets import without_password
 from zkchat.model.trust import HOW_TO_APPROVE, VaultItem
 
-Layer = Literal["default", "user", "vault", "variable", "flag"]
 FlagValue = str | int | float | bool | Sequence[str] | None
 
 PREFIX: Final = "ZKCHAT_"
@@ -43,25 +29,6 @@ SERVER_VARIABLES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
 """Variables of other programs that count where no layer sets a server's address, and how each is read."""
 
 
-class Origin(Struct, frozen=True):
-    layer: Layer
-    where: str = ""
-    """The file or the variable; empty for defaults and flags."""
-
-    @property
-    def phrase(self) -> str:
-        """To be read after a value or a key: `in /home/me/.config/zkchat/config.toml`."""
-        match self.layer:
-            case "default":
-                return "by default"
-            case "flag":
-                return "on the command line"
-            case "variable":
-                return f"in the variable {self.where}"
-            case _:
-                return f"in {self.where}"
-
-
 class Loaded(Struct, frozen=True, kw_only=True):
     settings: Settings
     origins: Mapping[str, Origin]
@@ -69,11 +36,11 @@ class Loaded(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     unapproved: tuple[str, ...] = ()
     """The settings in the vault's file that are left out because the user has not approved them."""
-    of_user: Mapping[str, object] = field(default_factory=dict)
+    of_user: Mapping[str, object] = {}
     """What the user's own file says, whatever other layers add to it or say instead."""
     privacy_unknown: str = ""
     """Why it is not known which notes the vault's file keeps on this machine; empty where it is known."""
-    overruled: Mapping[str, str] = field(default_factory=dict)
+    overruled: Mapping[str, str] = {}
     """The settings whose address another program's variable names too, in vain, with the name of that variable."""
 
     @property
@@ -117,9 +84,9 @@ def load(
             if origin.layer == "user":
                 of_user[key] = value
     try:
-        settings = Settings.model_validate(unflatten(values))
-    except ValidationError as error:
-        raise validation_error(error.errors()[0], origins) from None
+        settings = make_settings(unflatten(values))
+    except InvalidSettings as error:
+        raise validation_error(error.problems[0], origins) from None
     known = (*FIELDS, *(key for name in settings.models for key in model_keys(name)))
     every = dict.fromkeys(known, Origin("default")) | origins
     return Loaded(
@@ -247,92 +214,3 @@ def unflatten(values: Mapping[str, object]) -> dict[str, object]:
             within = below
         within[name] = value
     return table
-
-
-def parse_value(key: str, text: str) -> object:
-    """A value as a variable, a flag or a command gives it, read as what the setting takes.
-
-    A list is a TOML array or separated by commas, a table is one of TOML. What cannot be read stays a text, for
-    validation to refuse.
-    """
-    field = field_of(key)
-    assert field is not None
-    assert field.annotation is not None
-    shape = get_origin(field.annotation)
-    if shape not in (tuple, dict):
-        try:
-            return TypeAdapter[object](field.annotation).validate_python(text)
-        except ValidationError:
-            return text
-    if shape is tuple and not text.strip().startswith("["):
-        return [part.strip() for part in text.split(",") if part.strip()]
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def unknown_setting(key: str, origin: Origin | None = None, *, among: Collection[str] | None = None) -> ConfigError:
-    """The error for a setting that does not exist, with the nearest one that does, or of those `among` which it is."""
-    model = model_named_in(key)
-    known = among or (FIELDS if model is None else model_keys(model))
-    same_name = [each for each in known if each.rpartition(".")[2] == key.rpartition(".")[2]]
-    nearest = get_close_matches(key, same_name, n=1) or same_name or get_close_matches(key, known, n=1)
-    return ConfigError(
-        f"Unknown setting '{key}'{f' {origin.phrase}' if origin else ''}.",
-        hint=f"Did you mean '{nearest[0]}'?" if nearest else "All settings: zkchat config show",
-    )
-
-
-def key_of(problem: ErrorDetails) -> str | None:
-    """The setting that a validation problem is about; None if it is about several together."""
-    keys = accumulate((str(part) for part in problem["loc"]), "{}.{}".format)
-    return next(filter(field_of, keys), None)
-
-
-def validation_error(problem: ErrorDetails, origins: Mapping[str, Origin]) -> ConfigError:
-    """A validation problem as an error for the user."""
-    key = key_of(problem)
-    if key is None:
-        return ConfigError(str(problem["ctx"]["error"]), hint="Where each value comes from: zkchat config show")
-    if key not in origins:
-        return _incomplete(key, origins)
-    found, field = ".", field_of(key)
-    if field and not any(isinstance(mark, Redacted) for mark in field.metadata):
-        verb = "holds" if isinstance(problem["loc"][-1], int) else "is"
-        found = f", but it {verb} {_describe(problem['input'])}."
-    origin = origins[key]
-    return ConfigError(f"'{key}' {origin.phrase} must be {accepted_values(key)}{found}", hint=_hint(key, origin))
-
-
-def _incomplete(key: str, origins: Mapping[str, Origin]) -> ConfigError:
-    """For a model of which something is said, but not all that is needed."""
-    table, _, name = key.rpartition(".")
-    origin = next(origin for known, origin in origins.items() if known.startswith(f"{table}."))
-    return ConfigError(
-        f"The model '{table}' {origin.phrase} has no '{name}'.", hint=f"Set '{key}'. It must be {accepted_values(key)}."
-    )
-
-
-def _describe(value: object) -> str:
-    match value:
-        case str():
-            return f'the text "{without_password(value)}"'
-        case bool():
-            return str(value).lower()
-        case list():
-            return "a list"
-        case dict():
-            return "a table"
-        case _:
-            return str(value)
-
-
-def _hint(key: str, origin: Origin) -> str:
-    match origin.layer:
-        case "variable":
-            return f"Change the variable, or remove it: unset {origin.where}"
-        case "user" | "vault":
-            return f"Change it, or go back to the default: zkchat config unset {key} --scope {origin.layer}"
-        case _:
-            return "What each setting takes: zkchat help configuration"

@@ -6,9 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from pydantic.fields import FieldInfo
-
-from zkchat.config.schema import FIELDS, accepted_values, field_of, is_user_only, model_keys, needs_trust
+from zkchat.config.schema import FIELDS, Setting, accepted_values, field_of, is_user_only, model_keys, needs_trust
 
 BEGIN: Final = "<!-- settings: made from zkchat/config/schema.py -->"
 END: Final = "<!-- end of settings -->"
@@ -26,11 +24,10 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def _default(field: FieldInfo) -> str:
-    if field.is_required():
+def _default(setting: Setting) -> str:
+    if setting.is_required:
         return "has to be set"
-    default = field.get_default(call_default_factory=True, validated_data={})
-    return "unset" if default is None else f"`{json.dumps(default)}`"
+    return "unset" if setting.default is None else f"`{json.dumps(setting.default)}`"
 
 
 def renewed(page: str) -> str:

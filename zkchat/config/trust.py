@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import Struct
-from pydantic import BaseModel, ValidationError
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+from msgspec.json import format as format_json
 
 from zkchat.files import locked, read_bounded, write_atomically
 from zkchat.model.trust import TrustState, VaultItem
@@ -20,7 +21,7 @@ _MAX_DECISIONS: Final = 100
 _LOCK_SECONDS: Final = 30.0
 
 
-class _Decisions(BaseModel):
+class _Decisions(Struct, frozen=True):
     vaults: dict[str, dict[str, dict[str, Decision]]] = {}
     """By vault and by what was decided on: digests of contents, the oldest decision first."""
 
@@ -60,12 +61,12 @@ class TrustStore(Struct, frozen=True):
         with locked(self.file.with_name("trust.lock"), seconds=_LOCK_SECONDS):
             decisions = self._read()
             yield decisions
-            write_atomically(self.file, decisions.model_dump_json(indent=2) + "\n", mode=0o600)
+            write_atomically(self.file, format_json(encode(decisions), indent=2).decode() + "\n", mode=0o600)
 
     def _read(self) -> _Decisions:
         try:
-            return _Decisions.model_validate_json(read_bounded(self.file, max_bytes=_MAX_BYTES))
-        except (OSError, ValidationError):
+            return decode(read_bounded(self.file, max_bytes=_MAX_BYTES), type=_Decisions)
+        except (OSError, DecodeError, RecursionError):
             return _Decisions()
 
 

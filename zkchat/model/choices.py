@@ -57,6 +57,10 @@ KEEP_PRIORITY: Final = 8
 """From here on a message is kept word for word while it fits."""
 MAX_PRIORITY: Final = 10
 
+DEFAULT_GOAL_STEPS: Final = 12
+DEFAULT_GOAL_TOKENS: Final = 200_000
+DEFAULT_GOAL_MINUTES: Final = 30
+
 WriteMode = Literal["propose", "ask"]
 """What becomes of the changes that a model proposes: they are only shown, or asked about."""
 

@@ -7,10 +7,6 @@ from zkchat.model.change import Decision
 from zkchat.model.choices import ReviewTime
 from zkchat.model.message import Value
 
-DEFAULT_STEPS: Final = 12
-DEFAULT_TOKENS: Final = 200_000
-DEFAULT_MINUTES: Final = 30
-
 StepState = Literal["open", "done", "blocked", "declined"]
 """`declined`: the user stopped the run when the changes of the step were reviewed; it is done again when it goes on."""
 GoalState = Literal["running", "done", "stopped"]

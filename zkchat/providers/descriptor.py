@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from zkchat.ports import ModelProvider, Tokenizer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True, kw_only=True):
     """What the settings say of a model. It overrides what its server says."""
 
     context_limit: int | None = None
@@ -27,7 +26,7 @@ class ModelSettings:
     """Used where a request does not give one."""
     calls_tools: bool | None = None
     sees_images: bool | None = None
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = {}
     """Sent with every request as they are."""
     local: bool = True
     """False where it runs on another machine, whatever its address says: a tunnel or a proxy leads there."""

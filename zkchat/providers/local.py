@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
 from zkchat.model.providers import ModelListing

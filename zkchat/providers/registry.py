@@ -1,10 +1,11 @@
 """From the name of a model to its provider."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
 from zkchat.model.providers import PROVIDERS

@@ -9,9 +9,9 @@ from typing import Literal, get_args, get_origin
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target
 from tests.fuzz.worlds import FuzzWorld, Worlds
-from zkchat.config.schema import FIELDS, SECTIONS, Model
+from zkchat.config.schema import FIELDS, OF_A_MODEL, SECTIONS
 
-KEYS = (*FIELDS, *SECTIONS, *(f"models.mine.{name}" for name in Model.model_fields), "nonsense", "context.", ".", "")
+KEYS = (*FIELDS, *SECTIONS, *(f"models.mine.{name}" for name in OF_A_MODEL), "nonsense", "context.", ".", "")
 VALUES = (
     *("true", "1", "-1", "0.5", '"quote"', '"ollama:x"', '"vault"', "[]", '["*.md"]', "{}", "{a = 1}", "2026-01-01"),
     *("1e999", "nan", "0x7f", '"http://[::1"', '"http://127.0.0.1:99999"', '["[z-a]"]', '["**/**/**/a"]', '"~"'),

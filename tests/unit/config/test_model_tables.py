@@ -8,8 +8,10 @@ import pytest
 
 from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file
-from zkchat.config.load import Loaded, Origin, load
-from zkchat.config.schema import Model, accepted_values, field_of, is_section, needs_trust, value_of
+from zkchat.config.load import Loaded, load
+from zkchat.config.origins import Origin
+from zkchat.config.schema import accepted_values, field_of, is_section, needs_trust, value_of
+from zkchat.config.server_sections import Model
 from zkchat.errors import ConfigError
 from zkchat.model.providers import ProviderName
 

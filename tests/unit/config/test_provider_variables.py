@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.config.load import Loaded, Origin, load
+from zkchat.config.load import Loaded, load
+from zkchat.config.origins import Origin
 from zkchat.config.urls import ollama_url
 
 

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from tests.support.doc_examples import DOCS
-from zkchat.config.schema import Context
+from zkchat.config.sections import Context
 from zkchat.context.strategies import PLANNERS
 from zkchat.model.choices import CompactionStrategy
 

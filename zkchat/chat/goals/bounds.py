@@ -5,18 +5,18 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.model.goal import DEFAULT_MINUTES, DEFAULT_STEPS, DEFAULT_TOKENS
+from zkchat.model.choices import DEFAULT_GOAL_MINUTES, DEFAULT_GOAL_STEPS, DEFAULT_GOAL_TOKENS
 
 MAX_MINUTES: Final = 365 * 24 * 60
 """More is no bound, and more than a clock can count."""
 
 
 class GoalBounds(Struct, frozen=True, kw_only=True):
-    steps: int = DEFAULT_STEPS
+    steps: int = DEFAULT_GOAL_STEPS
     """Of the plan; what the model plans beyond them is left out."""
-    tokens: int = DEFAULT_TOKENS
+    tokens: int = DEFAULT_GOAL_TOKENS
     """Of all requests and answers together."""
-    minutes: float = DEFAULT_MINUTES
+    minutes: float = DEFAULT_GOAL_MINUTES
 
     @property
     def time(self) -> timedelta:

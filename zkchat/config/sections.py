@@ -1,0 +1,231 @@
+"""The settings of zkchat itself, by section: defaults, bounds, and what each is for."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from zkchat.config.marks import Accumulates, Harmless, UserOnly
+from zkchat.config.value_types import ContextWindow, Globs, Share, TimeZoneName, WholePath
+from zkchat.model.choices import (
+    DEFAULT_GOAL_MINUTES,
+    DEFAULT_GOAL_STEPS,
+    DEFAULT_GOAL_TOKENS,
+    CompactionStrategy,
+    OpenWith,
+    PanelView,
+    ThinkingView,
+    Weekday,
+    WriteMode,
+)
+from zkchat.model.images import ImageDetail
+
+
+class Vault(Struct, frozen=True, kw_only=True):
+    default: Annotated[
+        WholePath,
+        UserOnly(),
+        "The folder of your notes, used where you are in no vault and name none. `zkchat setup` sets it.",
+    ] = ""
+    exclude: Annotated[
+        Globs, Harmless(), "Files and folders to leave out, as globs: `Archive/**`, `*.excalidraw.md`."
+    ] = ()
+    max_note_bytes: Annotated[
+        int, Meta(ge=1), "Notes larger than this are known by name only, and a notice says so."
+    ] = 5_000_000
+    pdf: Annotated[
+        bool, "Whether the text of PDFs is read, searched and cited, where the extra `zkchat[pdf]` is installed."
+    ] = True
+    max_pdf_bytes: Annotated[int, Meta(ge=1), "PDFs larger than this are known by name only, and a notice says so."] = (
+        100_000_000
+    )
+    max_pdf_pages: Annotated[
+        int, Meta(ge=1, le=100_000), "Pages that are read of a PDF; a notice says where there are more."
+    ] = 2_000
+    max_pdf_seconds: Annotated[
+        int, Meta(ge=1, le=3_600), "Seconds that the text of one PDF may take; after that it is given up."
+    ] = 60
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    max_input_bytes: Annotated[int, Meta(ge=1), "What `zkchat ask` reads from a pipe at most; more is refused."] = (
+        8_000_000
+    )
+    max_answer_chars: Annotated[
+        int, Meta(ge=1), "Characters of an answer, thinking included, after which it is ended; what came is kept."
+    ] = 1_000_000
+    max_answer_seconds: Annotated[int, Meta(ge=1), "Seconds after which an answer is ended; what came is kept."] = 3_600
+
+
+class Storage(Struct, frozen=True, kw_only=True):
+    location: Annotated[
+        Literal["user", "vault"],
+        "Where the databases live: in your data and cache folders, or in `.zkchat/` inside the vault.",
+    ] = "user"
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    max_tokens: Annotated[
+        ContextWindow | None,
+        "Size of the context window in tokens. Unset: the model's own limit (at most 32768 for a model "
+        "on this machine without a `context_limit`), else 8192.",
+    ] = None
+    reserve_tokens: Annotated[int, Meta(ge=1), "Tokens of the window that are kept free for the answer."] = 512
+    system_share: Annotated[Share, "Share of the window for the system prompt."] = 0.10
+    tools_share: Annotated[Share, "Share of the window for the descriptions of tools."] = 0.30
+    messages_share: Annotated[Share, "Share of the window for messages and their notes."] = 0.60
+    memory_share: Annotated[
+        float,
+        Meta(ge=0, lt=1),
+        "Share of the window, out of that for messages, for what is remembered and recalled. 0: nothing of it is sent.",
+    ] = 0.20
+    threshold: Annotated[
+        float, Meta(gt=0, le=1), "How full the window may get before older messages are summarised."
+    ] = 0.85
+    auto_compact: Annotated[
+        bool, "Summarise older messages when the window is full. Off: the turn stops and says so."
+    ] = True
+    confirm_compaction: Annotated[bool, "Ask in a chat before older messages are summarised."] = False
+    review_summary: Annotated[bool, "Open each summary in your editor before it is used."] = False
+    strategy: Annotated[
+        CompactionStrategy,
+        "What happens to older messages: summarised, left out, or kept by their importance. "
+        "In any case they stay in the session.",
+    ] = "summarize"
+    keep_recent: Annotated[int, Meta(ge=1), "Messages at the end that stay word for word."] = 6
+    keep_min: Annotated[int, Meta(ge=1), "And how few of them, where so many do not fit."] = 2
+    recall: Annotated[bool, "Bring archived messages back into the request when they bear on the question."] = True
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where they do not fit together."""
+        shares = round(self.system_share + self.tools_share + self.messages_share, 6)
+        if shares > 1:
+            raise ValueError(
+                "'context.system_share', 'context.tools_share' and 'context.messages_share' "
+                f"add up to {shares:g}, which is more than the whole window."
+            )
+        if self.keep_min > self.keep_recent:
+            raise ValueError(
+                f"'context.keep_min' ({self.keep_min}) is more than 'context.keep_recent' ({self.keep_recent})."
+            )
+        if self.max_tokens is not None and self.reserve_tokens >= self.max_tokens:
+            raise ValueError(
+                f"'context.reserve_tokens' ({self.reserve_tokens}) leaves nothing of "
+                f"'context.max_tokens' ({self.max_tokens}) for the question."
+            )
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    enabled: Annotated[
+        bool,
+        "Whether conversations use memory: the vault's page, facts, and the tools over them. Off: nothing "
+        "of it is sent, and nothing is proposed or kept.",
+    ] = True
+    learn: Annotated[
+        Literal["ask", "off"],
+        "Whether a chat at a terminal proposes, when it ends or is compacted, to remember what you said of "
+        "yourself. You are asked about each fact.",
+    ] = "ask"
+
+
+class Privacy(Struct, frozen=True, kw_only=True):
+    local_only: Annotated[
+        Globs,
+        Accumulates(),
+        Harmless(),
+        "Folders, or globs such as `**/Private`, whose notes go to no model but one on this machine. A "
+        "vault's own file can add to them and take none away.",
+    ] = ()
+
+
+class References(Struct, frozen=True, kw_only=True):
+    model_summaries: Annotated[
+        Literal["local", "always", "never"],
+        "Whose model describes long documents of the panel in a sentence, while you type: one on this "
+        "machine, any, or none. It takes tokens.",
+    ] = "local"
+    look_again: Annotated[
+        bool,
+        "Hand over what your notes say, and ask once more, when a model with tools answers without having "
+        "looked there.",
+    ] = True
+    check_answers: Annotated[
+        bool,
+        "Show the passage instead when a small model, or any model with `--strict`, contradicts a passage "
+        "that it was handed.",
+    ] = True
+
+
+class Write(Struct, frozen=True, kw_only=True):
+    enabled: Annotated[
+        bool, "Whether a model may propose changes of notes, as `--write` and `/write on` allow it for one chat."
+    ] = False
+    mode: Annotated[
+        WriteMode,
+        "What becomes of its proposals. `ask`: you see each as a diff and say yes or no. `propose`: they "
+        "are only shown.",
+    ] = "ask"
+    accept: Annotated[
+        Globs,
+        "Folders, as globs, in which proposals are applied without a question: `Inbox`, `Journal/**`. "
+        "Private notes are asked about all the same where the model runs elsewhere.",
+    ] = ()
+    git_commit: Annotated[bool, "Whether each change set becomes a git commit, where the vault is in a repository."] = (
+        False
+    )
+
+
+class Goals(Struct, frozen=True, kw_only=True):
+    steps: Annotated[int, Meta(ge=1, le=100), "Steps that the plan of a goal may have."] = DEFAULT_GOAL_STEPS
+    tokens: Annotated[
+        int, Meta(ge=1_000), "Tokens that a goal run may take, all its requests and answers together."
+    ] = DEFAULT_GOAL_TOKENS
+    minutes: Annotated[int, Meta(ge=1), "Minutes that a goal run may take."] = DEFAULT_GOAL_MINUTES
+
+
+class UserInterface(Struct, frozen=True, kw_only=True):
+    color: Annotated[
+        Literal["auto", "always", "never"],
+        Harmless(),
+        "When to use colour. `auto`: on a terminal, unless `NO_COLOR` is set.",
+    ] = "auto"
+    panel: Annotated[
+        PanelView,
+        Harmless(),
+        "What is shown below an answer. `brief`: a line for each document that is cited or linked, and the "
+        "context when its use has changed. `full`: all documents with what they say, the whole bar. `off`: nothing.",
+    ] = "brief"
+    references_shown: Annotated[
+        int, Harmless(), Meta(ge=1), "Documents shown below an answer; those beyond are counted."
+    ] = 10
+    thinking: Annotated[
+        ThinkingView,
+        Harmless(),
+        "What is shown of a model's thinking: its last lines while it thinks, all of it, or nothing.",
+    ] = "folded"
+    keys: Annotated[Literal["emacs", "vi"], Harmless(), "The keys that edit what you type in a chat."] = "emacs"
+    open_with: Annotated[
+        OpenWith,
+        "What `/open` uses: `editor` is `$VISUAL` or `$EDITOR`, `desktop` the program that your system has "
+        "for the file. `auto`: Obsidian in its vaults, else the desktop, and the editor where there is no desktop.",
+    ] = "auto"
+
+
+class CalendarSettings(Struct, frozen=True, kw_only=True):
+    first_day_of_week: Annotated[
+        Weekday, Harmless(), "The day on which `this week` begins. Weeks with a number (`2026-W10`) are ISO's."
+    ] = "monday"
+    time_zone: Annotated[
+        TimeZoneName, Harmless(), "The time zone in which a day begins, for words such as `today`. Empty: the system's."
+    ] = ""
+
+
+class Images(Struct, frozen=True, kw_only=True):
+    max_count: Annotated[
+        int,
+        Meta(ge=0, le=50),
+        "Images that go along with one message, to a model that sees. 0: none; it reads their names.",
+    ] = 8
+    detail: Annotated[
+        ImageDetail,
+        "How closely a model looks at an image. `low`: it is sent with 512 pixels on its longer side, for few tokens.",
+    ] = "high"
