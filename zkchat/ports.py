@@ -455,6 +455,10 @@ class SegmentStore(Protocol):
 
     def segment_heads(self) -> list[SegmentHead]: ...
 
+    def dead_count(self) -> int:
+        """How many sections of segments are in the vault no more."""
+        ...
+
     def dead_sections(self) -> list[int]: ...
 
     def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:

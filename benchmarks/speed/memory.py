@@ -6,12 +6,17 @@ from threading import Event, Thread
 from types import TracebackType
 
 _INTERVAL = 0.05
+"""Seconds."""
 
 
 class PeakMemory:
-    """Looks every 50 ms, while its `with` block runs. Pages that several processes share count once."""
+    """Looks every 50 ms, or less often, while its `with` block runs. Pages that several processes share count once."""
 
     megabytes = 0.0
+
+    def __init__(self, interval: float = _INTERVAL) -> None:
+        self._interval = interval
+        self.at_first = held_now()
 
     def __enter__(self) -> "PeakMemory":
         self._done = Event()
@@ -28,7 +33,7 @@ class PeakMemory:
     def _watch(self) -> None:
         while True:
             self.megabytes = max(self.megabytes, held_now())
-            if self._done.wait(_INTERVAL):
+            if self._done.wait(self._interval):
                 return
 
 

@@ -79,11 +79,8 @@ def _note_unread_pdfs(io: CommandIO, vault: Path | None, library: "Library") -> 
     """Say how the text of PDFs can be read, where there are any and the package is missing."""
     from zkchat.compose.pdf import INSTALL, NOT_INSTALLED, unread_reason
     from zkchat.compose.workspace import load_workspace
-    from zkchat.model.note import is_pdf
 
-    if any(is_pdf(row.path) for row in library.files()) and (
-        unread_reason(load_workspace(io.environment, vault)) == (NOT_INSTALLED, INSTALL)
-    ):
+    if library.has_unread_pdf() and (unread_reason(load_workspace(io.environment, vault)) == (NOT_INSTALLED, INSTALL)):
         io.note(f"{NOT_INSTALLED} {INSTALL}")
 
 

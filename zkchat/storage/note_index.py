@@ -351,6 +351,11 @@ class SqliteNoteIndex:
         with self._reading() as database:
             return _segment_heads(database)
 
+    def dead_count(self) -> int:
+        with self._reading() as database:
+            count: int = database.execute("SELECT count(*) FROM dead").fetchone()[0]
+            return count
+
     def dead_sections(self) -> list[int]:
         with self._reading() as database:
             return _dead_sections(database)

@@ -11,6 +11,7 @@ from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.history import Commit, HistoryStatus
 from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink, StoredTask
 from zkchat.model.note import (
+    PDF_SUFFIX,
     Ambiguous,
     Link,
     Missing,
@@ -200,6 +201,10 @@ class Library:
         """How many PDFs still have no text."""
         extraction = self._maintenance.extraction
         return len(self._answer(extraction.missing)) if extraction else 0
+
+    def has_unread_pdf(self) -> bool:
+        """Whether there is a PDF that is known by its name alone, because no program reads it."""
+        return self._answer(lambda: self._maintenance.has_attachment_ending(PDF_SUFFIX))
 
     def extract_in_background(self) -> None:
         """The same in the background, until all have one or the library is closed."""

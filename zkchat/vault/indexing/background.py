@@ -168,6 +168,7 @@ class IndexMaintenance:
         self.dating = indexer.dating
         self._vectors = vectors
         self._embedding = embedding
+        self.has_attachment_ending = index.has_attachment_ending
         self._refreshing = Lock()
         self._background = BackgroundRefresh(self.refresh, clock)
         self._embedder = BackgroundEmbedding(embedding, index.generation, self.repaired, clock) if embedding else None

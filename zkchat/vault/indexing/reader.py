@@ -40,7 +40,7 @@ Listed = tuple[FileStamp, bool]
 """A note that is to be read, and whether the index knows it."""
 
 
-MAX_PART_NOTES = 1_000
+MAX_PART_NOTES = 4_000
 MAX_PART_BYTES = 2_000_000
 """What is read before it is written: it has to find bytes_left in memory."""
 _PARSE_BATCH = 100

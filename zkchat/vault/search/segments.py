@@ -16,9 +16,8 @@ def merge_segments(index: SegmentStore) -> None:
     """Merge small segments, and rewrite those of which much is dead."""
     while small := _of_one_size(index.segment_sizes()):
         _rewrite(index, small)
-    dead = index.dead_sections()
-    if len(dead) > max(_MIN_DEAD, _MIN_DEAD_SHARE * sum(index.segment_sizes().values())):
-        for segment in _mostly_dead(index, dead):
+    if index.dead_count() > max(_MIN_DEAD, _MIN_DEAD_SHARE * sum(index.segment_sizes().values())):
+        for segment in _mostly_dead(index, index.dead_sections()):
             _rewrite(index, [segment])
 
 
