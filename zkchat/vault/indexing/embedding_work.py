@@ -104,7 +104,9 @@ class EmbeddingWork:
         if not wanted.is_on_this_machine and (hidden := self._guard.hidden()):
             for first, count in self._index.section_ranges(NoteFilter(within=hidden)):
                 may_go[np.searchsorted(passages.numbers, first) : np.searchsorted(passages.numbers, first + count)] = 0
-        distinct = np.unique(passages.digests[may_go], axis=0)
+        digests = passages.digests[may_go]
+        _, firsts = np.unique(digests[:, 0], return_index=True)  # half of a digest tells passages apart
+        distinct = digests[firsts]
         places = find_digests(StoredDigests.of(self._vectors, wanted.name).digests, distinct)
         return int(np.count_nonzero(places >= 0)), len(distinct)
 
@@ -126,14 +128,18 @@ class EmbeddingWork:
         """Forget most passages that are gone, once there are many, and join blocks, once there are many small ones."""
         from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, each_digest
 
-        stored, sections = StoredDigests.of(self._vectors, method), SectionDigests(self._vectors)
-        sections.catch_up()
-        live, kept = sections.distinct, each_digest(stored.digests)
+        stored, sections = StoredDigests.of(self._vectors, method), self._index.counts().sections
+        has_small_blocks = len(stored.blocks) > max(_MAX_SMALL_BLOCKS, len(stored.digests) // 16)
+        if len(stored.digests) - sections <= max(_MIN_GARBAGE, sections // 2) and not has_small_blocks:
+            return  # most often, and then the passages need not be compared one by one
+        passages = SectionDigests(self._vectors)
+        passages.catch_up()
+        live, kept = passages.distinct, each_digest(stored.digests)
         gone = [digest for digest in kept if digest not in live]
         most = max(_MIN_GARBAGE, len(live) // 2)
         if len(gone) > most:
             self._vectors.retain(method, {*kept} - {*gone[: len(gone) - most // 2]})
-        elif len(stored.blocks) > max(_MAX_SMALL_BLOCKS, len(kept) // 16):
+        elif has_small_blocks:
             self._vectors.retain(method, kept)
 
     def _forget_former_methods(self) -> None:
