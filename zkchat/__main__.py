@@ -28,12 +28,12 @@ def main() -> None:
 
 
 def _run(early: "EarlyPrompt | None") -> int:
-    from zkchat.cli.collection import without_collection
+    from zkchat.cli.collection import collect_rarely, without_collection
 
     try:
         with without_collection():
             from zkchat.cli.main import run
-
+        collect_rarely()
         return run(sys.argv[1:], _environment(early))
     except KeyboardInterrupt:  # while all this is imported
         from zkchat.errors import ExitCode

@@ -20,8 +20,9 @@ from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.ports import ModelProvider, Tool
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
-from zkchat.tools.explore import CORE_TOOLS, explore_tools
+from zkchat.tools.explore import explore_tools
 from zkchat.tools.memory import memory_tools
+from zkchat.tools.names import CORE_TOOLS
 from zkchat.tools.recall import recall_tools
 from zkchat.vault.library import Library
 from zkchat.writing.tools import write_tools

@@ -23,6 +23,10 @@ HEAVY = {
 
 
 def imported_by(*arguments: str, home: Path | None = None) -> set[str]:
+    return {name.partition(".")[0] for name in modules_of(*arguments, home=home)}
+
+
+def modules_of(*arguments: str, home: Path | None = None) -> set[str]:
     code = (
         "import sys; sys.argv = ['zkchat', *sys.argv[1:]]\n"
         "from zkchat.__main__ import main\n"
@@ -34,7 +38,7 @@ def imported_by(*arguments: str, home: Path | None = None) -> set[str]:
     command = [sys.executable, "-c", code, *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
     assert run.stdout.strip()
-    return {name.partition(".")[0] for name in run.stderr.split()}
+    return {*run.stderr.split()}
 
 
 def test_version_imports_nothing_but_the_version() -> None:
@@ -99,3 +103,17 @@ def test_every_pattern_of_a_module_is_a_pattern() -> None:
             for value in vars(importlib.import_module(found.name)).values():
                 if isinstance(value, _LazyPattern):
                     assert value.flags >= 0
+
+
+def test_an_answer_without_a_model_knows_no_tools_no_brief_and_no_layout_of_pdfs(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+    modules = modules_of("ask", "How many hours of sleep?", "--model", "quote", "--vault", str(vault), home=tmp_path)
+    unused = {
+        *("yaml", "openai", "ollama", "httpx", "prompt_toolkit", "rich", "pypdfium2", "PIL", "mcp", "acp"),
+        *("zkchat.tools.registry", "zkchat.tools.explore", "zkchat.tools.recall", "zkchat.tools.memory"),
+        *("zkchat.writing.tools", "zkchat.chat.brief_summary", "zkchat.chat.archive_recall"),
+        "zkchat.storage.pdf.layout",
+    }
+    assert modules & unused == set()

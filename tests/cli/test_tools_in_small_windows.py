@@ -15,7 +15,7 @@ from zkchat.context.tokens import load_encoding
 from zkchat.errors import ExitCode
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
-from zkchat.tools.explore import CORE_TOOLS
+from zkchat.tools.names import CORE_TOOLS
 
 pytestmark = pytest.mark.outside
 

@@ -14,7 +14,7 @@ from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import VaultConventions
 from zkchat.writing.editor import NoteEditor

@@ -14,7 +14,7 @@ from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.patch import patch_of
 from zkchat.model.session import ChangesEntry
 from zkchat.ports import ModelProvider
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 
 MAX_DIFF_CHARS: Final = 1_000_000
 """Of a patch that is kept in the session."""

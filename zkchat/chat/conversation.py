@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple
 
 from zkchat.agents.profiles import Profiles
-from zkchat.chat.brief_summary import summarize_brief
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
@@ -193,6 +192,8 @@ class Conversation:
 
     def summarize_brief(self, days: int) -> AsyncGenerator[Event, None]:
         """A turn in which the model sums up the daily brief. What goes wrong is a warning."""
+        from zkchat.chat.brief_summary import summarize_brief
+
         return summarize_brief(self, days)
 
     @property

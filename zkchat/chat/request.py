@@ -47,7 +47,7 @@ from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import History, Window, abstained_turns, unanswered_turns
 from zkchat.model.text import shorten
 from zkchat.ports import ModelProvider, Tokenizer
-from zkchat.tools.attachments import READ_ATTACHMENT
+from zkchat.tools.names import READ_ATTACHMENT
 
 SUMMARY_SHARE = 0.30
 """Of the window: a summary takes no more."""

@@ -3,12 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
-from zkchat.chat.archive_recall import ArchiveRecall
 from zkchat.chat.journal import Journal
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
@@ -33,7 +32,6 @@ from zkchat.context.selection import (
     session_items,
 )
 from zkchat.errors import StorageError, VaultError
-from zkchat.memory.facts import Memory
 from zkchat.memory.project import project_memory
 from zkchat.memory.state import MemoryState, memory_state
 from zkchat.model.message import Brief, ChatMessage, LeftOut, RequestItem
@@ -41,11 +39,14 @@ from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import History
 from zkchat.ports import ModelProvider, Tokenizer
-from zkchat.tools.attachments import READ_ATTACHMENT
-from zkchat.tools.memory import MEMORY_TOOLS
+from zkchat.tools.names import MEMORY_TOOLS, READ_ATTACHMENT
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.library import Library
+
+if TYPE_CHECKING:
+    from zkchat.chat.archive_recall import ArchiveRecall
+    from zkchat.memory.facts import Memory
 
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
@@ -73,10 +74,10 @@ class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
     profiles: Profiles
     selector: Selector
     approvals: PageApprovals
-    memory: Memory | None = None
+    memory: "Memory | None" = None
     remembers: bool = True
     """Whether the settings want anything of memory in requests."""
-    recall: ArchiveRecall | None = None
+    recall: "ArchiveRecall | None" = None
     proposals: ProposedChanges | None = None
     """The changes of notes that the model may propose."""
     readings: Readings | None = None

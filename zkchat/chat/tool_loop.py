@@ -46,8 +46,9 @@ from zkchat.model.quotation import no_answer
 from zkchat.model.session import MessageEntry
 from zkchat.model.text import counted
 from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
+from zkchat.tools.names import MAX_ARGUMENTS_CHARS
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import MAX_ARGUMENTS_CHARS, Toolbox
+from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.library import Library
 
 MAX_ROUNDS: Final = 8

@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.answer_check import AnswerCheck
-from zkchat.chat.archive_recall import ArchiveRecall
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
 from zkchat.chat.given_notes import GivenNotes
@@ -35,18 +34,16 @@ from zkchat.context.selection import Selector
 from zkchat.context.strategies import Retention
 from zkchat.errors import StorageError
 from zkchat.model.images import ImageDetail
-from zkchat.tools.attachments import attachment_tools
-from zkchat.tools.explore import CORE_TOOLS, explore_tools
-from zkchat.tools.memory import memory_tools
+from zkchat.tools.names import CORE_TOOLS
 from zkchat.tools.readings import Readings
-from zkchat.tools.recall import recall_tools
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.evidence import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zkchat.agents.profiles import Profiles
+    from zkchat.chat.archive_recall import ArchiveRecall
     from zkchat.chat.journal import Journal
     from zkchat.compose.conversation import ConversationOptions
     from zkchat.compose.server_tools import ServerParts
@@ -209,7 +206,7 @@ def _request_builder(
     memory = parts.memory.within(privacy) if parts.memory and settings.memory else None
     recall = _archive_recall(parts, privacy)
     long_messages = LongMessages(journal=journal, privacy=privacy)
-    tools = [*_read_tools(parts, library, recall, memory), *attachment_tools(long_messages.texts)]
+    tools = [*_read_tools(parts, library, recall, memory, long_messages), *_write_tools(proposals)]
     compactor = Compactor(
         journal=journal,
         provider=provider,
@@ -225,7 +222,7 @@ def _request_builder(
         library=library,
         privacy=privacy,
         shares=settings.shares,
-        tools=Toolbox([*tools, *_write_tools(proposals)], _server_tools(parts, privacy, library)),
+        tools=Toolbox(tools, _server_tools(parts, privacy, library)),
         long_messages=long_messages,
         core=CORE_TOOLS,
         profiles=parts.profiles,
@@ -269,9 +266,11 @@ def build_background_summaries(turn: Turn, settings: TurnSettings) -> Background
     )
 
 
-def _archive_recall(parts: TurnParts, privacy: ConversationPrivacy) -> ArchiveRecall | None:
+def _archive_recall(parts: TurnParts, privacy: ConversationPrivacy) -> "ArchiveRecall | None":
     if parts.search is None:
         return None
+    from zkchat.chat.archive_recall import ArchiveRecall
+
     return ArchiveRecall(
         journal=parts.journal,
         search=parts.search,
@@ -288,13 +287,25 @@ def _server_tools(
 
 
 def _read_tools(
-    parts: TurnParts, library: "Library", recall: ArchiveRecall | None, memory: "Memory | None"
+    parts: TurnParts,
+    library: "Library",
+    recall: "ArchiveRecall | None",
+    memory: "Memory | None",
+    long_messages: LongMessages,
 ) -> "list[Tool]":
-    tools: list[Tool] = [*explore_tools(library, parts.journal.now), *(recall_tools(recall.find) if recall else [])]
+    """Those that look things up; none for a model that only quotes."""
+    if parts.provider.info.needs_notes:
+        return []
+    from zkchat.tools.attachments import attachment_tools
+    from zkchat.tools.explore import explore_tools
+    from zkchat.tools.memory import memory_tools
+    from zkchat.tools.recall import recall_tools
+
+    tools = [*explore_tools(library, parts.journal.now), *(recall_tools(recall.find) if recall else [])]
     if memory:
         may_remember = None if parts.settings.private else parts.user_interface.may_remember
         tools += memory_tools(memory, may_remember, parts.journal)
-    return tools
+    return [*tools, *attachment_tools(long_messages.texts)]
 
 
 class OpenedParts(Struct, frozen=True, kw_only=True):
@@ -338,7 +349,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
         settings=opened.settings,
         relevance=relevance,
         memory=memory,
-        search=stack.enter_context(open_message_search(workspace)),
+        search=_open_message_search(stack, opened),
         summary_cache=_open_summary_cache(stack, opened),
         user_interface=opened.user_interface,
         read_file=read_image_file,
@@ -379,6 +390,12 @@ def _open_memory(stack: ExitStack, opened: OpenedParts) -> tuple["Memory | None"
     except StorageError as error:
         return None, (f"Nothing is remembered now. {error.message}",)
     return memory, notices
+
+
+def _open_message_search(stack: ExitStack, opened: OpenedParts) -> "ConversationSearch | None":
+    if opened.provider.info.needs_notes:
+        return None
+    return stack.enter_context(open_message_search(opened.workspace))
 
 
 def _open_summary_cache(stack: ExitStack, opened: OpenedParts) -> SummaryCache | None:

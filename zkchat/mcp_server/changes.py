@@ -24,7 +24,7 @@ from zkchat.model.patch import patch_of
 from zkchat.ports import LocatedModel, ToolOutcome
 from zkchat.render.sanitize import sanitize_text
 from zkchat.tools.readings import NothingBefore, Readings
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.library import Library
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.review import Verdict, touched_paths, why_asked

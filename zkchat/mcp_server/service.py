@@ -22,7 +22,7 @@ from zkchat.model.note import is_note
 from zkchat.model.prompt import ModelInfo
 from zkchat.ports import ToolOutcome
 from zkchat.tools.explore import explore_tools
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.indexing.indexer import Progress
 from zkchat.vault.library import GuardedLibrary, Library
 

@@ -10,9 +10,10 @@ from zkchat.context.text_units import split_units
 from zkchat.context.unit_ranking import answering_units
 from zkchat.model.text import counted
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool, failure
+from zkchat.tools.names import READ_ATTACHMENT
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.toolbox import failure
 
-READ_ATTACHMENT: Final = "read_attachment"
 PAGE_CHARS: Final = 8000
 """Characters given at once."""
 

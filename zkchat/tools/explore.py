@@ -22,8 +22,6 @@ from zkchat.vault.library import Library
 from zkchat.vault.newest import are_worth_showing, date_of
 from zkchat.vault.notes import wikilink
 
-CORE_TOOLS = frozenset({"read_document", "find_excerpts"})
-"""What a model needs to look into the vault by itself: the last to be left out where there is little room."""
 PAGE_CHARS = 8000
 """Characters of a document given at once."""
 MAX_LISTED = 50

@@ -1,16 +1,16 @@
 """Tools over what is kept across sessions. Nothing is kept without the user's consent."""
 
 from collections.abc import Callable
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Protocol
 
 from pydantic import AliasChoices, Field
 
 from zkchat.memory.facts import MAX_FACT_CHARS, Memory, format_fact
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool, failure
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.toolbox import failure
 
 MAX_RECALLED = 10
-MEMORY_TOOLS: Final = frozenset({"remember", "recall"})
 
 
 class Remember(Arguments):

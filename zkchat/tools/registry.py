@@ -1,8 +1,7 @@
-"""Tools as models see them: a name, a schema, and a call that never raises, whatever a model writes."""
+"""A function as a tool: a name, a schema, and a call that never raises, whatever a model writes."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Annotated, Any, Final, Generic, TypeVar
 
@@ -11,18 +10,14 @@ from msgspec.structs import replace
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat.errors import ZkchatError
-from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ToolSpec
-from zkchat.model.text import shorten
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports import ToolOutcome
+from zkchat.tools.names import MAX_ARGUMENTS_CHARS
+from zkchat.tools.toolbox import cut, failure
 
-MAX_ARGUMENTS_CHARS: Final = 64_000
-"""Characters. What is longer is no call but text that a model could not stop writing."""
 MAX_DIGITS: Final = 20
 MAX_FOUND: Final = 20
 """Passages, notes or messages that one call finds."""
-MAX_QUOTED_CHARS = 500
-"""Characters of what a model wrote that are repeated to it."""
 MAX_QUOTED_NAMES = 5
 """Names, or complaints, of one call."""
 
@@ -60,7 +55,7 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
         except ValidationError as error:
             return failure(f"{_complaint(error)} Call {self.name} again with arguments that fit its schema.")
         except ZkchatError as error:
-            return failure(f"{_cut(error.message)} {error.hint}".strip())
+            return failure(f"{cut(error.message)} {error.hint}".strip())
         except Exception as error:  # noqa: BLE001 - whatever a model writes, the conversation goes on
             return failure(f"{self.name} cannot be run with these arguments ({type(error).__name__}). Try others.")
         found = tuple(each if each.via else each.model_copy(update={"via": self.name}) for each in outcome.references)
@@ -124,13 +119,9 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return given
 
 
-def failure(text: str) -> ToolOutcome:
-    return ToolOutcome(text=text, summary="failed", failed=True)
-
-
 def _complaint(error: ValidationError) -> str:
     return " ".join(
-        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {_cut(item['msg'])}."
+        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {cut(item['msg'])}."
         for item in error.errors(include_input=False)[:MAX_QUOTED_NAMES]
     )
 
@@ -138,11 +129,7 @@ def _complaint(error: ValidationError) -> str:
 def _listed(names: Sequence[str]) -> str:
     """Some of the names that a model gave."""
     more = [f"and {len(names) - MAX_QUOTED_NAMES} more"] if len(names) > MAX_QUOTED_NAMES else []
-    return ", ".join([*map(_cut, names[:MAX_QUOTED_NAMES]), *more])
-
-
-def _cut(text: str) -> str:
-    return shorten(text, MAX_QUOTED_CHARS)
+    return ", ".join([*map(cut, names[:MAX_QUOTED_NAMES]), *more])
 
 
 def _names(arguments: type[Arguments]) -> set[str]:
@@ -151,39 +138,3 @@ def _names(arguments: type[Arguments]) -> set[str]:
         if isinstance(field.validation_alias, AliasChoices):
             names.update(choice for choice in field.validation_alias.choices if isinstance(choice, str))
     return names
-
-
-class Toolbox:
-    """The tools of one conversation, by name."""
-
-    def __init__(self, tools: Iterable[Tool], of_servers: Callable[[], Sequence[Tool]] = tuple) -> None:
-        """`of_servers`: those of MCP servers, as they are connected whenever it is called."""
-        self._tools: dict[str, Tool] = {}
-        self._own_specs: tuple[ToolSpec, ...] = ()
-        self._of_servers = of_servers
-        self.add(tools)
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """In an order that does not change while the tools do not."""
-        return (*self._own_specs, *(tool.spec for tool in self._served().values()))
-
-    def _served(self) -> dict[str, Tool]:
-        return {tool.spec.name: tool for tool in self._of_servers() if tool.spec.name not in self._tools}
-
-    def add(self, tools: Iterable[Tool]) -> None:
-        """Take further tools in; those that are there stay as they are."""
-        described = [(tool.spec, tool) for tool in tools]
-        new = [(spec, tool) for spec, tool in described if spec.name not in self._tools]
-        self._tools |= {spec.name: tool for spec, tool in new}
-        self._own_specs = (*self._own_specs, *(spec for spec, _ in new))
-
-    async def call(self, call: ToolCallPart, offered: Collection[str] | None = None) -> ToolOutcome:
-        """Run a call. One of a tool that is not `offered` fails as if there were none of that name."""
-        every = self._tools | self._served()
-        tools = every if offered is None else {name: tool for name, tool in every.items() if name in offered}
-        tool = tools.get(call.name)
-        if tool is None:
-            close = get_close_matches(call.name[:MAX_QUOTED_CHARS], tools, n=1) or sorted(tools)
-            return failure(f"There is no tool '{_cut(call.name)}'. There is: {', '.join(close) or 'none'}.")
-        return await tool.call(call.arguments)

@@ -12,10 +12,11 @@ from zkchat.model.prompt import ToolSpec
 from zkchat.model.text import shorten
 from zkchat.model.tool_server import ServerDefinition, ServerStatus, ServerTool
 from zkchat.ports import Tool, ToolOutcome, ToolServers
-from zkchat.tools.registry import InvalidArguments, failure, parse_arguments
+from zkchat.tools.registry import InvalidArguments, parse_arguments
 from zkchat.tools.server_approval import CallPolicy, ServerCall
 from zkchat.tools.server_names import tool_name
 from zkchat.tools.server_results import outcome_of
+from zkchat.tools.toolbox import failure
 from zkchat.vault.library import Library
 
 MAX_DESCRIPTION: Final = 1_000

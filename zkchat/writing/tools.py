@@ -16,7 +16,8 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.ports import Tool, ToolOutcome
 from zkchat.tools.explore import NotePath, OneNote
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Arguments, FunctionTool, failure
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.toolbox import failure
 from zkchat.vault.library import shown_text
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit

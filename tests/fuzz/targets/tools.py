@@ -21,7 +21,7 @@ from zkchat.ports import Tool
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.recall import recall_tools
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 
 CANARY = "canary-outside-of-the-vault"
 NOTES = {

@@ -13,7 +13,8 @@ from zkchat.chat.conversation import Conversation
 from zkchat.model.events import TurnFinished
 from zkchat.model.message import RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
-from zkchat.tools.explore import CORE_TOOLS, explore_tools
+from zkchat.tools.explore import explore_tools
+from zkchat.tools.names import CORE_TOOLS
 from zkchat.vault.library import Library
 
 NOTES = {

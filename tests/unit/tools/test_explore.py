@@ -12,7 +12,7 @@ from tests.support.sessions import NOON
 from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
 from zkchat.tools.explore import PAGE_CHARS, explore_tools
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 
 NOTES = {
     "Ideas/Sleep.md": "---\naliases: Schlaf\ntags: night\n---\n# Sleep\n\n"

@@ -8,7 +8,7 @@ from zkchat.memory.facts import Memory
 from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
 from zkchat.tools.memory import memory_tools
-from zkchat.tools.registry import Toolbox
+from zkchat.tools.toolbox import Toolbox
 
 
 def box_of(store: MemoriesInMemory, *, consent: bool = True) -> tuple[Toolbox, list[str]]:

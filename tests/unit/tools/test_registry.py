@@ -8,7 +8,8 @@ from pydantic import AliasChoices, Field
 from zkchat.errors import NoteNotFound
 from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool, Toolbox
+from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.toolbox import Toolbox
 
 
 class RequestPlan(Arguments):

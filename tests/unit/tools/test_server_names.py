@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.tools.explore import CORE_TOOLS
+from zkchat.tools.names import CORE_TOOLS
 from zkchat.tools.server_names import tool_name
 
 _WORDS = st.text("ab_-.é 0", max_size=40) | st.text("ab_", max_size=3) | st.text(max_size=90)

@@ -13,7 +13,6 @@ from zkchat.errors import StorageDamaged, StorageError
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.note import FileStamp, is_pdf
 from zkchat.storage.cache_database import CacheDatabase
-from zkchat.storage.pdf.layout import LAYOUT_VERSION
 
 Written = TypeVar("Written")
 
@@ -51,6 +50,8 @@ class SqliteExtractedTexts:
     def _method(self) -> str:
         """How texts are made now; those that were made otherwise are made again in time."""
         from importlib.metadata import version
+
+        from zkchat.storage.pdf.layout import LAYOUT_VERSION
 
         return f"{PACKAGE} {version(PACKAGE)}, layout {LAYOUT_VERSION}"
 

@@ -42,9 +42,11 @@ _CLOSING = lazy_pattern(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 _PROPERTY = lazy_pattern(r"^([^\s#\-\[{][^\n:]*):(?=\s|\Z)", re.MULTILINE)
 _PLAIN_TEXT = r"[^\W\d_][\w'./ -]*"
 _PLAIN_TEXTS = lazy_pattern(_PLAIN_TEXT)
+_PLAIN_LINE = r"[^\W\d_][\w'.,;/ -]*"
+"""A text outside a list, where commas mean nothing."""
 _PLAIN_PROPERTY = lazy_pattern(
     r"(?P<name>[^\W\d_][\w-]{0,50}):"
-    rf"(?: +(?P<text>{_PLAIN_TEXT})| +(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
+    rf"(?: +(?P<text>{_PLAIN_LINE})| +(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
     rf"|(?P<listed> +\[{_PLAIN_TEXT}(?:, *{_PLAIN_TEXT})*\]"
     rf"|\n(?P<indent> *)- +{_PLAIN_TEXT}(?:\n(?P=indent)- +{_PLAIN_TEXT})*)|)\n"
 )
@@ -154,7 +156,7 @@ def read_plain(source: str) -> Properties | None:
     end = 0
     for match in _PLAIN_PROPERTY.finditer(source):
         name, text, listed, day = match.group("name", "text", "listed", "day")
-        texts = [found.rstrip(" ") for found in _PLAIN_TEXTS.findall(text or listed or "")]
+        texts = [found.rstrip(" ") for found in ([text] if text else _PLAIN_TEXTS.findall(listed or ""))]
         if match.start() != end or not _NO_TEXTS.isdisjoint(map(str.lower, texts)):
             return None
         end = match.end()
