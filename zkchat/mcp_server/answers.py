@@ -190,9 +190,9 @@ class Changed(Answer):
     change: Annotated[int | None, Field(description="Its number in the journal: `zkchat undo` takes it back.")]
 
 
-def schema_of(model: type[BaseModel], *, mode: Literal["validation", "serialization"]) -> dict[str, Any]:
-    """The JSON schema of arguments or of an answer, without the titles that pydantic makes of names."""
-    schema = _without_titles(model.model_json_schema(mode=mode))
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of an answer, without the titles that pydantic makes of names."""
+    schema = _without_titles(model.model_json_schema(mode="serialization"))
     assert isinstance(schema, dict)
     return schema
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from zkchat.ports import ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.arguments import Arguments
+from zkchat.tools.registry import FunctionTool
 
 Wanted = TypeVar("Wanted", bound=Arguments)
 Answered = TypeVar("Answered")

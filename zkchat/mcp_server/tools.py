@@ -41,8 +41,9 @@ from zkchat.mcp_server.vault_tools import (
 )
 from zkchat.model.text import shorten
 from zkchat.ports import Tool
+from zkchat.tools.arguments import Arguments, full_schema_of
 from zkchat.tools.explore import explore_tools
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import FunctionTool
 from zkchat.vault.indexing.indexer import Progress
 from zkchat.writing.tools import PROPOSED, write_tools
 
@@ -97,8 +98,8 @@ class HostTool(Struct, frozen=True, kw_only=True):
             name=self.name,
             title=self.name.replace("_", " ").capitalize(),
             description=self.description,
-            input_schema=schema_of(self.arguments, mode="validation"),
-            output_schema=schema_of(self.answer, mode="serialization"),
+            input_schema=full_schema_of(self.arguments),
+            output_schema=schema_of(self.answer),
             annotations=types.ToolAnnotations(
                 read_only_hint=self.read is not None,
                 destructive_hint=destructive,

@@ -2,8 +2,6 @@
 
 from typing import Annotated, Final
 
-from pydantic import AliasChoices, Field
-
 from zkchat.chat.question import Question
 from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.assembly import digest
@@ -23,7 +21,8 @@ from zkchat.mcp_server.answers import (
 from zkchat.mcp_server.uris import path_in, uri_of
 from zkchat.model.message import Evidence
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved
-from zkchat.tools.registry import Arguments, Limit
+from zkchat.tools.argument_kinds import Number, Text
+from zkchat.tools.arguments import MAX_FOUND, Arguments
 from zkchat.vault.dated_evidence import find_evidence
 from zkchat.vault.dates.time_filters import check_times
 from zkchat.vault.evidence import DEFAULT_LIMIT
@@ -36,50 +35,50 @@ MAX_FETCHED_CHARS: Final = 100_000
 MAX_HITS: Final = 10
 
 
-class AskVault(Arguments):
+class AskVault(Arguments, frozen=True, kw_only=True):
     question: Annotated[
         str,
-        Field(
+        Text(
             description="A question in words; [[links]] name notes to look in first.",
             min_length=1,
-            validation_alias=AliasChoices("question", "query", "q", "text"),
+            also=("query", "q", "text"),
         ),
     ]
-    limit: Annotated[Limit, Field(description="Quotes at most.")] = DEFAULT_LIMIT
+    limit: Annotated[int, Number(at_least=1, at_most=MAX_FOUND, description="Quotes at most.")] = DEFAULT_LIMIT
 
 
-class VerifyQuotes(Arguments):
+class VerifyQuotes(Arguments, frozen=True, kw_only=True):
     text: Annotated[
         str,
-        Field(
+        Text(
             description="A draft: sentences that should stand in the notes.",
             min_length=1,
-            validation_alias=AliasChoices("text", "draft", "quotes", "content"),
+            also=("draft", "quotes", "content"),
         ),
     ]
 
 
-class SearchNotes(Arguments):
+class SearchNotes(Arguments, frozen=True, kw_only=True):
     query: Annotated[
         str,
-        Field(
+        Text(
             description='Words, tag:x, path:x, on:2026-01-31, after:last-week, before:2026, "phrase".',
             min_length=1,
-            validation_alias=AliasChoices("query", "q", "text"),
+            also=("q", "text"),
         ),
     ]
 
 
-class FetchNote(Arguments):
+class FetchNote(Arguments, frozen=True, kw_only=True):
     id: Annotated[
         str,
-        Field(
+        Text(
             description="The id of a result of search; also a path, title, [[link]] or note:/// address.",
             min_length=1,
-            validation_alias=AliasChoices("id", "path", "uri", "url", "relative_path"),
+            also=("path", "uri", "url", "relative_path"),
         ),
     ]
-    offset: Annotated[int, Field(ge=0, description="Character to go on at, for a long note.")] = 0
+    offset: Annotated[int, Number(at_least=0, description="Character to go on at, for a long note.")] = 0
 
 
 def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> VaultAnswer:

@@ -3,28 +3,28 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final
 
-from pydantic import AliasChoices, Field
-
 from zkchat.context.condensing import split_question
 from zkchat.context.text_units import split_units
 from zkchat.context.unit_ranking import answering_units
 from zkchat.model.text import counted
 from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.argument_kinds import Number, Text
+from zkchat.tools.arguments import Arguments
 from zkchat.tools.names import READ_ATTACHMENT
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import FunctionTool
 from zkchat.tools.toolbox import failure
 
 PAGE_CHARS: Final = 8000
 """Characters given at once."""
 
 
-class ReadAttachment(Arguments):
+class ReadAttachment(Arguments, frozen=True, kw_only=True):
     query: Annotated[
         str,
-        Field(description="Words to look for in it", validation_alias=AliasChoices("query", "q", "text", "search")),
+        Text(description="Words to look for in it", also=("q", "text", "search")),
     ] = ""
-    offset: Annotated[int, Field(description="Character to start at", ge=0)] = 0
-    number: Annotated[int, Field(description="1 is the latest, 2 the one before", ge=1)] = 1
+    offset: Annotated[int, Number(description="Character to start at", at_least=0)] = 0
+    number: Annotated[int, Number(description="1 is the latest, 2 the one before", at_least=1)] = 1
 
 
 def attachment_tools(texts: Callable[[], Sequence[str]]) -> list[Tool]:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AliasChoices, Field
-
 from zkchat.context.assembly import digest
 from zkchat.context.formatting import NEWEST_COUNTS, format_document
 from zkchat.errors import NoteNotFound, UsageError
@@ -14,7 +12,9 @@ from zkchat.model.index import StoredLink
 from zkchat.model.message import DocumentReference, LineRange
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved, anchor_of, is_pdf, page_named, page_of
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool, Limit
+from zkchat.tools.argument_kinds import Number, Text
+from zkchat.tools.arguments import Arguments, Limit
+from zkchat.tools.registry import FunctionTool
 from zkchat.vault import graph
 from zkchat.vault.dates.expressions import filter_period
 from zkchat.vault.dates.time_filters import check_times
@@ -31,55 +31,53 @@ ALL = 1_000_000
 # Models that learned other tools call the same thing by other names.
 NotePath = Annotated[
     str,
-    Field(
+    Text(
         min_length=1,
-        validation_alias=AliasChoices(
-            "relative_path", "path", "note", "file", "link", "wikilink", "document", "title", "name"
-        ),
+        also=("path", "note", "file", "link", "wikilink", "document", "title", "name"),
     ),
 ]
 Query = Annotated[
     str,
-    Field(
+    Text(
         description='Words, tag:x, path:x, "phrase"',
         min_length=1,
-        validation_alias=AliasChoices("query", "q", "text", "search"),
+        also=("q", "text", "search"),
     ),
 ]
 
 
-class ReadDocument(Arguments):
+class ReadDocument(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
-    offset: Annotated[int, Field(ge=0)] = 0
+    offset: Annotated[int, Number(at_least=0)] = 0
 
 
-class OneNote(Arguments):
+class OneNote(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
 
 
-class OfDays(Arguments):
+class OfDays(Arguments, frozen=True, kw_only=True):
     """Notes written from a day on, or before one; also as people say it: `last week`."""
 
-    after: Annotated[str, Field(validation_alias=AliasChoices("after", "since", "modified_after"))] = ""
-    before: Annotated[str, Field(validation_alias=AliasChoices("before", "until"))] = ""
+    after: Annotated[str, Text(also=("since", "modified_after"))] = ""
+    before: Annotated[str, Text(also=("until",))] = ""
 
 
-class Find(OfDays):
+class Find(OfDays, frozen=True, kw_only=True):
     query: Query
     limit: Limit = 5
 
 
-class ListDocuments(OfDays):
+class ListDocuments(OfDays, frozen=True, kw_only=True):
     folder: str = ""
     tag: str = ""
 
 
-class Nothing(Arguments):
+class Nothing(Arguments, frozen=True, kw_only=True):
     """A tool that needs to be told nothing."""
 
 
-class ResolveWikilink(Arguments):
-    wikilink: Annotated[str, Field(validation_alias=AliasChoices("wikilink", "link", "text"))]
+class ResolveWikilink(Arguments, frozen=True, kw_only=True):
+    wikilink: Annotated[str, Text(also=("link", "text"))]
 
 
 def explore_tools(library: Library, now: Callable[[], datetime]) -> list[Tool]:
@@ -298,7 +296,7 @@ class _Explore:
 def _place_of(passage: Passage) -> str:
     """What a model cites a passage by: the path, and the page of a PDF."""
     page = page_of(passage.path, passage.heading_path)
-    return f"{passage.path}#page={page}" if page else passage.path
+    return f"{passage.path}#paat_least={page}" if page else passage.path
 
 
 def _link(named: str) -> Link:

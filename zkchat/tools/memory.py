@@ -3,34 +3,34 @@
 from collections.abc import Callable
 from typing import Annotated, Protocol
 
-from pydantic import AliasChoices, Field
-
 from zkchat.memory.facts import MAX_FACT_CHARS, Memory, format_fact
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.argument_kinds import Text
+from zkchat.tools.arguments import Arguments
+from zkchat.tools.registry import FunctionTool
 from zkchat.tools.toolbox import failure
 
 MAX_RECALLED = 10
 
 
-class Remember(Arguments):
+class Remember(Arguments, frozen=True, kw_only=True):
     information: Annotated[
         str,
-        Field(
+        Text(
             description="One sentence",
             min_length=1,
             max_length=MAX_FACT_CHARS,
-            validation_alias=AliasChoices("information", "text", "fact", "content", "memory"),
+            also=("text", "fact", "content", "memory"),
         ),
     ]
 
 
-class Recall(Arguments):
+class Recall(Arguments, frozen=True, kw_only=True):
     query: Annotated[
         str,
-        Field(
+        Text(
             min_length=1,
-            validation_alias=AliasChoices("query", "q", "text", "search"),
+            also=("q", "text", "search"),
         ),
     ]
 

@@ -3,25 +3,25 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
-from pydantic import AliasChoices, Field
-
 from zkchat.context.condensing import condense_text
 from zkchat.context.formatting import format_quote
 from zkchat.context.recall.search import FoundMessage
 from zkchat.ports import Tool, ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool, Limit
+from zkchat.tools.argument_kinds import Text
+from zkchat.tools.arguments import Arguments, Limit
+from zkchat.tools.registry import FunctionTool
 
 PAGE_CHARS = 8000
 """Characters given at once, shared by the messages that were found."""
 
 
-class SearchConversation(Arguments):
+class SearchConversation(Arguments, frozen=True, kw_only=True):
     query: Annotated[
         str,
-        Field(
+        Text(
             description="Words, a name or a date",
             min_length=1,
-            validation_alias=AliasChoices("query", "q", "text", "search"),
+            also=("q", "text", "search"),
         ),
     ]
     limit: Limit = 5

@@ -1,37 +1,24 @@
 """A function as a tool: a name, a schema, and a call that never raises, whatever a model writes."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import Annotated, Any, Final, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Final, Generic
 
 from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from zkchat.errors import ZkchatError
 from zkchat.model.prompt import ToolSpec
 from zkchat.ports import ToolOutcome
+from zkchat.tools.argument_kinds import WrongValue
+from zkchat.tools.arguments import A, known_names, read_arguments, schema_of
 from zkchat.tools.names import MAX_ARGUMENTS_CHARS
 from zkchat.tools.toolbox import cut, failure
 
 MAX_DIGITS: Final = 20
-MAX_FOUND: Final = 20
-"""Passages, notes or messages that one call finds."""
 MAX_QUOTED_NAMES = 5
 """Names, or complaints, of one call."""
-
-
-class Arguments(BaseModel):
-    """Base of every tool's arguments; unknown ones are ignored, and the model is told."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-Limit = Annotated[int, Field(ge=1), AfterValidator(partial(min, MAX_FOUND))]
-"""How many are wanted; whoever wants more than there may be gets as many as there may be."""
-
-A = TypeVar("A", bound=Arguments)
 
 
 class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
@@ -49,10 +36,10 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
     async def call(self, arguments: str) -> ToolOutcome:
         try:
             given = parse_arguments(arguments)
-            outcome = self.run(self.arguments.model_validate(given))
+            outcome = self.run(read_arguments(self.arguments, given))
         except InvalidArguments as error:
             return failure(f"{error} Call {self.name} again with short and valid JSON.")
-        except ValidationError as error:
+        except WrongValue as error:
             return failure(f"{_complaint(error)} Call {self.name} again with arguments that fit its schema.")
         except ZkchatError as error:
             return failure(f"{cut(error.message)} {error.hint}".strip())
@@ -60,25 +47,8 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
             return failure(f"{self.name} cannot be run with these arguments ({type(error).__name__}). Try others.")
         found = tuple(each if each.via else each.model_copy(update={"via": self.name}) for each in outcome.references)
         outcome = replace(outcome, references=found)
-        ignored = sorted(given.keys() - _names(self.arguments))
+        ignored = sorted(given.keys() - known_names(self.arguments))
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
-
-
-def schema_of(arguments: type[Arguments]) -> dict[str, Any]:
-    """The JSON schema of the arguments, with nothing but what a model needs: it is sent with every request.
-
-    In the order of Ollama's client, so that a definition is the same text for every server.
-    """
-    schema = arguments.model_json_schema()
-    required = {"required": schema["required"]} if "required" in schema else {}
-    properties = {name: _property_schema(property_) for name, property_ in schema["properties"].items()}
-    return {"type": "object", **required, "properties": properties}
-
-
-def _property_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    alternatives = [schema, *schema.get("anyOf", ())]
-    type_ = next(each["type"] for each in alternatives if each.get("type", "null") != "null")
-    return {"type": type_, **({"description": schema["description"]} if "description" in schema else {})}
 
 
 class InvalidArguments(ValueError):
@@ -119,22 +89,12 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return given
 
 
-def _complaint(error: ValidationError) -> str:
-    return " ".join(
-        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {cut(item['msg'])}."
-        for item in error.errors(include_input=False)[:MAX_QUOTED_NAMES]
-    )
+def _complaint(error: WrongValue) -> str:
+    complaints = error.complaints[:MAX_QUOTED_NAMES]
+    return " ".join(f"{place or 'arguments'}: {cut(said)}." for place, said in complaints)
 
 
 def _listed(names: Sequence[str]) -> str:
     """Some of the names that a model gave."""
     more = [f"and {len(names) - MAX_QUOTED_NAMES} more"] if len(names) > MAX_QUOTED_NAMES else []
     return ", ".join([*map(cut, names[:MAX_QUOTED_NAMES]), *more])
-
-
-def _names(arguments: type[Arguments]) -> set[str]:
-    names = set(arguments.model_fields)
-    for field in arguments.model_fields.values():
-        if isinstance(field.validation_alias, AliasChoices):
-            names.update(choice for choice in field.validation_alias.choices if isinstance(choice, str))
-    return names

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, get_args
 
+from msgspec import Struct
 from msgspec.structs import replace
-from pydantic import AliasChoices, Field
 
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
@@ -14,9 +14,11 @@ from zkchat.model.message import DocumentReference
 from zkchat.model.note import is_note
 from zkchat.model.patterns import lazy_pattern
 from zkchat.ports import Tool, ToolOutcome
+from zkchat.tools.argument_kinds import Number, OneOf, Text, WrongValue
+from zkchat.tools.arguments import Arguments
 from zkchat.tools.explore import NotePath, OneNote
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import FunctionTool
 from zkchat.tools.toolbox import failure
 from zkchat.vault.library import shown_text
 from zkchat.vault.privacy.classes import written_class
@@ -31,75 +33,106 @@ MAX_SECTION_CHARS: Final = 4000
 _CODE: Final = lazy_pattern(r"<%|^[ \t>]*(?:```+|~~~+)[ \t]*(?:dataviewjs|js-engine|jsx:|run-)|`\$=", re.MULTILINE)
 """What plugins of Obsidian run: Templater, Dataview, JS Engine, React, Execute Code."""
 
-Content = Annotated[str, Field(validation_alias=AliasChoices("text", "content", "body", "markdown"))]
+Content = Annotated[str, Text(also=("content", "body", "markdown"))]
 
 
-class CreateDocument(Arguments):
+class CreateDocument(Arguments, frozen=True, kw_only=True):
     relative_path: Annotated[
         str,
-        Field(
+        Text(
             description="Path or title",
             min_length=1,
-            validation_alias=AliasChoices("relative_path", "path", "title", "note", "file", "name"),
+            also=("path", "title", "note", "file", "name"),
         ),
     ]
     text: Content
 
 
-class EditDocument(Arguments):
+class EditDocument(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
-    old: Annotated[str, Field(min_length=1, validation_alias=AliasChoices("old", "old_string", "old_text", "search"))]
-    new: Annotated[str, Field(validation_alias=AliasChoices("new", "new_string", "new_text", "replace"))]
-    expected: Annotated[int, Field(ge=1, validation_alias=AliasChoices("expected", "count"))] = 1
+    old: Annotated[str, Text(min_length=1, also=("old_string", "old_text", "search"))]
+    new: Annotated[str, Text(also=("new_string", "new_text", "replace"))]
+    expected: Annotated[int, Number(at_least=1, also=("count",))] = 1
 
 
-class EditSection(Arguments):
+class EditSection(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
     section: Annotated[
         str,
-        Field(
+        Text(
             description="Heading, Heading#Sub, ^block; empty: end of note",
-            validation_alias=AliasChoices("section", "heading", "place", "target", "anchor"),
+            also=("heading", "place", "target", "anchor"),
         ),
     ] = ""
     text: Content
-    position: Annotated[SectionPosition, Field(description="append, prepend, replace, before, after")] = "append"
+    position: Annotated[
+        SectionPosition,
+        OneOf(choices=get_args(SectionPosition), description="append, prepend, replace, before, after"),
+    ] = "append"
     include_children: bool = False
 
 
-class SetProperty(Arguments):
+class _PropertyValue(Struct, frozen=True, kw_only=True):
+    """One value, a list of values, or nothing."""
+
+    description: str
+    also: tuple[str, ...] = ()
+
+    def read(self, value: object) -> object:
+        if value is None or isinstance(value, str | int | float):
+            return value
+        wrong = "list[union[str,int,float,bool,date]]", "Input should be a valid list"
+        if isinstance(value, list):
+            odd = next((place for place, each in enumerate(value) if not isinstance(each, str | int | float)), None)
+            if odd is None:
+                return value
+            wrong = f"{wrong[0]}.{odd}.str", "Input should be a valid string"
+        raise WrongValue(
+            ("str", "Input should be a valid string"),
+            ("bool", "Input should be a valid boolean"),
+            ("int", "Input should be a valid integer"),
+            ("float", "Input should be a valid number"),
+            wrong,
+        )
+
+    def schema(self) -> dict[str, Any]:
+        string, boolean, integer, number = ({"type": name} for name in ("string", "boolean", "integer", "number"))
+        items = {"anyOf": [string, integer, number, boolean, {"format": "date", **string}]}
+        listed = {"items": items, "type": "array"}
+        return {"anyOf": [string, boolean, integer, number, listed, {"type": "null"}], "description": self.description}
+
+
+class SetProperty(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
-    key: Annotated[str, Field(min_length=1, validation_alias=AliasChoices("key", "property", "field"))]
-    value: Annotated[str | bool | int | float | list[PropertyScalar] | None, Field(description="null removes it")]
+    key: Annotated[str, Text(min_length=1, also=("property", "field"))]
+    value: Annotated[
+        str | bool | int | float | list[PropertyScalar] | None, _PropertyValue(description="null removes it")
+    ]
 
 
-class AddTag(Arguments):
+class AddTag(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
-    tag: Annotated[str, Field(min_length=1)]
+    tag: Annotated[str, Text(min_length=1)]
 
 
-class AppendDaily(Arguments):
+class AppendDaily(Arguments, frozen=True, kw_only=True):
     text: Content
-    section: Annotated[str, Field(validation_alias=AliasChoices("section", "heading"))] = ""
+    section: Annotated[str, Text(also=("heading",))] = ""
 
 
-class CreateFromTemplate(Arguments):
-    template: Annotated[str, Field(min_length=1)]
-    title: Annotated[
-        str, Field(min_length=1, validation_alias=AliasChoices("title", "relative_path", "path", "name", "note"))
-    ]
+class CreateFromTemplate(Arguments, frozen=True, kw_only=True):
+    template: Annotated[str, Text(min_length=1)]
+    title: Annotated[str, Text(min_length=1, also=("relative_path", "path", "name", "note"))]
 
 
-class RenameDocument(Arguments):
+class RenameDocument(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
-    new_name: Annotated[
-        str, Field(min_length=1, validation_alias=AliasChoices("new_name", "new", "new_path", "target", "to"))
-    ]
+    new_name: Annotated[str, Text(min_length=1, also=("new", "new_path", "target", "to"))]
 
 
-class MoveDocument(Arguments):
+class MoveDocument(Arguments, frozen=True, kw_only=True):
     relative_path: NotePath
-    folder: Annotated[str, Field(validation_alias=AliasChoices("folder", "to", "target", "new_folder", "directory"))]
+    folder: Annotated[str, Text(also=("to", "target", "new_folder", "directory"))]
 
 
 def write_tools(editor: NoteEditor, readings: Readings | None = None) -> list[Tool]:

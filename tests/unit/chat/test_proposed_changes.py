@@ -23,8 +23,9 @@ from zkchat.model.session import ChangesEntry, Session
 from zkchat.ports import ToolOutcome
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.render.context_lines import context_lines
+from zkchat.tools.arguments import Arguments
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import FunctionTool
 from zkchat.vault.library import Library
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.staging import StagedChanges

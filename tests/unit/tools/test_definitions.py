@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Iterator
-from datetime import date
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
 
 from benchmarks.context.tool_definitions import all_tools, all_write_tools
 from zkchat.context.assembly import tool_text
 from zkchat.context.tokens import load_encoding
+from zkchat.mcp_server.tools import tools_for
 from zkchat.model.prompt import ToolSpec
-from zkchat.tools.registry import MAX_FOUND, Arguments, Limit, schema_of
+from zkchat.tools.argument_kinds import Text
+from zkchat.tools.arguments import MAX_FOUND, Arguments, Limit, read_arguments, schema_of
 
 SPECS = [tool.spec for tool in all_tools()]
 WRITE_SPECS = [tool.spec for tool in all_write_tools()]
+PINNED = Path(__file__).with_name("definitions.json")
 MAX_TOKENS = 700
 MAX_WRITE_TOKENS = 650
 
@@ -66,12 +68,19 @@ def test_what_is_sent_is_the_definition_and_nothing_of_the_server_it_comes_from(
     assert tool_text(spec) == sent
 
 
-def test_a_schema_leaves_out_titles_defaults_bounds_and_null() -> None:
+def test_models_and_hosts_are_sent_the_definitions_that_they_know() -> None:
+    """A definition that changes is another prompt: caches of servers miss, and models choose otherwise."""
+    sent = {spec.name: spec.parameters for spec in (*SPECS, *WRITE_SPECS)}
+    described = {name: tool.described().input_schema for name, tool in tools_for(may_write=True).items()}
+    assert json.dumps({"models": sent, "hosts": described}, indent=1) + "\n" == PINNED.read_text()
+
+
+def test_a_schema_leaves_out_defaults_and_bounds() -> None:
     class Wanted(Arguments):
         """Never sent."""
 
-        name: Annotated[str, Field(min_length=1, description="A name")]
-        since: date | None = None
+        name: Annotated[str, Text(min_length=1, description="A name")]
+        since: str = ""
         limit: Limit = 5
 
     assert json.loads(json.dumps(schema_of(Wanted))) == {
@@ -83,4 +92,4 @@ def test_a_schema_leaves_out_titles_defaults_bounds_and_null() -> None:
             "limit": {"type": "integer"},
         },
     }
-    assert Wanted(name="x", limit=MAX_FOUND + 30).limit == MAX_FOUND
+    assert read_arguments(Wanted, {"name": "x", "limit": MAX_FOUND + 30}).limit == MAX_FOUND

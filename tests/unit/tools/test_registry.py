@@ -3,17 +3,18 @@ import json
 from typing import Annotated
 
 import pytest
-from pydantic import AliasChoices, Field
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.message import ToolCallPart
 from zkchat.ports import ToolOutcome
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.argument_kinds import Text
+from zkchat.tools.arguments import Arguments
+from zkchat.tools.registry import FunctionTool
 from zkchat.tools.toolbox import Toolbox
 
 
 class RequestPlan(Arguments):
-    name: Annotated[str, Field(validation_alias=AliasChoices("name", "who"))]
+    name: Annotated[str, Text(also=("who",))]
     times: int = 1
 
 

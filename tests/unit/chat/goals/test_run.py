@@ -32,8 +32,9 @@ from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import GoalEntry
 from zkchat.ports import ToolOutcome
+from zkchat.tools.arguments import Arguments
 from zkchat.tools.readings import Readings
-from zkchat.tools.registry import Arguments, FunctionTool
+from zkchat.tools.registry import FunctionTool
 from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.staging import StagedChanges
