@@ -31,8 +31,8 @@ from prompt_toolkit import PromptSession
 asyncio.run(PromptSession().prompt_async("you › "))
 """
 PROMPT = "you ›"
-BAR = " · quote · "
-"""Below the prompt, when all of it is there."""
+GREETING = "zkchat · "
+"""Above the prompt, when all of it is there."""
 KEY_SECONDS = 0.01
 MAX_SECONDS = 60
 WIDTH = 400
@@ -46,7 +46,7 @@ class Start:
     key: float = 0.0
     """Seconds until all keys that were typed before stand in it."""
     whole: float = 0.0
-    """Seconds until the bar is below it."""
+    """Seconds until the greeting is above it."""
     cpu: float = 0.0
     """Seconds of the processor that the program took until then."""
     typed: int = 0
@@ -56,10 +56,10 @@ class Start:
 class TypingUser:
     """Types a key every hundredth of a second until there is a prompt, and looks at the screen."""
 
-    def __init__(self, arguments: list[str], environment: dict[str, str], bar: str) -> None:
+    def __init__(self, arguments: list[str], environment: dict[str, str], greeting: str) -> None:
         self._screen = pyte.Screen(WIDTH, 24)
         self._stream = pyte.Stream(self._screen)
-        self._bar = bar
+        self._greeting = greeting
         self._is_whole = False
         self._in_prompt: str | None = None
         """What stands in the prompt; None before there is one."""
@@ -78,7 +78,7 @@ class TypingUser:
         while self._in_prompt != typed and self._elapsed() < prompt + 5:
             self._read(KEY_SECONDS)
         key = self._elapsed()
-        while not self._is_whole and self._elapsed() < prompt + 10:
+        while not (self._is_whole and self._in_prompt == typed) and self._elapsed() < prompt + 10:
             self._read(KEY_SECONDS)
         whole, cpu, arrived = self._elapsed(), self._processor_seconds(), self._in_prompt or ""
         self._child.close(force=True)
@@ -100,14 +100,14 @@ class TypingUser:
         except pexpect.TIMEOUT:
             self._elapsed()
             return
-        rows = [row for row in self._screen.display if PROMPT in row]
+        rows = [(number, row) for number, row in enumerate(self._screen.display) if PROMPT in row]
         if rows:
-            self._in_prompt = rows[-1].rpartition(PROMPT)[2].strip()
-            self._is_whole = any(self._bar in row for row in self._screen.display)
+            self._in_prompt = rows[-1][1].rpartition(PROMPT)[2].strip()
+            self._is_whole = any(self._greeting in row for row in self._screen.display[: rows[-1][0] + 1])
 
 
 def until_prompt(arguments: list[str], environment: dict[str, str]) -> Start:
-    return TypingUser(arguments, environment, BAR if "zkchat" in arguments else PROMPT).start()
+    return TypingUser(arguments, environment, GREETING if "zkchat" in arguments else PROMPT).start()
 
 
 def until_end(arguments: list[str], environment: dict[str, str]) -> Start:

@@ -120,6 +120,8 @@ def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bo
     that are no documents."""
     documents: list[Link] = []
     unknown: list[Link] = []
+    if "@" not in rest:
+        return documents, unknown
     for found in islice(_mention().finditer(rest, after), MAX_MENTIONS):
         start = found.start()
         links = [

@@ -1,5 +1,9 @@
 """Text for people: shortened, and counted things."""
 
+from typing import Final
+
+_FIRST_WIDE: Final = "\u2e80"
+
 
 def shorten(text: str, length: int, *, whole_words: bool = False) -> str:
     """The text in at most so many characters; where some are left out, an ellipsis ends it."""
@@ -12,3 +16,8 @@ def shorten(text: str, length: int, *, whole_words: bool = False) -> str:
 def counted(number: int, thing: str) -> str:
     """`1 note`, `2 notes`, `1,234 notes`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def may_be_wide(text: str) -> bool:
+    """Whether there may be a letter as wide as two in it, such as those of Chinese: a look before a slow pattern."""
+    return not text.isascii() and max(text) >= _FIRST_WIDE

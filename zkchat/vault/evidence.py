@@ -18,6 +18,7 @@ from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange
 from zkchat.model.message import Evidence, LineRange
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved, anchor_of
+from zkchat.model.text import may_be_wide
 from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
 from zkchat.vault.evidence_candidates import (
     EVERYWHERE,
@@ -365,7 +366,7 @@ def _quoted(library: Library, candidate: Candidate) -> Evidence:
 
 
 def _max_characters(text: str) -> int:
-    wide = len(_wide_letter().findall(text))
+    wide = len(_wide_letter().findall(text)) if may_be_wide(text) else 0
     return round(_MAX_EXCERPT_COLUMNS * len(text) / (len(text) + wide))
 
 

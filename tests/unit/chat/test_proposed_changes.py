@@ -60,7 +60,7 @@ class Appending:
         yield Finish()
 
 
-class Line(Arguments):
+class Line(Arguments, frozen=True, kw_only=True):
     text: str
     relative_path: str = "Sleep"
 

@@ -76,7 +76,7 @@ def test_models_and_hosts_are_sent_the_definitions_that_they_know() -> None:
 
 
 def test_a_schema_leaves_out_defaults_and_bounds() -> None:
-    class Wanted(Arguments):
+    class Wanted(Arguments, frozen=True, kw_only=True):
         """Never sent."""
 
         name: Annotated[str, Text(min_length=1, description="A name")]

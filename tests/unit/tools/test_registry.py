@@ -13,7 +13,7 @@ from zkchat.tools.registry import FunctionTool
 from zkchat.tools.toolbox import Toolbox
 
 
-class RequestPlan(Arguments):
+class RequestPlan(Arguments, frozen=True, kw_only=True):
     name: Annotated[str, Text(also=("who",))]
     times: int = 1
 

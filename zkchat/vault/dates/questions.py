@@ -12,6 +12,7 @@ from zkchat.lexicon.calendar_words import CALENDAR_WORDS
 from zkchat.lexicon.time_questions import FIRST_PERSON, OWN_WRITING, UNSPACED_OWN_WRITING, WITHOUT_PRONOUN
 from zkchat.model.dates import Calendar, DayRange
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.text import may_be_wide
 from zkchat.vault.dates.question_time import MissingDay, PlacedPeriod, TimeInQuestion, listed, without
 from zkchat.vault.dates.spaced_questions import SpacedQuestion, telling_words
 from zkchat.vault.dates.time_filters import time_filters
@@ -37,7 +38,7 @@ def time_in_question(
         return None
     if filtered := _filtered(plain, calendar):
         return filtered
-    if _UNSPACED.search(plain):
+    if _is_unspaced(plain):
         return UnspacedQuestion(plain, calendar, is_name).time()
     for language in _languages_of(plain):
         if found := SpacedQuestion(plain, language, calendar, is_name).time():
@@ -50,7 +51,7 @@ def missing_day(text: str, calendar: Calendar) -> MissingDay | None:
     plain = unicodedata.normalize("NFC", " ".join(text.split()))
     if not 0 < len(plain) <= MAX_CHARACTERS:
         return None
-    if _UNSPACED.search(plain):
+    if _is_unspaced(plain):
         return UnspacedQuestion(plain, calendar, lambda _: False).missing_day()
     questions = (SpacedQuestion(plain, language, calendar, lambda _: False) for language in _languages_of(plain))
     return next(filter(None, (question.missing_day() for question in questions)), None)
@@ -58,7 +59,7 @@ def missing_day(text: str, calendar: Calendar) -> MissingDay | None:
 
 def asks_for_own_writing(text: str) -> bool:
     """Whether a question asks for what the user wrote: that is in notes, and not in documents of others."""
-    if _UNSPACED.search(text):
+    if _is_unspaced(text):
         return bool(re.search(UNSPACED_OWN_WRITING, text))
     words = {piece for piece in re.split(r"\W+", fold(text[:MAX_CHARACTERS])) if piece}
     return any(
@@ -66,6 +67,10 @@ def asks_for_own_writing(text: str) -> bool:
         and (language in WITHOUT_PRONOUN or words & listed(FIRST_PERSON[language]))
         for language in _languages_of(text[:MAX_CHARACTERS])
     )
+
+
+def _is_unspaced(text: str) -> bool:
+    return may_be_wide(text) and _UNSPACED.search(text) is not None
 
 
 def find_period(text: str, language: str, calendar: Calendar) -> PlacedPeriod | None:

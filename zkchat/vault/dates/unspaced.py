@@ -32,6 +32,7 @@ from zkchat.lexicon.calendar_words_unspaced import (
     WEEKEND,
 )
 from zkchat.model.dates import Calendar, DayRange
+from zkchat.model.text import may_be_wide
 from zkchat.vault.dates.calendar_ranges import (
     Unit,
     day_before,
@@ -53,6 +54,10 @@ _HUNDRED: Final = 100
 _MAX_COUNT: Final = 9999
 
 
+_OF_DIGITS: Final = frozenset({"iso", "to"})
+"""Patterns that match without a letter of these languages."""
+
+
 class UnspacedGrammar:
     """Parses a text; ends of expressions are places in it."""
 
@@ -60,27 +65,32 @@ class UnspacedGrammar:
         self._text = text
         self._today = calendar.today
         self._first_weekday = calendar.first_weekday
+        self._has_letters = may_be_wide(text)
+
+    def _match(self, name: str, at: int) -> re.Match[str] | None:
+        """Without its letters, a text names no time but in digits; the patterns take long to compile."""
+        return _pattern(name).match(self._text, at) if self._has_letters or name in _OF_DIGITS else None
 
     def expression(self, at: int) -> Expression | None:
         """The time that is named from there on, with the words around it that say so, the longest there is."""
         found = max(self._expressions(at), key=lambda each: each.end, default=None)
         if found is None:
             return None
-        after = _pattern("after_it").match(self._text, found.end)
+        after = self._match("after_it", found.end)
         return replace(found, end=after.end()) if after else found
 
     def missing_day(self, at: int) -> int | None:
         """Where a day that does not exist ends, if one begins there: `2月30日`."""
-        match = _pattern("date").match(self._text, at)
+        match = self._match("date", at)
         return match.end() if match and not self._date(match) else None
 
     def _expressions(self, at: int) -> Iterator[Expression]:
-        lead = _pattern("before_it").match(self._text, at)
+        lead = self._match("before_it", at)
         begin = lead.end() if lead else at
-        since = _pattern("since_before").match(self._text, at)
+        since = self._match("since_before", at)
         if since and (found := self._atom(since.end())):
             yield from self._spans(found)
-            end = _pattern("since").match(self._text, found.end)
+            end = self._match("since", found.end)
             yield _since(found, end.end() if end else found.end, self._today)
         found = self._atom(begin)
         if found is None:
@@ -88,23 +98,23 @@ class UnspacedGrammar:
         yield found
         yield from self._spans(found)
         period = found.period
-        if end := _pattern("since").match(self._text, found.end):
+        if end := self._match("since", found.end):
             yield _since(found, end.end(), self._today)
-        if (end := _pattern("after").match(self._text, found.end)) and period.end:
+        if (end := self._match("after", found.end)) and period.end:
             yield replace(found, period=DayRange(period.end, None), end=end.end(), is_named=True)
-        if (end := _pattern("before").match(self._text, found.end)) and period.first not in {None, date.min}:
+        if (end := self._match("before", found.end)) and period.first not in {None, date.min}:
             yield replace(found, period=DayRange(None, period.first), end=end.end(), is_named=True)
-        if (end := _pattern("until").match(self._text, found.end)) and period.end:
+        if (end := self._match("until", found.end)) and period.end:
             yield replace(found, period=DayRange(None, period.end), end=end.end(), is_named=True)
 
     def _spans(self, first: Expression) -> Iterator[Expression]:
         """From one time to another."""
         for joint, needs_end in (("to", False), ("and", True)):
-            joined = _pattern(joint).match(self._text, first.end)
+            joined = self._match(joint, first.end)
             last = self._atom(joined.end(), first) if joined else None
             if last is None or last.period.end is None:
                 continue
-            closed = _pattern("between_end").match(self._text, last.end)
+            closed = self._match("between_end", last.end)
             begin = first.period.first
             if first.of_year and begin and begin >= last.period.end:
                 earlier = first.of_year(plus(last.period.end, -1).year) or first.period
@@ -116,7 +126,7 @@ class UnspacedGrammar:
     def _atom(self, at: int, before: Expression | None = None) -> Expression | None:
         found = max(self._atoms(at), key=lambda each: each.end, default=None)
         if found is None and before and before.strength == "day" and before.period.first:
-            day = _pattern("day").match(self._text, at)  # "5月3日到10日"
+            day = self._match("day", at)  # "5月3日到10日"
             number = _number(day["d"]) if day else 0
             of_month = before.period.first
             period = day_of(of_month.year, of_month.month, number)
@@ -125,7 +135,7 @@ class UnspacedGrammar:
 
     def _atoms(self, at: int) -> Iterator[Expression]:
         for name, build in self._builders().items():
-            if (match := _pattern(name).match(self._text, at)) and (found := build(match)):
+            if (match := self._match(name, at)) and (found := build(match)):
                 yield found
 
     def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.text import may_be_wide
 from zkchat.vault.notes import runs
 from zkchat.vault.notes.markdown import Span
 from zkchat.vault.notes.runs import LinedText, Run
@@ -154,7 +155,7 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
     if runs.ends_in_colon(said) or (run.is_one_line and _BOLD_LINE.fullmatch(said)):
         return True
     room = {"list": _MAX_LIST_LEAD * run.is_one_line, "code": _MAX_CODE_LEAD}.get(main.kind, 0)
-    is_short = len(following) == 1 and len(said) <= room and len(said) + len(_wide_letter().findall(said)) <= room
+    is_short = len(following) == 1 and len(said) <= room and len(said) + _wide_letters(said) <= room
     return is_short and _WORD.search(_LINK.sub("", said)) is not None  # a picture introduces nothing
 
 
@@ -333,9 +334,13 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
     if len(said) > _MAX_POINTER or len(rest) - said.count("\n") > _MAX_BESIDE_LINKS:
         return False
     rest, phrases = _SEE_ALSO.subn(" ", rest)
-    words = len(_WORD.findall(rest)) + len(_wide_letter().findall(rest)) // 2
+    words = len(_WORD.findall(rest)) + _wide_letters(rest) // 2
     is_named = len(group) > 1 or main.stands_alone
     return words == 0 if is_named and not phrases else bool(links or not words) and words < _MIN_WORDS
+
+
+def _wide_letters(text: str) -> int:
+    return len(_wide_letter().findall(text)) if may_be_wide(text) else 0
 
 
 @cache

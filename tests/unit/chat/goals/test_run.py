@@ -86,7 +86,7 @@ class Playing:
         return self.requests[number].messages[-1].text
 
 
-class Line(Arguments):
+class Line(Arguments, frozen=True, kw_only=True):
     text: str
 
 
