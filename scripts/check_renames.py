@@ -56,6 +56,9 @@ class VaultInMemory:
             names = [path.removeprefix(prefix) for path in paths]
             yield FolderListing(prefix, names, sizes, [self._times[path] for path in paths], (), 1 << 62, 1 << 40)
 
+    def changed_folders(self, unsettled: Iterable[str]) -> None:
+        """It is never known."""
+
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]
 

@@ -18,7 +18,7 @@ from zkchat.model.embeddings import (
     VectorPosition,
 )
 from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.folder import FolderListing, IndexedFiles, KnownFolder
+from zkchat.model.folder import FolderListing, IndexedFiles, KnownFolder, KnownFolders
 from zkchat.model.history import Commit, CommittedFiles, HistoryStatus
 from zkchat.model.index import (
     CatalogRow,
@@ -240,6 +240,13 @@ class ListedFiles(NoteFiles, Protocol):
 
     def folders(self) -> Iterable[FolderListing]:
         """Every folder of the vault, each once, in no particular order."""
+        ...
+
+    def changed_folders(self, unsettled: Iterable[str]) -> Sequence[FolderListing] | None:
+        """The folders in which files changed since the last look, and those that are unsettled.
+
+        None where that is not known: then all are to be listed, and what changes meanwhile is told at the next call.
+        """
         ...
 
 
@@ -491,9 +498,7 @@ class LinkQueue(Protocol):
 class IndexWriter(Protocol):
     """Changing what is known of the notes. Each change is one consistent state."""
 
-    def folders(self) -> tuple[int, dict[str, KnownFolder]]:
-        """The generation, and what is remembered of each folder that holds files of the index, by its prefix."""
-        ...
+    def folders(self) -> KnownFolders: ...
 
     def files_in(self, prefix: str) -> IndexedFiles:
         """What the index holds of a folder, without the folders in it."""

@@ -73,6 +73,9 @@ class MemoryFiles:
         if self.unlisted:
             yield FolderListing("unlisted/", warnings=self.unlisted)
 
+    def changed_folders(self, unsettled: Iterable[str]) -> None:
+        """It is never known."""
+
     def identity(self, path: str) -> object | None:
         return self._files.get(path)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zkchat.ports import CommitHistory
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.vault_files import VaultFiles
+    from zkchat.storage.watched_files import WatchedFiles
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder
     from zkchat.vault.search.vectors import VectorSearch
@@ -71,7 +72,7 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
         vectors, end_requests = open_vector_search(workspace, index)
         pdf = open_pdf_texts(workspace, path, stack)
         library = Library.over(
-            vault_files(workspace),
+            stack.enter_context(closing(watched_files(workspace))),
             index,
             vectors,
             workers=workers,
@@ -133,6 +134,13 @@ def vault_files(workspace: Workspace) -> "VaultFiles":
 
     vault = workspace.settings.vault
     return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+def watched_files(workspace: Workspace) -> "WatchedFiles":
+    from zkchat.storage.watched_files import WatchedFiles
+
+    vault = workspace.settings.vault
+    return WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
 def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:

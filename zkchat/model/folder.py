@@ -28,6 +28,8 @@ class FolderListing(NamedTuple):
     """In nanoseconds."""
     max_bytes: int = 0
     """Of a file that is read."""
+    has_links: bool = False
+    """Whether there are symbolic links among what it holds."""
 
     @property
     def is_settled(self) -> bool:
@@ -62,6 +64,20 @@ class KnownFolder(NamedTuple):
     """Of its listing; empty where files of it changed in the index since, or have to be looked at again."""
     notes: int
     """How many notes it holds, where there is a digest."""
+
+
+class KnownFolders(NamedTuple):
+    """All that the index remembers of folders, at one moment."""
+
+    generation: int
+    epoch: int
+    """Another one, where the index was begun anew."""
+    by_prefix: dict[str, KnownFolder]
+    """Each that holds files of the index."""
+
+    def unsettled(self) -> list[str]:
+        """The prefixes of those that have to be listed whatever changed."""
+        return [prefix for prefix, known in self.by_prefix.items() if not known.digest]
 
 
 class IndexedFiles(NamedTuple):

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import struct
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,10 @@ _FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"
 """On which all changes are made by this machine. Those of a network drive are told to nobody."""
 _CHANGES: Final = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 """Content, attributes, names and presence of files, and of the folder itself; see inotify(7)."""
+_ABOUT_FOLDERS: Final = 0x40000000 | 0x400 | 0x800 | 0x2000 | 0x4000 | 0x8000
+"""A folder in the folder, or the folder itself; more happened than is told; the folder is watched no longer."""
+_READ_BYTES: Final = 65_536
+_EVENT: Final = struct.Struct("iIII")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
@@ -25,6 +30,8 @@ class FolderWatch:
         self._root = root
         self._library = library
         self._descriptor = -1
+        self._prefixes: dict[int, str] = {}
+        """Of the folders that are watched, by their numbers."""
 
     @classmethod
     def over(cls, root: Path) -> "FolderWatch | None":
@@ -35,12 +42,13 @@ class FolderWatch:
         library = ctypes.CDLL(None)
         return cls(root, library) if hasattr(library, "inotify_init1") else None
 
-    def begin(self) -> None:
-        """Forget what happened; what changes from now on is noticed."""
+    def begin(self) -> bool:
+        """Forget what happened; what changes from now on is noticed. Whether all folders could be watched."""
         self.close()
         self._descriptor = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor >= 0 and not self._watch_all():
             self.close()
+        return self._descriptor >= 0
 
     def is_quiet(self) -> bool:
         """Whether it is certain that nothing changed since `begin`."""
@@ -53,6 +61,28 @@ class FolderWatch:
         except OSError:
             return False
 
+    def changed_folders(self) -> set[str] | None:
+        """The prefixes of the folders in which files changed since the last call, or since `begin`.
+
+        None where that is not certain, or the folders themselves are others: then it is to be begun anew.
+        """
+        found: set[str] = set()
+        try:
+            while self._descriptor >= 0:
+                events = os.read(self._descriptor, _READ_BYTES)
+                position = 0
+                while position < len(events):
+                    folder, mask, _, name_bytes = _EVENT.unpack_from(events, position)
+                    if mask & _ABOUT_FOLDERS or folder not in self._prefixes:
+                        return None
+                    found.add(self._prefixes[folder])
+                    position += _EVENT.size + name_bytes
+        except BlockingIOError:
+            return found
+        except OSError:
+            return None
+        return None
+
     def close(self) -> None:
         if self._descriptor >= 0:
             with suppress(OSError):
@@ -61,15 +91,16 @@ class FolderWatch:
 
     def _watch_all(self) -> bool:
         """Whether each folder could be watched. A folder is listed after that, so that none appears in between."""
-        folders, watched = [str(self._root)], 0
+        folders = [str(self._root)]
+        self._prefixes = {}
         try:
             device = self._root.stat().st_dev
             while folders:
                 folder = folders.pop()
-                watched += 1
-                path = os.fsencode(folder)
-                if watched > MAX_FOLDERS or self._library.inotify_add_watch(self._descriptor, path, _CHANGES) < 0:
+                number = self._library.inotify_add_watch(self._descriptor, os.fsencode(folder), _CHANGES)
+                if number < 0 or len(self._prefixes) >= MAX_FOLDERS:
                     return False
+                self._prefixes[number] = f"{folder[len(str(self._root)) + 1 :]}/".lstrip("/")
                 with os.scandir(folder) as entries:
                     below = [each.path for each in entries if each.is_dir(follow_symlinks=False) and _is_seen(each)]
                 if any(os.stat(each).st_dev != device for each in below):  # noqa: PTH116 - one of thousands

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zkchat.errors import StorageDamaged
-from zkchat.model.folder import IndexedFiles, KnownFolder
+from zkchat.model.folder import IndexedFiles, KnownFolder, KnownFolders
 from zkchat.model.history import CommittedFiles
 from zkchat.model.index import (
     CatalogRow,
@@ -156,9 +156,9 @@ class SqliteNoteIndex:
             groups = groupby(typed(database.execute(COPIES), bytes, str), key=itemgetter(0))
             return [[path for _, path in group] for _, group in groups]
 
-    def folders(self) -> tuple[int, dict[str, KnownFolder]]:
+    def folders(self) -> KnownFolders:
         with self._reading() as database:
-            return _state(database, "generation"), known_folders(database)
+            return KnownFolders(_state(database, "generation"), _state(database, "epoch"), known_folders(database))
 
     def files_in(self, prefix: str) -> IndexedFiles:
         with self._reading() as database:

@@ -58,6 +58,13 @@ class VaultFiles:
             waiting += below
             yield listing
 
+    def changed_folders(self, unsettled: Iterable[str]) -> list[FolderListing] | None:  # noqa: ARG002 - nobody tells
+        return None
+
+    def list_folder(self, prefix: str) -> FolderListing:
+        """One folder as it is now."""
+        return self._list(prefix, str(self._root / prefix), linked=False)[0]
+
     def _list(self, prefix: str, folder: str, linked: bool) -> tuple[FolderListing, list[_Folder]]:
         """What is in a folder, and the folders to walk below it."""
         now = time.time_ns()
@@ -66,7 +73,7 @@ class VaultFiles:
         times: list[int] = []
         warnings: list[NoteWarning] = []
         below: list[_Folder] = []
-        has_globs = bool(self._exclude)
+        has_globs, has_links = bool(self._exclude), False
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -75,6 +82,7 @@ class VaultFiles:
                         continue
                     try:
                         is_plain = entry.is_file(follow_symlinks=False) and name.isascii()
+                        has_links |= not is_plain and entry.is_symlink()
                         problem = "" if is_plain else self._problem(entry, linked)
                         if not (is_plain or problem) and entry.is_dir():
                             below.append((f"{prefix}{name}/", entry.path, linked or entry.is_symlink()))
@@ -93,7 +101,7 @@ class VaultFiles:
         except OSError as error:
             problem = f"The folder cannot be listed: {_reason(error)}."
             warnings.append(NoteWarning(path=prefix.rstrip("/") or ".", text=problem, kind="unlisted"))
-        return FolderListing(prefix, names, sizes, times, warnings, now, self._max_note_bytes), below
+        return FolderListing(prefix, names, sizes, times, warnings, now, self._max_note_bytes, has_links), below
 
     def _problem(self, entry: os.DirEntry[str], linked: bool) -> str:
         """Why an entry cannot be used; empty when it can."""

@@ -67,3 +67,17 @@ def test_nothing_is_certain_where_not_all_is_watched(
     assert not watch.is_quiet()
     monkeypatch.setattr(folder_watch, "_FILE_SYSTEMS", frozenset({"nfs"}))
     assert FolderWatch.over(tmp_path) is None
+
+
+def test_the_folders_are_told_in_which_files_changed(tmp_path: Path, watch: FolderWatch) -> None:
+    assert watch.changed_folders() == set()
+    (tmp_path / "A.md").write_text("y")
+    (tmp_path / "Deep/er/B.md").unlink()
+    assert watch.changed_folders() == {"", "Deep/er/"}
+    assert watch.changed_folders() == set()
+
+
+@pytest.mark.parametrize("change", ["moved with its folder", "a new folder"])
+def test_where_folders_are_others_nothing_is_certain(tmp_path: Path, watch: FolderWatch, change: str) -> None:
+    CHANGES[change](tmp_path)
+    assert watch.changed_folders() is None

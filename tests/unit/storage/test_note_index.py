@@ -183,10 +183,10 @@ def test_resolutions_of_an_earlier_generation_are_refused(index: SqliteNoteIndex
 def test_listings_of_an_earlier_generation_are_refused(index: SqliteNoteIndex) -> None:
     generation = index.apply(IndexBatch(notes=[stored(NOTE)]))
     assert index.store_folders(generation, {"": KnownFolder(b"seen", 1)}, ())
-    assert index.folders() == (generation, {"": KnownFolder(b"seen", 1)})
+    assert index.folders()[::2] == (generation, {"": KnownFolder(b"seen", 1)})
     index.apply(IndexBatch(added_files=["b.png"]))
     assert not index.store_folders(generation, {"": KnownFolder(b"seen", 1)}, ())
-    assert index.folders() == (generation + 1, {"": KnownFolder(b"", 0)})
+    assert index.folders()[::2] == (generation + 1, {"": KnownFolder(b"", 0)})
 
 
 def test_the_files_of_a_folder_are_those_of_no_other(index: SqliteNoteIndex) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from zkchat.errors import NoteNotFound, OutsideVault, StorageDamaged
-from zkchat.model.folder import KnownFolder
+from zkchat.model.folder import KnownFolders
 from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -256,7 +256,7 @@ def _damage(path: Path) -> None:
 
 def test_an_index_that_cannot_be_mended_is_an_error(tmp_path: Path) -> None:
     class Hopeless(SqliteNoteIndex):
-        def folders(self) -> tuple[int, dict[str, KnownFolder]]:
+        def folders(self) -> KnownFolders:
             raise StorageDamaged("index.db is damaged.")
 
     with closing(Hopeless(tmp_path / "index.db")) as index, pytest.raises(StorageDamaged):

@@ -49,6 +49,10 @@ class VaultDifference:
             self._compare_files(FolderListing(prefix), b"")
         self.gone = [*self._unseen]
 
+    def keep_others(self) -> None:
+        """Instead: the folders that were not listed are as they were."""
+        self.notes += sum(known.notes for known in self._unseen.values())
+
     def settled_folders(self, unsettled: Iterable[str]) -> dict[str, KnownFolder]:
         """What to remember of the folders that changed, but for those that hold an unsettled file."""
         to_look_at = {*map(folder_of, unsettled)}

@@ -9,6 +9,7 @@ from functools import partial
 
 from msgspec import Struct
 
+from zkchat.model.folder import KnownFolders
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import NoteWarning
 from zkchat.ports import ExtractedTexts, ListedFiles, NoteIndex, Workers
@@ -72,16 +73,15 @@ class Indexer:
         self._extracted = extracted
         self.dating = Dating(index, dates)
         self._name_formats: Sequence[str] = ()
+        self._looked_at_epoch: int | None = None
+        """Of the index after the last look, if that came to its end."""
 
     def refresh(self, progress: Progress) -> Refreshed:
         self._name_formats = self.dating.apply_formats(self._index.stamps)
-        generation, known = self._index.folders()
-        found = VaultDifference(self._index, self._extracted, known)
-        for listing in self._files.folders():
-            found.compare(listing)
-        found.add_gone_folders()
-        news = self._unlisted_news(found.warnings)
-        generation += self._forget(found)  # first, because it costs no reading
+        known = self._index.folders()
+        found = VaultDifference(self._index, self._extracted, known.by_prefix)
+        news = self._look(found, known)
+        generation = known.generation + self._forget(found)  # first, because it costs no reading
         parts, warnings = self._read(found.to_read, progress)
         settled = found.settled_folders(path for part in parts for path in part.unsettled)
         if settled or found.gone:
@@ -91,6 +91,7 @@ class Indexer:
         if not self._index.is_complete():
             merge_segments(self._index)
             self._index.finish()
+        self._looked_at_epoch = known.epoch
         return Refreshed(
             notes=found.notes,
             changed=sum(part.changed for part in parts),
@@ -98,6 +99,20 @@ class Indexer:
             links=links,
             warnings=(*news, *without_templates(warnings, self._templates)),
         )
+
+    def _look(self, found: VaultDifference, known: KnownFolders) -> list[NoteWarning]:
+        """Compare all folders, or those that changed since the last look. Returned is what now cannot be listed."""
+        may_be_partial, self._looked_at_epoch = self._looked_at_epoch == known.epoch, None
+        changed = self._files.changed_folders(known.unsettled()) if may_be_partial else None
+        if changed is not None and not self._index.unlisted() and not any(listing.warnings for listing in changed):
+            for listing in changed:
+                found.compare(listing)
+            found.keep_others()
+            return []
+        for listing in self._files.folders():
+            found.compare(listing)
+        found.add_gone_folders()
+        return self._unlisted_news(found.warnings)
 
     def _unlisted_news(self, unlisted: Sequence[NoteWarning]) -> list[NoteWarning]:
         """What could be listed at the last refresh, whoever made that, and now cannot."""

@@ -132,7 +132,7 @@ def test_only_the_folders_in_which_something_changed_are_loaded(tmp_path: Path) 
         vault.files.remove("one/b.md")
         assert vault.refresh() == Refreshed(notes=2, changed=1, removed=1, links=1)
         assert ours.folders_loaded == ["", "one/"]
-        assert [*ours.folders()[1]] == ["", "two/"]
+        assert [*ours.folders().by_prefix] == ["", "two/"]
         theirs.apply(IndexBatch(removed=["two/c.md"]))
         ours.folders_loaded.clear()
         assert vault.refresh().changed == 1
