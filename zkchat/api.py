@@ -52,6 +52,7 @@ from zkchat.model.events import (
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
 from zkchat.model.note import Ambiguous, External, Missing, Passage, Resolution, Resolved
 from zkchat.model.session import Session, thread_of
+from zkchat.model.values import to_plain
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
@@ -97,6 +98,7 @@ __all__ = [
     "Warned",
     "ZkchatError",
     "open_vault",
+    "to_plain",
 ]
 
 

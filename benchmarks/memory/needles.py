@@ -19,6 +19,8 @@ from itertools import count as counting
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from benchmarks.memory.facts import CHATTER, FACTS, PEOPLE, SUBJECTS, UNANSWERABLE, Fact
 from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
@@ -185,7 +187,7 @@ def by_conversation(folder: Path, messages: Sequence[ChatMessage]) -> Iterator[t
         last: str | None = None
         for start in range(0, len(messages), FOLDED_AT_ONCE):
             for message in messages[start : start + FOLDED_AT_ONCE]:
-                store.append(session, [MessageEntry(message=message.model_copy(update={"parent_id": last}))])
+                store.append(session, [MessageEntry(message=replace(message, parent_id=last))])
                 last = message.id
             talk = resumed()
             asyncio.run(_drained(talk.compact()))

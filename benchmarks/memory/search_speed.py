@@ -16,6 +16,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmarks.memory.facts import FACTS, SUBJECTS
 from benchmarks.memory.needles import conversation, stored
 from zkchat.context.recall.search import ConversationSearch
@@ -63,7 +65,7 @@ def measure(folder: Path, length: int) -> None:
         search.ranked("warm", session=session)
         learning, ranking = [], []
         for turn in range(TURNS):
-            new = messages[turn].model_copy(update={"id": f"new{turn}"})
+            new = replace(messages[turn], id=f"new{turn}")
             entries += store.append(session, [MessageEntry(message=new)])
             question = questions[turn % len(questions)]
             learning.append(milliseconds(partial(search.learn, session, entries)))

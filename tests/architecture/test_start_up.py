@@ -67,6 +67,17 @@ def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> 
     assert imported_by("mcp", "install", "cursor", "--vault", str(vault), home=tmp_path) & sdks == set()
 
 
+def test_values_and_their_stores_need_no_pydantic() -> None:
+    code = (
+        "import importlib, pkgutil, sys\n"
+        "for package in map(importlib.import_module, ('zkchat.model', 'zkchat.storage', 'zkchat.export')):\n"
+        "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "        importlib.import_module(found.name)\n"
+        "print('pydantic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

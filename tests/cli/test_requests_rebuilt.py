@@ -17,6 +17,7 @@ from zkchat.model.events import TurnFailed
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import History
+from zkchat.model.values import from_plain
 from zkchat.providers.completions import message_param, tool_param
 
 TURNS = 100
@@ -116,7 +117,7 @@ def test_every_request_is_rebuilt_byte_for_byte(tmp_path: Path, server: Recorder
 
     for number in [*answers][::25]:
         shown = world.run("context", "show", "--message", str(number), "--request", "--json").json
-        assert sent(ModelRequest.model_validate(shown)) == received[[*answers].index(number)]
+        assert sent(from_plain(ModelRequest, shown)) == received[[*answers].index(number)]
     records = [message.request_context for message in answers.values() if message.request_context]
     kinds = {item.type for record in records for item in record.items}
     assert kinds >= {"system", "rule", "tool", "memory", "summary", "recall", "message", "reference"}

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import World
 from zkchat.compose import stores
@@ -118,7 +119,7 @@ def test_every_part_of_a_message_is_shown_in_its_way(world: World) -> None:
         ToolResultPart(call_id="c", name="read_document", text="No such note.", failed=True),
         FilePart(name="plan.txt", text="…"),
         CompactionPart(number=1, summary="They slept.", archived=("a", "b"), tokens_before=5000, tokens_after=200),
-        UnknownPart.model_validate({"kind": "hologram"}),
+        UnknownPart(fields={"kind": "hologram"}),
         TextPart(text="Done."),
     )
     with store_of(world) as store:
@@ -149,7 +150,7 @@ def test_every_part_of_a_message_is_shown_in_its_way(world: World) -> None:
 def test_branches_are_shown_with_the_messages(world: World) -> None:
     def said(id_: str, parent: str | None, text: str, role: Role = "user") -> MessageEntry:
         entry = message(id_, TextPart(text=text), role=role)
-        return MessageEntry(message=entry.message.model_copy(update={"parent_id": parent}))
+        return MessageEntry(message=replace(entry.message, parent_id=parent))
 
     with store_of(world) as store:
         session = store.create("Two ways")
@@ -173,7 +174,7 @@ def test_messages_are_pinned_and_get_priorities(world: World, talk: str) -> None
     with store_of(world) as store:
         for id_, parent in (("m2", "m1"), ("m3", "m2"), ("m4", "m3")):
             (stored,) = [each for key, each in messages_of(store.entries(talk)).items() if key == id_]
-            store.append(talk, [MessageEntry(message=stored.model_copy(update={"parent_id": parent}))])
+            store.append(talk, [MessageEntry(message=replace(stored, parent_id=parent))])
     assert world.run("sessions", "pin", "Sleep", "2").out == "Message 2 is pinned: compactions leave it as it is.\n"
     assert world.run("sessions", "priority", "Sleep", "3", "9").out == (
         "Message 3 has priority 9: compactions keep it word for word while it fits.\n"

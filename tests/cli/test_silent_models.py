@@ -11,6 +11,7 @@ from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS
 from zkchat.errors import ExitCode
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.values import from_plain
 
 pytestmark = pytest.mark.outside
 
@@ -73,7 +74,7 @@ class Recorder(Loopback):
         chunks = (calls | said)[model]
         has_calls = any(isinstance(chunk, ToolRequested) for chunk in chunks)
         reason = "tool_calls" if has_calls else "length" if model == "long-thought" else "stop"
-        return [*chunks, Finish.model_validate({"reason": reason})]
+        return [*chunks, from_plain(Finish, {"reason": reason})]
 
 
 @pytest.fixture

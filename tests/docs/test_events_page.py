@@ -11,10 +11,10 @@ BEGIN, END = "<!-- events -->\n", "<!-- /events -->"
 
 def table() -> str:
     rows = ["| event | fields | when |", "|---|---|---|"]
-    for event in get_args(get_args(Event)[0]):
-        fields = ", ".join(f"`{name}`" for name in event.model_fields if name != "kind")
+    for event in get_args(Event):
+        fields = ", ".join(f"`{name}`" for name in event.__struct_fields__)
         when = " ".join((event.__doc__ or "").split()) if "__doc__" in vars(event) else ""
-        rows.append(f"| `{event.model_fields['kind'].default}` | {fields} | {when} |")
+        rows.append(f"| `{event.__struct_config__.tag}` | {fields} | {when} |")
     return "\n".join(rows) + "\n"
 
 

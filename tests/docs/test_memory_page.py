@@ -16,4 +16,4 @@ def test_every_command_of_the_memory_stands_in_the_table() -> None:
 def test_every_field_of_a_fact_and_of_a_use_stands_on_the_page() -> None:
     page = (DOCS / "memory.md").read_text()
     for value in (Fact, DocumentUse, UsedNote):
-        assert [name for name in value.model_fields if f"`{name}`" not in page] == []
+        assert [name for name in value.__struct_fields__ if f"`{name}`" not in page] == []

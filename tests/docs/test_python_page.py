@@ -19,6 +19,7 @@ from zkchat.version import __version__
 
 PAGE = (DOCS / "python.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
+FUNCTIONS = ("open_vault", "to_plain")
 BEGIN, END = "<!-- api -->\n", "<!-- /api -->"
 
 
@@ -44,13 +45,13 @@ def test_an_example_prints_what_the_page_says(code: str, printed: str) -> None:
 
 
 def listed() -> str:
-    lines = [f"- `{_signature('open_vault', api.open_vault)}`"]
+    lines = [f"- `{_signature(name, getattr(api, name))}`" for name in FUNCTIONS]
     fields = [name for name in api.Vault.__struct_fields__ if not name.startswith("_")]
     members = [name for name in vars(api.Vault) if not name.startswith("_") and name not in fields]
     for name in (*fields, *members):
         member = inspect.getattr_static(api.Vault, name, None)
         lines.append(f"- `{_signature(f'Vault.{name}', member) if inspect.isfunction(member) else f'Vault.{name}'}`")
-    values = sorted(set(api.__all__) - {"open_vault", "Vault"})
+    values = sorted(set(api.__all__) - {*FUNCTIONS, "Vault"})
     errors = [name for name in values if _is_error(name)]
     lines.append(f"- values: {', '.join(f'`{name}`' for name in values if name not in errors)}")
     lines.append(f"- errors: {', '.join(f'`{name}`' for name in errors)}")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from tests.live.ollama_server import PLAIN, TOOLS, NoOllama, running
 from tests.providers.contract import FIND, answer, asking, failure, finish_of
@@ -56,7 +57,7 @@ class TestOllama(RealModel):
 
 
 def long(words: int, *, window: int) -> ModelRequest:
-    return asking("word " * words).model_copy(update={"window": window})
+    return replace(asking("word " * words), window=window)
 
 
 def test_window_and_size_are_learnt_from_the_server(model: Ollama) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
@@ -31,11 +32,11 @@ def sessions(draw: st.DrawFn) -> list[EntryBody]:
         id_, parent = IDS[number], draw(st.sampled_from([None, *sorted(known.intersection(IDS[:number]))]))
         kind = draw(st.sampled_from(["message", "draft", "head", "pin", "priority", "other"]))
         if kind == "message":
-            message = draw(of_value(ChatMessage)).model_copy(update={"id": id_, "parent_id": parent})
+            message = replace(draw(of_value(ChatMessage)), id=id_, parent_id=parent)
             bodies.append(MessageEntry(message=message))
             known.add(id_)
         elif kind == "draft":
-            bodies.append(draw(of_value(DraftEntry)).model_copy(update={"message_id": id_, "parent_id": parent}))
+            bodies.append(replace(draw(of_value(DraftEntry)), message_id=id_, parent_id=parent))
             known.add(id_)
         elif kind == "head":
             bodies.append(HeadEntry(message_id=draw(st.sampled_from([None, *sorted(known)]))))
@@ -50,16 +51,16 @@ def sessions(draw: st.DrawFn) -> list[EntryBody]:
 
 
 def without_session(messages: list[ChatMessage]) -> list[ChatMessage]:
-    return [message.model_copy(update={"session_id": ""}) for message in messages]
+    return [replace(message, session_id="") for message in messages]
 
 
 def without_files(message: ChatMessage) -> ChatMessage:
     """As an import leaves it: the places of images outside a vault stay behind."""
     parts = tuple(
-        part.model_copy(update={"file": "", "digest": ""}) if isinstance(part, ImagePart) and part.file else part
+        replace(part, file="", digest="") if isinstance(part, ImagePart) and part.file else part
         for part in message.parts
     )
-    return message.model_copy(update={"parts": parts})
+    return replace(message, parts=parts)
 
 
 @given(written=sessions())

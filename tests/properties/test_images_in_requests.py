@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.images import picture
@@ -68,7 +69,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 @given(SCENES)
 def test_images_never_make_a_request_too_large(library: Library, scene: Scene) -> None:
     model = Reciting(lambda _: "An answer of some length. " * 40, window=scene.window)
-    model.info = model.info.model_copy(update={"sees_images": True, "image_rule": scene.rule})
+    model.info = replace(model.info, sees_images=True, image_rule=scene.rule)
     policy = Policy(strategy=scene.strategy)
     talk = conversation_over(library, SessionsInMemory(), model, policy=policy, max_tokens=scene.window)
     for number, (words, link) in enumerate(scene.turns):

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.screens import (
     Clock,
@@ -91,13 +92,13 @@ def in_error(text: str) -> list[Event]:
 
 
 def in_model_name(text: str) -> list[Event]:
-    message = an_answer().model_copy(update={"model": text, "provider": text, "id": text, "session_id": text})
+    message = replace(an_answer(), model=text, provider=text, id=text, session_id=text)
     return [TurnFinished(message=message, usage=a_usage())]
 
 
 def in_compaction(text: str) -> list[Event]:
     part = CompactionPart(number=1, summary=text, strategy=text, archived=(text,))
-    return [Compacted(message=an_answer().model_copy(update={"parts": (part,)}))]
+    return [Compacted(message=replace(an_answer(), parts=(part,)))]
 
 
 SINKS = [

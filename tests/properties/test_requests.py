@@ -21,6 +21,7 @@ from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacted, PromptReady, TurnFailed
 from zkchat.model.message import ChatMessage, FilePart
 from zkchat.model.prompt import ModelRequest
+from zkchat.model.values import to_json, to_plain
 from zkchat.vault.library import Library
 
 RESERVE = 512
@@ -129,7 +130,7 @@ def check_roles(request: ModelRequest) -> None:
 
 def check_question(request: ModelRequest, said: str, scene: Scene) -> None:
     sent = request.messages[-1].text
-    fixed = sum(Estimate().count(tool.model_dump_json()) for tool in request.tools) + 700
+    fixed = sum(Estimate().count(to_json(to_plain(tool))) for tool in request.tools) + 700
     is_whole = said in sent
     event(f"window {scene.window}, whole: {is_whole}")
     if Estimate().count(said) + fixed <= scene.window - RESERVE:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY, Loopback
 from zkchat.model.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.model.values import from_plain
 from zkchat.ports import ModelProvider
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
@@ -18,10 +19,10 @@ Player = Callable[[str, Loopback], ModelProvider]
 def _scripted(name: str, _server: Loopback) -> Scripted:
     chunks = PLAYS.get(name)
     if chunks is None:
-        return Scripted(Script.model_validate({"answers": [[{"error": f"There is no '{name}'.", "hint": "Look."}]]}))
+        return Scripted(from_plain(Script, {"answers": [[{"error": f"There is no '{name}'.", "hint": "Look."}]]}))
     steps = [_step(chunk) for chunk in chunks]
     cut = not isinstance(chunks[-1], Finish)
-    return Scripted(Script.model_validate({"answers": [steps] if cut else [steps, steps], "cut": cut}))
+    return Scripted(from_plain(Script, {"answers": [steps] if cut else [steps, steps], "cut": cut}))
 
 
 def _step(chunk: ModelChunk) -> dict[str, object]:

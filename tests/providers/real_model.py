@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from tests.providers.contract import (
     ASKING_FOR_A_CALL,
@@ -38,7 +39,7 @@ class RealModel:
 
     def test_a_model_that_is_done_says_so(self, model: ModelProvider) -> None:
         question = PromptMessage(role="user", text="Answer with one word: is the sky blue?")
-        request = asking().model_copy(update={"messages": (question,), "max_answer_tokens": 60})
+        request = replace(asking(), messages=(question,), max_answer_tokens=60)
         assert finish_of(answer(model, request)).reason == "stop"
 
     def test_the_same_question_has_the_same_answer_in_another_event_loop(self, model: ModelProvider) -> None:
@@ -74,5 +75,5 @@ class RealModel:
             PromptMessage(role="assistant", tool_calls=(call,)),
             PromptMessage(role="tool", text="Seven hours.", tool_call_id="c1", tool_name="find"),
         )
-        chunks = answer(able, asking(tools=(FIND,)).model_copy(update={"messages": messages}))
+        chunks = answer(able, replace(asking(tools=(FIND,)), messages=messages))
         assert finish_of(chunks).reason in ("stop", "length")

@@ -4,13 +4,14 @@ To take a picture anew, delete its file and run the test twice: the first run wr
 """
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from tests.support.command_harness import CommandHarness
@@ -98,7 +99,7 @@ def play(console: Console, *events: Event, **options: Any) -> None:
 
 
 def finished(*references: DocumentReference, provider: str = "ollama", **usage: Any) -> TurnFinished:
-    message = an_answer("", *references).model_copy(update={"provider": provider})
+    message = replace(an_answer("", *references), provider=provider)
     return TurnFinished(message=message, usage=a_usage(**usage))
 
 
@@ -173,7 +174,7 @@ def draw_thinking(console: Console) -> None:
 
 def draw_compaction(console: Console) -> None:
     part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
-    marker = an_answer().model_copy(update={"parts": (part,)})
+    marker = replace(an_answer(), parts=(part,))
     play(console, Compacting(messages=3, tokens=7_100), Compacted(message=marker), SENTENCE, finished(CITED[0]))
 
 
@@ -204,7 +205,7 @@ def draw_stats(console: Console) -> None:
     harness.exchange("What is sleep?", "Rest.")
     harness.conversation.usage = a_usage()
     surface = DrawnSurface(console, Nobody(), Nobody(), NO_LINKS)
-    asyncio.run(run(replace(harness.context, surface=surface), "/stats"))
+    asyncio.run(run(dataclasses.replace(harness.context, surface=surface), "/stats"))
 
 
 KINDS = {"auto": "color", "never": "plain"}

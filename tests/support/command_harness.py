@@ -29,6 +29,7 @@ from zkchat.model.session import (
     Session,
     Window,
 )
+from zkchat.model.stored_forms import read_message
 from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import NumberedRow, RowSection, plain_rows, plain_sections
 from zkchat.repl.command_context import CommandContext
@@ -108,7 +109,7 @@ class ConversationInMemory:
         fields: dict[str, Any] = {"parts": [TextPart(text=text)] if text else [], "created_at": NOON, **more}
         id_ = f"m{len(self.history.messages) + 1}"
         parent = last.id if last else None
-        message = ChatMessage.model_validate({"id": id_, "parent_id": parent, "role": role, **fields})
+        message = read_message({"id": id_, "parent_id": parent, "role": role, **fields})
         self.append(MessageEntry(message=message))
         return message
 

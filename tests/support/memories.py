@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from tests.support.sessions import NOON
 from zkchat.model.memory import Fact, FactSource
 
@@ -40,5 +42,5 @@ class MemoriesInMemory:
         self.kept = tuple(fact for fact in self.kept if fact.id != fact_id)
 
     def _change(self, fact_id: str, **changes: datetime | int) -> Fact:
-        self.kept = tuple(f.model_copy(update=changes) if f.id == fact_id else f for f in self.kept)
+        self.kept = tuple(replace(f, **changes) if f.id == fact_id else f for f in self.kept)
         return next(fact for fact in self.kept if fact.id == fact_id)

@@ -10,6 +10,7 @@ import pyte
 from rich.console import Console, RenderableType
 
 from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
+from zkchat.model.values import from_plain
 from zkchat.render.console import Matches, console_for
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.markdown.stream import MarkdownStream
@@ -116,7 +117,7 @@ def on_screen(text: str, width: int = 80, height: int = 24) -> list[str]:
 
 def a_usage(**parts: Any) -> ContextUsage:
     known = {"system": 320, "tools": 410, "references": 2200, "messages": 504, "window": 8192, "reserve": 512}
-    return ContextUsage.model_validate(known | parts)
+    return from_plain(ContextUsage, known | parts)
 
 
 def an_answer(text: str = "", *references: DocumentReference, **more: Any) -> ChatMessage:

@@ -1,8 +1,8 @@
 """The methods of ACP that a client calls: sessions that begin, are loaded and listed, prompts, choices."""
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
@@ -29,6 +29,7 @@ from acp.schema import (
     SetSessionConfigOptionResponse,
     SetSessionModeResponse,
 )
+from msgspec.structs import replace
 
 from zkchat.acp_agent import choices
 from zkchat.acp_agent.client import SessionClient
@@ -222,7 +223,7 @@ class VaultAgent:
         folder = Path(cwd)
         if not folder.is_absolute():
             raise UsageError(f"The working folder of a session must be an absolute path, and {cwd} is none.")
-        environment = replace(self._environment, cwd=folder)
+        environment = dataclasses.replace(self._environment, cwd=folder)
         try:
             return environment, find_vault(environment, self._options.vault)
         except VaultError as error:
@@ -283,7 +284,7 @@ def _copy_session(environment: Environment, vault: Path, session_id: str, copy_i
         store.add(
             copy_id,
             [
-                MessageEntry(message=body.message.model_copy(update={"session_id": copy_id}))
+                MessageEntry(message=replace(body.message, session_id=copy_id))
                 if isinstance(body, MessageEntry)
                 else body
                 for body in bodies

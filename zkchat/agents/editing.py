@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from zkchat.agents.parsing import AGENT_KEYS, parse_agent, unix_lines
 from zkchat.errors import ConfigError, UsageError
 from zkchat.model.profile import ProfileFile, ProfileProblem
@@ -28,7 +30,7 @@ def set_value(file: ProfileFile, key: str, value: str) -> str:
     start, end = matter.span
     source = _changed(text[start:end], section, name, value)
     changed = text[:start] + source + text[end:] if matter.end else f"---\n{source}---\n{text}"
-    _check(file.model_copy(update={"text": changed}), key)
+    _check(replace(file, text=changed), key)
     return changed
 
 

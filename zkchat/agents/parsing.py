@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Final, TypeVar, get_args
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.model.choices import IncludeMode
 from zkchat.model.patterns import lazy_pattern
@@ -62,7 +63,7 @@ def _parsed(file: ProfileFile, read: "Callable[[ProfileFile, _ProfileText], Read
     except _ParseError as mistake:
         line, text = mistake.problem
         return ProfileProblem(kind=file.kind, path=file.path, line=line, text=text)
-    return profile.model_copy(update={"warning": source.warning(file)}) if source.mistakes else profile
+    return replace(profile, warning=source.warning(file)) if source.mistakes else profile
 
 
 def _agent(file: ProfileFile, source: "_ProfileText") -> Agent:

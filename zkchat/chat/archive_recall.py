@@ -82,4 +82,4 @@ def _recalled_item(recalled: Recalled) -> PromptItem:
         this_turn_only=True,
     )
     title = shorten(" ".join(recalled.message.text.split()), MAX_TITLE_CHARS)
-    return replace(made, item=made.item.model_copy(update={"title": title}))
+    return replace(made, item=replace(made.item, title=title))

@@ -116,8 +116,19 @@ class ChangeSettlement:
             exit_code=outcome.exit_code,
             stops=outcome.stops,
         )
-        kept = reviewed.model_dump(exclude={"kind", "exit_code", "stops"}) | {"diff": reviewed.diff[:MAX_DIFF_CHARS]}
-        self._journal.append(ChangesEntry(**kept, told=sentence_about(outcome)))
+        self._journal.append(
+            ChangesEntry(
+                message_id=reviewed.message_id,
+                decision=reviewed.decision,
+                title=reviewed.title,
+                paths=reviewed.paths,
+                edited=reviewed.edited,
+                record=reviewed.record,
+                reason=reviewed.reason,
+                told=sentence_about(outcome),
+                diff=reviewed.diff[:MAX_DIFF_CHARS],
+            )
+        )
         return reviewed
 
     def _tools_called(self) -> list[str]:

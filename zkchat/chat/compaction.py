@@ -10,6 +10,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.journal import Journal
@@ -105,14 +106,14 @@ class Compactor(Struct, frozen=True, kw_only=True):
             references=references,
             tokens_before=assembled.usage.total,
         )
-        room -= self.tokenizer.count(format_summary(part.model_copy(update={"summary": "."}))) + 2
+        room -= self.tokenizer.count(format_summary(replace(part, summary="."))) + 2
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
         elif not plan.summary_budget and earlier:  # left as it is: there may be room for it another time
             written, made_by = earlier.summary, earlier.made_by
-        part = part.model_copy(update={"summary": written, "made_by": made_by})
-        return part.model_copy(update={"tokens_after": self._tokens_after(part, plan, assembled, scale)}), trouble
+        part = replace(part, summary=written, made_by=made_by)
+        return replace(part, tokens_after=self._tokens_after(part, plan, assembled, scale)), trouble
 
     def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
         """From now on the model sees the conversation as the compaction leaves it."""
@@ -133,7 +134,7 @@ class Compactor(Struct, frozen=True, kw_only=True):
             )
         if self.policy.review and self.reviewer and part.summary:
             edited = (await self.reviewer.edits(part.summary)).strip()
-            part = part.model_copy(update={"summary": edited or part.summary})
+            part = replace(part, summary=edited or part.summary)
         message, warning = self.apply(part)
         if warning:
             await emit(warning)

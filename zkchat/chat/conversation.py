@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.document_summaries import BackgroundSummaries
@@ -151,7 +153,7 @@ class Conversation:
         unused = {name: BudgetUse(limit=assembled.usage.budgets[name].limit) for name in ("messages", "memory")}
         budgets = assembled.usage.budgets | unused
         unread = dict.fromkeys(("messages", "references", "images", "memory"), 0)
-        return assembled.usage.model_copy(update={**unread, "budgets": budgets})
+        return replace(assembled.usage, **unread, budgets=budgets)
 
     @property
     def calibration(self) -> Calibration:
@@ -252,7 +254,7 @@ class Conversation:
 
         def observe(event: Event) -> Awaitable[None]:
             if isinstance(event, TurnFinished):
-                return emit(event.model_copy(update={"next_usage": self.usage}))
+                return emit(replace(event, next_usage=self.usage))
             return prompt_ready(event) if isinstance(event, PromptReady) else emit(event)
 
         try:
@@ -271,12 +273,11 @@ class Conversation:
         if self._model is None or not self.session_id:
             return
         info = self.model
-        entry = self._model.model_copy(
-            update={
-                "model": info.name,
-                "window": self.requests.budget.window if info.is_located else None,
-                "on_this_machine": info.on_this_machine if info.is_located else None,
-            }
+        entry = replace(
+            self._model,
+            model=info.name,
+            window=self.requests.budget.window if info.is_located else None,
+            on_this_machine=info.on_this_machine if info.is_located else None,
         )
         if entry != self.history.model:
             self._turn.journal.append(entry)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Literal, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from zkchat.context.assembly import request_from
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.formatting import format_document
@@ -89,9 +91,7 @@ class Summaries:
         first = references[:MAX_SUMMARIES]
         prints = self._fingerprints(first)
         described = (
-            reference
-            if reference.summary
-            else reference.model_copy(update={"summary": self._summary(reference, prints).text})
+            reference if reference.summary else replace(reference, summary=self._summary(reference, prints).text)
             for reference in first
         )
         return (*described, *references[MAX_SUMMARIES:])
@@ -324,9 +324,7 @@ class BackgroundSummaries:
         ):
             return None
         before = request_from(record, history.messages, history.contents)
-        return before.model_copy(
-            update={"messages": (*before.messages, PromptMessage(role="assistant", text=answer.text))}
-        )
+        return replace(before, messages=(*before.messages, PromptMessage(role="assistant", text=answer.text)))
 
     async def _describe_one(self, version: DocumentVersion, before: ModelRequest) -> None:
         try:
@@ -338,12 +336,11 @@ class BackgroundSummaries:
             self._summaries.replace(version, sentence)
 
     async def _written(self, prompt: str, before: ModelRequest) -> str:
-        request = before.model_copy(
-            update={
-                "messages": (*before.messages, PromptMessage(role="user", text=prompt)),
-                "max_answer_tokens": MAX_ANSWER_TOKENS,
-                "temperature": TEMPERATURE,
-            }
+        request = replace(
+            before,
+            messages=(*before.messages, PromptMessage(role="user", text=prompt)),
+            max_answer_tokens=MAX_ANSWER_TOKENS,
+            temperature=TEMPERATURE,
         )
         said, finish = "", None
         async with aclosing(self._provider.stream(request)) as chunks:

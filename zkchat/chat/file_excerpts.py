@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from zkchat.context.message_excerpts import find_in_text
 from zkchat.errors import VaultError
 from zkchat.model.message import Evidence, LineRange, MessageExcerpt
@@ -35,7 +37,7 @@ def _joined(excerpts: Iterable[MessageExcerpt]) -> list[MessageExcerpt]:
     for each in excerpts:
         if joined and each.first_line == joined[-1].last_line + 1:
             text = f"{joined[-1].text}\n{each.text}"
-            joined[-1] = joined[-1].model_copy(update={"text": text, "last_line": each.last_line})
+            joined[-1] = replace(joined[-1], text=text, last_line=each.last_line)
         else:
             joined.append(each)
     return joined

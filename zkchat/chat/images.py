@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images
 from zkchat.errors import NoteNotFound, StorageError, VaultError, ZkchatError
@@ -79,7 +80,7 @@ class MessageImages(Struct, kw_only=True):
 
     @property
     def rule(self) -> ImageRule:
-        return self.provider.info.image_rule.model_copy(update={"detail": self.detail})
+        return replace(self.provider.info.image_rule, detail=self.detail)
 
     def begin_turn(self) -> None:
         """Have every file looked at again."""
@@ -126,7 +127,7 @@ class MessageImages(Struct, kw_only=True):
             return request, []
         warnings: list[Warned] = []
         messages = tuple(self._loaded(message, warnings) for message in request.messages)
-        return request.model_copy(update={"messages": messages, "image_detail": self.detail}), warnings
+        return replace(request, messages=messages, image_detail=self.detail), warnings
 
     def _loaded(self, message: PromptMessage, warnings: list[Warned]) -> PromptMessage:
         loaded: list[ImagePart] = []
@@ -138,9 +139,9 @@ class MessageImages(Struct, kw_only=True):
                 lost.append((image, GONE))
                 warnings.append(Warned(text=f"{image.name} is not sent. {error.message}", hint=error.hint))
             else:
-                loaded.append(image.model_copy(update={"media_type": media_type, "data": data}))
+                loaded.append(replace(image, media_type=media_type, data=data))
         text = "\n\n".join(filter(None, [message.text, describe_images(lost)]))
-        return message.model_copy(update={"text": text, "images": tuple(loaded)})
+        return replace(message, text=text, images=tuple(loaded))
 
     def _encode(self, image: ImagePart) -> tuple[str, str]:
         """Media type and data as they are sent. Raises `ZkchatError` where the file is gone, changed or broken."""
@@ -220,7 +221,7 @@ class MessageImages(Struct, kw_only=True):
             path = self._path_of(link, source)
             if path and count < MAX_EMBEDDED:
                 count += 1
-                part = _part_of(path, link.text).model_copy(update={"alt": link.display, "embedded_in": source})
+                part = replace(_part_of(path, link.text), alt=link.display, embedded_in=source)
                 yield part, DocumentReference(wikilink=link.text, relative_path=path, via=_EMBEDDED, title=path)
 
     def _path_of(self, link: Link, source: str) -> str:
@@ -252,7 +253,7 @@ class MessageImages(Struct, kw_only=True):
                     warnings.append(Warned(text=f"{error.message} It is not sent.", hint=error.hint))
             taken += tokens
             lasting = why if why != BLIND else ""  # a model that sees may come later
-            rows.append((part.model_copy(update={"unsent": lasting}), why))
+            rows.append((replace(part, unsent=lasting), why))
         warnings += self._why_unsent(rows)
         return taken, rows, warnings
 
@@ -269,14 +270,13 @@ class MessageImages(Struct, kw_only=True):
         header = inspect_image(data, image.name)
         digest = digest_of(data)
         size = self.rule.sized(header.width, header.height)
-        part = image.model_copy(
-            update={
-                "media_type": f"image/{header.format}",
-                "digest": digest if not image.data else "",
-                "size": len(data),
-                "width": size[0],
-                "height": size[1],
-            }
+        part = replace(
+            image,
+            media_type=f"image/{header.format}",
+            digest=digest if not image.data else "",
+            size=len(data),
+            width=size[0],
+            height=size[1],
         )
         if not self.is_seen:
             return part, BLIND, 0
@@ -286,7 +286,7 @@ class MessageImages(Struct, kw_only=True):
         if fitting is None:
             return part, NO_ROOM, 0
         self._keep(data, digest if not image.data else digest_of(image.data.encode()), fitting, image.name)
-        part = part.model_copy(update={"width": fitting[0], "height": fitting[1]})
+        part = replace(part, width=fitting[0], height=fitting[1])
         return part, "", self.rule.tokens(*fitting)
 
     def _why_unsent(self, rows: Sequence[tuple[ImagePart, str]]) -> Iterator[Warned]:
@@ -323,6 +323,6 @@ def _part_of(path: str, wikilink: str) -> ImagePart:
 def _reported(reference: DocumentReference, part: ImagePart, why: str) -> DocumentReference:
     """The reference of an image, with what became of it."""
     if why:
-        return reference.model_copy(update={"included": False, "unsent": why})
+        return replace(reference, included=False, unsent=why)
     about = f"image, sent in {part.width} × {part.height} pixels"
-    return reference.model_copy(update={"included": True, "summary": about})
+    return replace(reference, included=True, summary=about)

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.choices import Role
@@ -194,7 +195,7 @@ class Journal:
 
     def _marked(self, body: EntryBody) -> EntryBody:
         if isinstance(body, MessageEntry) and not body.message.local and self.privacy and self.privacy.keeps_local():
-            return MessageEntry(message=body.message.model_copy(update={"local": True}))
+            return MessageEntry(message=replace(body.message, local=True))
         return body
 
     def append_answer(self, message: ChatMessage, contents: Mapping[str, str]) -> Warned | None:
@@ -270,7 +271,7 @@ class Journal:
 def _of_session(session_id: str, body: EntryBody) -> EntryBody:
     """The same, of a message that was written before there was a session."""
     if isinstance(body, MessageEntry) and body.message.session_id != session_id:
-        return MessageEntry(message=body.message.model_copy(update={"session_id": session_id}))
+        return MessageEntry(message=replace(body.message, session_id=session_id))
     return body
 
 
@@ -321,4 +322,4 @@ class Draft:
             self._timer = None
         thinking, text = "".join(self._thinking), "".join(self._text)
         parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))
-        return self.message.model_copy(update={"parts": parts})
+        return replace(self.message, parts=parts)

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.chat.journal import Journal
 from zkchat.errors import StorageError
@@ -233,9 +234,9 @@ def _compactions(window: Window, hidden: frozenset[str], stand_ins: frozenset[st
     *earlier, last = window.compactions or (_marker(window),)
     part = compaction_of(last)
     assert part is not None
-    kept = part.model_copy(update={"summary": "", "references": ()}) if last.id in hidden else part
-    kept = kept.model_copy(update={"condensed": (*kept.condensed, *short)})
-    return (*earlier, last.model_copy(update={"parts": (kept,)}))
+    kept = replace(part, summary="", references=()) if last.id in hidden else part
+    kept = replace(kept, condensed=(*kept.condensed, *short))
+    return (*earlier, replace(last, parts=(kept,)))
 
 
 def _marker(window: Window) -> ChatMessage:

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Final, assert_never
 
+from msgspec.structs import replace
+
 from zkchat.chat.mentions import link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
 from zkchat.errors import StorageError, VaultError
@@ -50,9 +52,7 @@ def embedded(library: Library, reference: DocumentReference, text: str) -> tuple
     except (StorageError, VaultError):
         return ()
     return tuple(
-        embed.model_copy(update={"via": "embed"})
-        for embed in found
-        if embed and embed.relative_path and is_note(embed.relative_path)
+        replace(embed, via="embed") for embed in found if embed and embed.relative_path and is_note(embed.relative_path)
     )
 
 
@@ -127,7 +127,7 @@ class ReferenceList:
 
     def cite(self, reference: DocumentReference) -> None:
         """The answer names this document: marked where it is known, added where the model brought it up by itself."""
-        self.add(reference.model_copy(update={"cited": True, "hits": 0}))
+        self.add(replace(reference, cited=True, hits=0))
 
     def as_tuple(self) -> tuple[DocumentReference, ...]:
         return tuple(self._rows.values())
@@ -182,7 +182,7 @@ def cite(
             is_proposed = not is_known and _is_proposed(library, reference.relative_path)
             via = "proposed" if is_proposed else "answer"
             update = {"reference_type": "search", "via": via, "unverified": not (is_known or is_proposed)}
-            references.cite(reference.model_copy(update=update))
+            references.cite(replace(reference, **update))
         said = NameMatcher(_without_quotations(answer, own, quotations))
         quoted_paths = {path for quoted in quotations for path in (quoted.path, quoted.path.partition("#")[0])}
         for row in references.as_tuple():
@@ -209,7 +209,7 @@ def _meant(
 ) -> tuple[DocumentReference, bool]:
     """What the answer links to, and whether the model was given it: of several that fit, that one is meant."""
     others = link.candidates if link.status == "ambiguous" else ()
-    possible = [link.model_copy(update={"relative_path": path}) for path in (link.relative_path, *others)]
+    possible = [replace(link, relative_path=path) for path in (link.relative_path, *others)]
     held = filter(references.holds, possible)
     earlier = (each for each in possible if each.relative_path in before)
     meant = next(chain(held, earlier), None)

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
+from msgspec.structs import replace
+
 from zkchat.chat.references import ReferenceList, full_name
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import Selection
@@ -20,7 +22,7 @@ def with_those_sent_anyway(
     included: Iterable[DocumentReference], references: Iterable[DocumentReference], lasting: Collection[str]
 ) -> tuple[DocumentReference, ...]:
     """The references of a message: those whose text comes with it, and those whose text every request holds."""
-    anyway = [each.model_copy(update={"included": True}) for each in references if is_sent_anyway(each, lasting)]
+    anyway = [replace(each, included=True) for each in references if is_sent_anyway(each, lasting)]
     return ReferenceList([*anyway, *included]).as_tuple() if anyway else tuple(included)
 
 
@@ -43,7 +45,7 @@ def _records(
 ) -> Iterator[LeftOut]:
     for item in selected.records:
         if item.type == "reference" and item.name in repeated:
-            yield LeftOut(item=item.model_copy(update={"reason": WITH_THE_MESSAGE}), why="repeated")
+            yield LeftOut(item=replace(item, reason=WITH_THE_MESSAGE), why="repeated")
     for reference in user.references:
         if reference.reference_type == "direct" and is_sent_anyway(reference, lasting):
             item = RequestItem(type="reference", name=_name(reference), include="manual", reason=IN_EVERY_REQUEST)

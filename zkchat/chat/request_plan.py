@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.journal import Journal
@@ -246,7 +247,7 @@ class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
         if left.why != "missing" or left.item.type not in {"reference", "memory"}:
             return left
         reason = self._withheld(name)
-        return LeftOut(item=left.item.model_copy(update={"reason": reason}), why="private") if reason else left
+        return LeftOut(item=replace(left.item, reason=reason), why="private") if reason else left
 
     def memory_state(self, agent: Agent) -> MemoryState:
         """Whether requests for this agent hold anything of memory."""

@@ -114,8 +114,8 @@ class SecondLook(Struct, frozen=True, kw_only=True):
         name = loop.provider.info.name
         assert exchange.draft is not None
         mark = {"asked_again": True}
-        exchange.draft.message = exchange.draft.message.model_copy(update=mark)  # it may be stored again
-        if warning := loop.store(first.model_copy(update=mark), exchange):
+        exchange.draft.message = replace(exchange.draft.message, **mark)  # it may be stored again
+        if warning := loop.store(replace(first, **mark), exchange):
             await emit(warning)
         await emit(
             Warned(

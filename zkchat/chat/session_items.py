@@ -4,6 +4,7 @@ from difflib import get_close_matches
 from typing import Final, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
@@ -130,7 +131,7 @@ class SessionItems:
                 f"{offered.item.name} takes {offered.item.tokens:,} tokens, and {before.available:,} are free.",
                 hint="Link the note in a message instead." if offered.item.type == "reference" else "",
             )
-        self.conversation.add(offered.item.model_copy(update={"include": "manual"}))
+        self.conversation.add(replace(offered.item, include="manual"))
         return before.total, await self.tokens()
 
     async def drop(self, offered: SessionItem) -> tuple[int, int]:

@@ -175,18 +175,17 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         if not exchange.abstained:
             cite(exchange.references, message.text, self.library, given, self._given_texts(exchange))
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
-        return message.model_copy(
-            update={
-                "references": self.summaries.add_to(exchange.references.behind_answer()),
-                "finished_at": self.journal.now(),
-                "status": status,
-                "error": error,
-                "usage": exchange.finish.usage if exchange.finish else None,
-                "token_count": self.tokenizer.count(message.text),
-                "thinking_tokens": self.tokenizer.count(message.thinking),
-                "request_context": context,
-                "abstained": exchange.abstained,
-            }
+        return replace(
+            message,
+            references=self.summaries.add_to(exchange.references.behind_answer()),
+            finished_at=self.journal.now(),
+            status=status,
+            error=error,
+            usage=exchange.finish.usage if exchange.finish else None,
+            token_count=self.tokenizer.count(message.text),
+            thinking_tokens=self.tokenizer.count(message.thinking),
+            request_context=context,
+            abstained=exchange.abstained,
         )
 
     def _given_texts(self, exchange: Exchange) -> Iterator[GivenText]:
@@ -302,7 +301,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
             await asyncio.sleep(0)
         if left_out := len(exchange.calls) - len(calls):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
-            results[-1] = results[-1].model_copy(update={"text": text})
+            results[-1] = replace(results[-1], text=text)
             name = self.provider.info.name
             await emit(Warned(text=f"{name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."))
         self._count_failure(exchange, results)
@@ -339,15 +338,14 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
     def _step(self, draft: Draft, calls: Sequence[ToolCallPart], exchange: Exchange) -> ChatMessage:
         """What the model said and called, as it is stored."""
         said = draft.finished()
-        return said.model_copy(
-            update={
-                "parts": (*said.parts, *calls),
-                "finished_at": self.journal.now(),
-                "usage": exchange.finish.usage if exchange.finish else None,
-                "token_count": self.tokenizer.count(said.text),
-                "tool_tokens": sum(self.tokenizer.count(call.arguments) for call in calls),
-                "request_context": exchange.assembled.context,
-            }
+        return replace(
+            said,
+            parts=(*said.parts, *calls),
+            finished_at=self.journal.now(),
+            usage=exchange.finish.usage if exchange.finish else None,
+            token_count=self.tokenizer.count(said.text),
+            tool_tokens=sum(self.tokenizer.count(call.arguments) for call in calls),
+            request_context=exchange.assembled.context,
         )
 
     async def _outcome(self, call: ToolCallPart, exchange: Exchange) -> ToolOutcome:
@@ -412,7 +410,7 @@ def _as_stored(call: ToolCallPart) -> ToolCallPart:
     if not too_long and len(call.name) <= MAX_NAME_LENGTH:
         return call
     kept = call.arguments[:_KEPT_ARGUMENTS] if too_long else call.arguments
-    return call.model_copy(update={"name": call.name[:MAX_NAME_LENGTH], "arguments": kept})
+    return replace(call, name=call.name[:MAX_NAME_LENGTH], arguments=kept)
 
 
 async def _abstention(request: ModelRequest, info: ModelInfo) -> AsyncGenerator[ModelChunk, None]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.agents.profiles import DEFAULT
 from zkchat.chat.answer_check import AnswerCheck
@@ -289,16 +290,15 @@ class Turn(Struct, frozen=True, kw_only=True):
                     remark=found.remark,
                 )
             )
-        user = asked.model_copy(
-            update={
-                "parts": tuple(parts),
-                "references": with_those_sent_anyway(marked, references, lasting),
-                "token_count": own,
-                "priority": priority_of(question.text, own),
-            }
+        user = replace(
+            asked,
+            parts=tuple(parts),
+            references=with_those_sent_anyway(marked, references, lasting),
+            token_count=own,
+            priority=priority_of(question.text, own),
         )
         augmented = self.tokenizer.count(augmented_text(user, can_read=can_read)) + named.tokens + shown.tokens
-        user = user.model_copy(update={"augmented_token_count": augmented})
+        user = replace(user, augmented_token_count=augmented)
         return user, self._unreported(named.warnings)
 
     def _room(self, question: Question, asked: ChatMessage, beside: int = 0) -> int:
@@ -443,7 +443,7 @@ class Turn(Struct, frozen=True, kw_only=True):
             await emit(Remarked(text=request.remark))
         found = [*map(as_reference, request.evidence)]
         if self.provider.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
-            found += [as_reference(each).model_copy(update={"included": False}) for each in request.nearest]
+            found += [replace(as_reference(each), included=False) for each in request.nearest]
         await report_references(exchange, found, emit)
         return exchange
 

@@ -201,6 +201,6 @@ def _summary_record(summary: "ChatMessage") -> dict[str, object]:
         "text": summary.text,
         "model": summary.model,
         "provider": summary.provider,
-        "references": [each.model_dump(mode="json") for each in summary.references],
-        "usage": summary.usage.model_dump(mode="json") if summary.usage else None,
+        "references": [*summary.references],
+        "usage": summary.usage,
     }

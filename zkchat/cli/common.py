@@ -158,11 +158,9 @@ def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
 
 
 def _plain(value: object) -> object:
-    from pydantic import BaseModel
+    from zkchat.model.values import Value, to_plain
 
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    return str(value)
+    return to_plain(value) if isinstance(value, Value) else str(value)
 
 
 # Typer offers commands no public way to reach what `run` was given, so it is put here for the length of one call.

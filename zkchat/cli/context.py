@@ -11,6 +11,7 @@ from zkchat.cli.context_transfer import export_, import_
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
 from zkchat.errors import UsageError
 from zkchat.model.text import counted
+from zkchat.model.values import to_plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +130,7 @@ def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, wh
                 io.out(f"→ {call.name} {call.arguments}")
         io.out(f"Tools: {', '.join(tool.name for tool in rebuilt.tools) or 'none'}")
     elif as_json:
-        io.json({**context.model_dump(mode="json"), "counts": context.counts})
+        io.json({**to_plain(context), "counts": context.counts})
     else:
         from zkchat.render.context_bar import context_line
         from zkchat.render.context_lines import context_lines

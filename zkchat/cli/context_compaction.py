@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.session_lookup import (
@@ -171,6 +171,7 @@ async def _print_compaction(
     as_json: bool,
 ) -> int:
     from zkchat.model.events import Compacted, Compacting, Warned
+    from zkchat.model.values import to_plain
     from zkchat.render import phrases
 
     conversation, warned = opened.conversation, ""
@@ -179,8 +180,8 @@ async def _print_compaction(
             print_problem(io, conversation, unless=warned)
             if as_json:
                 info = conversation.model
-                marker = event.message.model_copy(update={"provider": info.provider, "model": info.id})
-                io.json({**marker.model_dump(mode="json"), "window": conversation.requests.budget.window})
+                marker = replace(event.message, provider=info.provider, model=info.id)
+                io.json({**to_plain(marker), "window": conversation.requests.budget.window})
             else:
                 io.out(phrases.compaction(event.message))
                 io.out(model_line(conversation))

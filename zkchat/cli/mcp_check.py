@@ -133,6 +133,8 @@ def _one_line(text: str) -> str:
 
 
 def _record(server: "DefinedServer", outcomes: _Outcomes) -> dict[str, object]:
+    from zkchat.model.values import plain_without
+
     record = server_record(server)
     if server.name not in outcomes:
         return record
@@ -143,7 +145,7 @@ def _record(server: "DefinedServer", outcomes: _Outcomes) -> dict[str, object]:
         "seconds": round(seconds, 3),
         "version": status.version,
         "log": status.log,
-        "tools": [tool.model_dump(exclude={"server"}) for tool in status.tools],
-        "resources": [resource.model_dump(exclude={"server"}) for resource in status.resources],
-        "prompts": [prompt.model_dump(exclude={"server"}) for prompt in status.prompts],
+        "tools": [plain_without(tool, "server") for tool in status.tools],
+        "resources": [plain_without(resource, "server") for resource in status.resources],
+        "prompts": [plain_without(prompt, "server") for prompt in status.prompts],
     }

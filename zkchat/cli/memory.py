@@ -227,7 +227,9 @@ def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, 
 
 
 def _scored_records(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:
-    return [{"score": round(score, 4), **fact.model_dump(mode="json")} for fact, score in found]
+    from zkchat.model.values import to_plain
+
+    return [{"score": round(score, 4), **to_plain(fact)} for fact, score in found]
 
 
 def _print_scored(io: CommandIO, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:

@@ -33,6 +33,7 @@ def trust(
     vault are used only after your approval. It holds for their present content: what changes is asked about again.
     """
     from zkchat.compose.settings import trust_states
+    from zkchat.model.values import plain_without
 
     io = current_io()
     if yes and revoke:
@@ -46,7 +47,7 @@ def trust(
         states = trust_states(io.environment, vault_trust.paths)
     if json_output:
         items = [
-            {**item.model_dump(exclude={"content"}), "about": list(about), "state": state}
+            {**plain_without(item, "content"), "about": list(about), "state": state}
             for item, state, about in _described(io, vault_trust, states)
         ]
         io.json({"vault": str(vault_trust.paths.vault), "items": items})

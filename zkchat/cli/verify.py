@@ -90,7 +90,7 @@ def _record(found: "Verification", shown: "Sequence[CheckedStatement]") -> dict[
         "supported": found.is_supported,
         "complete": found.is_complete,
         "counts": {verdict: found.count(verdict) for verdict in VERDICTS},
-        "statements": [each.model_dump() for each in shown],
+        "statements": [*shown],
     }
 
 

@@ -155,7 +155,7 @@ def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
             message = body.message
             if message.parent_id in local or (message.references and stays_here([message], library)):
                 local.add(message.id)
-                bodies.append(MessageEntry(message=message.model_copy(update={"local": True})))
+                bodies.append(MessageEntry(message=replace(message, local=True)))
                 continue
         bodies.append(body)
     return replace(imported, bodies=bodies)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.workspace import Workspace
@@ -86,7 +87,7 @@ def _described(workspace: Workspace, parsed: "ParsedServers", origin: ServerOrig
             origin=origin,
             state=state,
             # Of an address that is not on this machine nobody can say that it is.
-            definition=definition.model_copy(update={"is_local": False}) if warning else definition,
+            definition=replace(definition, is_local=False) if warning else definition,
             problem=problem,
             warning=warning,
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust, profile_item
@@ -46,7 +47,7 @@ class ProfileStore(Struct, frozen=True):
         """Write a file, and approve it as `approve_own` does. Whether it is used."""
         assert file.origin != "built-in"
         self._folders.write(file.origin, Path(file.path), text)
-        return self.approve_own(file.model_copy(update={"text": text}), before)
+        return self.approve_own(replace(file, text=text), before)
 
     def approve_own(self, after: "ProfileFile", before: "ProfileFile | None") -> bool:
         """Approve a file of the vault that the user just wrote, unless what was there `before` was not approved."""

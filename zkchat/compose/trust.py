@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.compose.paths import Paths
 from zkchat.model.text import shorten
@@ -62,7 +63,7 @@ class VaultTrust(Struct, frozen=True):
         states = dict(self._store.states(self.paths.vault_key, items.values()))
         for file in files:
             item = items.get(file.path)
-            yield file if item is None else file.model_copy(update={"is_approved": states[item] == "approved"})
+            yield file if item is None else replace(file, is_approved=states[item] == "approved")
 
     @property
     def _store(self) -> "TrustStore":

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 from zkchat.errors import ConfigError
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.server_display import REFERENCE, texts_of
@@ -38,16 +40,14 @@ def expand(definition: ServerDefinition, variables: Mapping[str, str], folder: P
 
     cwd = folder / _at_home(value(definition.cwd), home)
     command = _at_home(value(definition.command), home)
-    expanded = definition.model_copy(
-        update={
-            # A path is one from the server's folder; a name alone is looked for on the PATH.
-            "command": str(cwd / command) if "/" in command and definition.command else command,
-            "args": tuple(map(value, definition.args)),
-            "env": {name: value(text) for name, text in definition.env.items()},
-            "cwd": str(cwd),
-            "url": value(definition.url),
-            "headers": {name: value(text) for name, text in definition.headers.items()},
-        }
+    expanded = replace(
+        definition,
+        command=str(cwd / command) if "/" in command and definition.command else command,
+        args=tuple(map(value, definition.args)),
+        env={name: value(text) for name, text in definition.env.items()},
+        cwd=str(cwd),
+        url=value(definition.url),
+        headers={name: value(text) for name, text in definition.headers.items()},
     )
     _check(expanded, definition)
     return expanded
@@ -57,7 +57,7 @@ def check_constants(definition: ServerDefinition) -> None:
     """Raises `ExpansionError` where a url or a header that names no variable can never be used."""
     headers = {name: text for name, text in definition.headers.items() if not REFERENCE.search(text)}
     url = "" if REFERENCE.search(definition.url) else definition.url
-    constant = definition.model_copy(update={"url": url, "headers": headers})
+    constant = replace(definition, url=url, headers=headers)
     _check(constant, constant)
 
 

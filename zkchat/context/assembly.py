@@ -30,6 +30,7 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
 from zkchat.model.session import Window
+from zkchat.model.values import from_plain
 from zkchat.ports import Tokenizer
 from zkchat.vault.search.question_terms import topic_terms
 
@@ -181,11 +182,11 @@ class Assembler:
         features = sum_features([*(self._features[said.text] for said in request.messages), of_images])
         expected = calibration.expected(RequestSize(counts.total, features))
         usage = usage_of(budget, counts, expected=expected, exact=self._tokenizer.exact)
-        usage = usage.model_copy(update={"token_features": features})
+        usage = replace(usage, token_features=features)
         scale = expected / counts.total
         return AssembledRequest(
-            request=request.model_copy(update={"window": budget.window}),
-            context=record.model_copy(update={"usage": usage}),
+            request=replace(request, window=budget.window),
+            context=replace(record, usage=usage),
             usage=usage,
             contents=contents,
             sizes={item.name: round(scale * item.tokens) for item in items if item.type == "message"},
@@ -284,7 +285,7 @@ def alternating(prompt: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
         elif last and last.role == message.role in {"user", "assistant"} and not last.tool_calls:
             text = "\n\n".join(filter(None, [last.text, message.text]))
             update = {"text": text, "tool_calls": message.tool_calls, "images": (*last.images, *message.images)}
-            joined[-1] = last.model_copy(update=update)
+            joined[-1] = replace(last, **update)
             continue
         joined.append(message)
     return tuple(joined)
@@ -294,7 +295,7 @@ def alternating(prompt: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
 def _tool(text: str, server: str) -> ToolSpec:
     """The tool of a record: its definition, or in older sessions the tool itself."""
     stored = json.loads(text)
-    return ToolSpec.model_validate({**stored.get("function", stored), "server": server})
+    return from_plain(ToolSpec, {**stored.get("function", stored), "server": server})
 
 
 def _reasons_by_message(context: RequestContext) -> dict[str, list[str]]:
@@ -319,7 +320,7 @@ def _items(
 ) -> Iterator[RequestItem]:
     def counted(each: PromptItem) -> RequestItem:
         contents[each.item.digest] = each.text
-        return each.item.model_copy(update={"tokens": tokenizer.count(each.text) + 1})
+        return replace(each.item, tokens=tokenizer.count(each.text) + 1)
 
     tools = [each for each in plan.items if each.item.type == "tool"]
     texts = [each for each in plan.items if each.item.type != "tool"]
@@ -368,7 +369,7 @@ def _attached_items(message: ChatMessage, tokenizer: Tokenizer) -> Iterator[Requ
             reason = f"linked in the message; {part.extent}" if part.extent else "linked in the message"
             item = _attached_item(message, "reference", part.name, part.text, reason, tokenizer)
             known = {"digest": part.digest} if part.digest else {}
-            yield item.model_copy(update={**known, "server": part.server})
+            yield replace(item, **known, server=part.server)
         elif isinstance(part, EvidencePart):
             for found in part.evidence:
                 yield _attached_item(

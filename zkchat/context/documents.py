@@ -9,6 +9,7 @@ from math import log
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.context.assembly import digest
 from zkchat.context.condensing import Count, condense_text
@@ -139,7 +140,7 @@ class _DocumentIntake:
         self.parts.append(part)
         if not _anchor(reference) and not found.extent:
             self._whole.add(reference.relative_path)
-        self._report(reference.model_copy(update={"included": True, "extent": found.extent, "hits": 0}))
+        self._report(replace(reference, included=True, extent=found.extent, hits=0))
         return self._tokenizer.count(found.text)
 
     def _report(self, reference: DocumentReference) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.context.assembly import PromptItem, digest, tool_text
 from zkchat.context.formatting import format_document
@@ -173,7 +174,7 @@ class Selector:
         for item in sorted(tools, key=order):
             if over <= 0:
                 break
-            scored = item.model_copy(update={"score": scores[key_of(item)]})
+            scored = replace(item, score=scores[key_of(item)])
             left_out[key_of(item)] = LeftOut(item=scored, why="budget")
             over -= item.tokens
         return [each for each in chosen if key_of(each.item) not in left_out], list(left_out.values())
@@ -183,7 +184,7 @@ class Selector:
     ) -> PromptItem:
         item = self._item(candidate, score)
         changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
-        return PromptItem(item=item.model_copy(update=changes), text=candidate.text)
+        return PromptItem(item=replace(item, **changes), text=candidate.text)
 
     def _item(self, candidate: Candidate, score: float | None = None) -> RequestItem:
         return RequestItem(

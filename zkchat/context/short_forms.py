@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from zkchat.context.condensing import Count, condense_message
 from zkchat.context.documents import MIN_EXCERPT_TOKENS, TAG_TOKENS, excerpt_document
 from zkchat.context.formatting import augmented_text
@@ -35,9 +37,9 @@ def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: boo
 
 def _without_documents(message: ChatMessage) -> ChatMessage:
     """The words of a message, and its links as links to documents that do not follow."""
-    references = tuple(each.model_copy(update={"included": False, "extent": ""}) for each in message.references)
+    references = tuple(replace(each, included=False, extent="") for each in message.references)
     parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
-    return message.model_copy(update={"parts": parts, "references": references})
+    return replace(message, parts=parts, references=references)
 
 
 def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: Count) -> ChatMessage:
@@ -54,19 +56,19 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
     shortened = [_excerpt(part, level, count, message.text) for part in files]
     included = {part.name: part.extent for part in shortened if part.text}
     references = tuple(
-        each.model_copy(update={"included": True, "extent": included[name]})
+        replace(each, included=True, extent=included[name])
         if (name := _file_of(each.relative_path, included))
         else each
         for each in words.references
     )
     parts = (*words.parts, *(part for part in shortened if part.text), *passages)
-    return message.model_copy(update={"parts": parts, "references": references})
+    return replace(message, parts=parts, references=references)
 
 
 def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePart:
     found = excerpt_document(part.text, budget, count, question)
     extent = part.extent if not found.extent else "a smaller part" if part.extent else found.extent
-    return part.model_copy(update={"text": found.text, "extent": extent})
+    return replace(part, text=found.text, extent=extent)
 
 
 def _file_of(path: str | None, names: dict[str, str]) -> str:

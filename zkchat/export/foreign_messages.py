@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final, get_args
 
 from msgspec import Struct
-from pydantic import TypeAdapter, ValidationError
+from msgspec.structs import replace
 
 from zkchat.export.foreign_parts import PartReader, is_result, text_at
 from zkchat.export.import_report import Tally
@@ -29,14 +29,18 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.stored_forms import read_message
+from zkchat.model.values import InvalidValue, explain, from_plain
 
 _CONTENTS: Final = ("content", "parts", "text", "value")
 _TIMES: Final = ("timestamp", "created_at", "time", "create_time", "createdAt", "date")
 _THOUGHTS: Final = ("thinking", "reasoning_content", "reasoning")
 _COUNTS: Final = ("token_count", "augmented_token_count", "tool_tokens", "thinking_tokens")
-_TIME: Final = TypeAdapter(datetime)
 _FIRST_TIME: Final = datetime(1970, 1, 2, tzinfo=UTC)
+_MAX_SECONDS: Final = 2e10
+"""Times above that are in milliseconds."""
 _MAX_COUNT: Final = 1 << 40
+_NUMBER: Final = lazy_pattern(r"[+-]?\d+(?:\.\d+)?")
 _OUTSIDE: Final = lazy_pattern(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 """A path that does not lead into the vault."""
 
@@ -53,13 +57,6 @@ class ForeignConversation(Struct, frozen=True, kw_only=True):
     """The id of the message at which the conversation stands, where it has branches."""
     has_local_times: bool = False
     """Whether times without a zone are those of this machine, and not UTC."""
-
-
-def first_error(error: ValidationError) -> str:
-    """The first error of a validation, with its position."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
 
 
 def derived_id(*of: Json) -> str:
@@ -99,8 +96,8 @@ class ConversationReader:
         for number, value in enumerate(self.conversation.messages, start=1):
             try:
                 self._read(number, value)
-            except ValidationError as error:
-                self.tally.leave_out_message(f"Message {number} cannot be used: {first_error(error)}.")
+            except InvalidValue as error:
+                self.tally.leave_out_message(f"Message {number} cannot be used: {explain(error)}.")
             except InvalidMessage as error:
                 self.tally.leave_out_message(f"Message {number} {error}.")
         if any(map(is_own, self.conversation.messages)):
@@ -119,7 +116,7 @@ class ConversationReader:
             raise InvalidMessage("is not an object with a role and a content")
         if is_own(value):
             defaults = {"id": derived_id(self.key, number, value), "created_at": self.now, "parent_id": self._last_id}
-            self.messages.append(ChatMessage.model_validate({**defaults, **value}))
+            self.messages.append(read_message({**defaults, **value}))
             return
         self._read_foreign(number, unwrapped(value))
 
@@ -181,7 +178,7 @@ class ConversationReader:
             parent = known[parent].parent_id
         archived = tuple(id_ for id_ in reversed(before) if id_ not in self._archived)
         self._archived.update(archived)
-        return part.model_copy(update={"number": self._compactions, "archived": archived})
+        return replace(part, number=self._compactions, archived=archived)
 
     def _pieces(self, value: Mapping[str, Json]) -> Iterator[tuple[Role, list[Part]]]:
         """The parts of a message in the messages that we make of it: results of tools, and summaries, stand alone."""
@@ -226,7 +223,7 @@ class ConversationReader:
         for value in listed if isinstance(listed, list) else ():
             try:
                 yield _reference(value)
-            except ValidationError:
+            except InvalidValue:
                 self.tally.leave_out_part("unreadable reference")
 
     def _time(self, value: Mapping[str, Json]) -> datetime:
@@ -235,16 +232,27 @@ class ConversationReader:
         if written is None:
             return before
         try:
-            at = _TIME.validate_python(written)
+            at = time_of(written)
             zoned = (
                 at if at.tzinfo else at.astimezone() if self.conversation.has_local_times else at.replace(tzinfo=UTC)
             )
             if _FIRST_TIME <= zoned < self.now + timedelta(days=366):
                 return zoned
-        except (ValidationError, OverflowError, OSError):
+        except (ValueError, OverflowError, OSError):
             pass
         self.tally.leave_out_part("unreadable time")
         return before
+
+
+def time_of(written: Json) -> datetime:
+    """A time as programs write it: ISO 8601, or the seconds or milliseconds since 1970. Raises `ValueError`."""
+    if isinstance(written, str):
+        if not _NUMBER.fullmatch(written):
+            return datetime.fromisoformat(written.upper())
+        written = float(written)
+    if isinstance(written, bool) or not isinstance(written, int | float):
+        raise ValueError("neither text nor a number")
+    return datetime.fromtimestamp(written / 1000 if abs(written) > _MAX_SECONDS else written, UTC)
 
 
 def _numbers(value: Mapping[str, Json]) -> dict[str, Any]:
@@ -286,11 +294,12 @@ def _reference(value: Json) -> DocumentReference:
     path = path.replace("\\", "/") if isinstance(path, str) else None
     is_inside = bool(path) and not _OUTSIDE.match(path or "")
     snippet = given.get("snippet") or given.get("context_snippet")
-    return DocumentReference.model_validate(
+    return from_plain(
+        DocumentReference,
         {
             **given,
             **({"snippet": snippet} if snippet else {}),
             "relative_path": path if is_inside else None,
             "status": given.get("status") or ("resolved" if is_inside else "missing"),
-        }
+        },
     )

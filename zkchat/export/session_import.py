@@ -7,7 +7,6 @@ from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from pydantic import ValidationError
 
 from zkchat.errors import SessionError
 from zkchat.export.chat_exports import (
@@ -19,13 +18,15 @@ from zkchat.export.chat_exports import (
     is_zk_chat,
     zk_chat_conversation,
 )
-from zkchat.export.foreign_messages import ConversationReader, ForeignConversation, derived_id, first_error
+from zkchat.export.foreign_messages import ConversationReader, ForeignConversation, derived_id
 from zkchat.export.foreign_parts import text_at
 from zkchat.export.import_report import Tally
 from zkchat.export.session_json import VERSION, Json
 from zkchat.model.message import ChatMessage, ImagePart
 from zkchat.model.session import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
+from zkchat.model.stored_forms import read_entry
 from zkchat.model.text import shorten
+from zkchat.model.values import InvalidValue, explain
 
 _TITLE_LENGTH: Final = 60
 _MAX_TITLE_LENGTH: Final = 200
@@ -62,7 +63,7 @@ class Imported(Struct, frozen=True):
     def bodies_for(self, session_id: str) -> list[EntryBody]:
         """The entries of the new session."""
         return [
-            MessageEntry(message=body.message.model_copy(update={"session_id": session_id}))
+            MessageEntry(message=replace(body.message, session_id=session_id))
             if isinstance(body, MessageEntry)
             else body
             for body in self.bodies
@@ -286,21 +287,18 @@ def _without_files(body: EntryBody) -> EntryBody:
         return body
     named = {"file": "", "digest": ""}
     parts = tuple(
-        part.model_copy(update=named) if isinstance(part, ImagePart) and part.file else part
-        for part in body.message.parts
+        replace(part, **named) if isinstance(part, ImagePart) and part.file else part for part in body.message.parts
     )
-    return (
-        body if parts == body.message.parts else MessageEntry(message=body.message.model_copy(update={"parts": parts}))
-    )
+    return body if parts == body.message.parts else MessageEntry(message=replace(body.message, parts=parts))
 
 
 def _entry(number: int, value: Json, now: datetime) -> Entry:
     if not isinstance(value, dict):
         raise SessionError(f"Entry {number} of the file is not an object.")
     try:
-        return Entry.model_validate({"sequence": number, "at": now, **value, "session_id": ""})
-    except ValidationError as error:
-        raise SessionError(f"Entry {number} of the file cannot be used: {first_error(error)}.") from error
+        return read_entry({"sequence": number, "at": now, **value, "session_id": ""})
+    except InvalidValue as error:
+        raise SessionError(f"Entry {number} of the file cannot be used: {explain(error)}.") from error
 
 
 def _title_of(value: Mapping[str, Json]) -> str:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
+from msgspec.structs import replace
+
 from zkchat.export.redaction import redact
 from zkchat.model.session import DraftEntry, Entry, MessageEntry, Session, messages_of, thread_of
+from zkchat.model.values import plain_without, to_plain
 
 FORMAT: Final = "zkchat session"
 VERSION: Final = 1
@@ -23,12 +26,12 @@ def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()
     """
     known = tuple(keys)
     redact_text = cache(lambda text: redact(text, known))  # most texts of a session occur more than once
-    messages = ({**message.model_dump(mode="json"), "content": message.text} for message in thread_of(entries))
-    all_entries = (entry.model_dump(mode="json", exclude={"session_id"}) for entry in _merged_entries(entries))
+    messages = ({**to_plain(message), "content": message.text} for message in thread_of(entries))
+    all_entries = (plain_without(entry, "session_id") for entry in _merged_entries(entries))
     parts = {
         "format": json.dumps(FORMAT),
         "version": json.dumps(VERSION),
-        "session": _line(session.model_dump(mode="json"), redact_text),
+        "session": _line(to_plain(session), redact_text),
         "entries": _lines(all_entries, redact_text),
         "messages": _lines(messages, redact_text),
     }
@@ -51,7 +54,7 @@ def _merged_entries(entries: Sequence[Entry]) -> Iterator[Entry]:
         if not isinstance(body, MessageEntry | DraftEntry):
             yield entry
         elif message := messages.pop(body.message.id if isinstance(body, MessageEntry) else body.message_id, None):
-            yield entry.model_copy(update={"body": MessageEntry(message=message)})
+            yield replace(entry, body=MessageEntry(message=message))
 
 
 def _clean(value: Json, redact_text: Redactor) -> Json:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
+from msgspec.structs import replace
+
 from zkchat.export.import_report import Tally
 from zkchat.model.message import ChatMessage, Part, ToolCallPart, ToolResultPart
 
@@ -49,12 +51,12 @@ def _add_result(part: ToolResultPart, caller: ChatMessage, path: Sequence[list[P
     for call in calls:
         is_named = call.call_id == part.call_id or (not part.call_id and part.name in ("", call.name))
         if is_named and call.call_id not in known:
-            path[0].append(part.model_copy(update={"call_id": call.call_id, "name": call.name}))
+            path[0].append(replace(part, call_id=call.call_id, name=call.name))
             return True
     for message in path:
         for place, first in enumerate(message):
             if isinstance(first, ToolResultPart) and part.call_id == first.call_id:
-                message[place] = first.model_copy(update={"text": f"{first.text}\n{part.text}"})
+                message[place] = replace(first, text=f"{first.text}\n{part.text}")
                 return True
     return False
 
@@ -83,7 +85,7 @@ def _without(
                 tally.leave_out_part("unanswered tool call")
         parent = moved.get(message.parent_id, message.parent_id) if message.parent_id else None
         if parts:
-            kept.append(message.model_copy(update={"parts": tuple(parts), "parent_id": parent}))
+            kept.append(replace(message, parts=tuple(parts), parent_id=parent))
         else:
             moved[message.id] = parent
     return kept, moved

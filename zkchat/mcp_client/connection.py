@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import anyio
 from mcp import ClientSession, MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
+from msgspec.structs import replace
 
 from zkchat.errors import ZkchatError
 from zkchat.mcp_client.contents import one_line
@@ -195,7 +196,7 @@ class Connection:
         self._settled.set()
 
     def _update(self, **changes: Any) -> None:
-        self.status = self.status.model_copy(update=changes)
+        self.status = replace(self.status, **changes)
 
     def _sentence(self, clause: str) -> str:
         for secret in self._secrets:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.model.memory import DocumentUse, UsageConversation, UsageEdge, UsageGraph, UsedNote
 from zkchat.model.message import ChatMessage, DocumentReference
@@ -26,7 +27,7 @@ def note_uses(session: Session, entries: Iterable[Entry]) -> Iterator[DocumentUs
                 use = _use(session, message, reference, reference.relative_path)
                 before = turn.get(use.path)
                 # The answer knows more than the question, which the two share.
-                turn[use.path] = use if before is None else use.model_copy(update={"at": before.at})
+                turn[use.path] = use if before is None else replace(use, at=before.at)
     yield from turn.values()
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from zkchat.model.message import ChatMessage, Value
+from zkchat.model.message import ChatMessage
 from zkchat.model.session import History, compaction_of
 from zkchat.model.text import shorten
+from zkchat.model.values import Value
 
 
-class Branch(Value):
+class Branch(Value, frozen=True, kw_only=True):
     """One of the conversations that a session holds: all messages up to one that nothing follows."""
 
     number: int

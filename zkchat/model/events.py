@@ -1,9 +1,5 @@
 """The events of a turn, as consumers get them while it runs. docs/events.md lists them."""
 
-from typing import Annotated, Literal
-
-from pydantic import Field
-
 from zkchat.model.change import Decision
 from zkchat.model.goal import Goal, GoalCheck, StepState
 from zkchat.model.message import (
@@ -13,64 +9,57 @@ from zkchat.model.message import (
     Evidence,
     RequestContext,
     TokenUsage,
-    Value,
 )
+from zkchat.model.values import Tagged
 
 
-class LinksResolved(Value):
+class LinksResolved(Tagged, frozen=True, kw_only=True, tag="links_resolved"):
     """The links of the user's message, looked up."""
 
-    kind: Literal["links_resolved"] = "links_resolved"
     references: tuple[DocumentReference, ...]
 
 
-class EvidenceFound(Value):
+class EvidenceFound(Tagged, frozen=True, kw_only=True, tag="evidence"):
     """The passages of notes that go along, best first; where none answers, those that come nearest."""
 
-    kind: Literal["evidence"] = "evidence"
     evidence: tuple[Evidence, ...]
     nearest: tuple[Evidence, ...] = ()
     is_doubtful: bool = False
 
 
-class PromptReady(Value):
+class PromptReady(Tagged, frozen=True, kw_only=True, tag="prompt_ready"):
     """The request is built and the user's message is on disk. `is_provisional`: another answer may replace the next.
     `context`: what it holds, and what was left out."""
 
-    kind: Literal["prompt_ready"] = "prompt_ready"
     message_id: str
     usage: ContextUsage
     is_provisional: bool = False
     context: RequestContext | None = None
 
 
-class TextDelta(Value):
+class TextDelta(Tagged, frozen=True, kw_only=True, tag="text"):
     """The next piece of the answer."""
 
-    kind: Literal["text"] = "text"
     text: str
 
 
-class Remarked(Value):
+class Remarked(Tagged, frozen=True, kw_only=True, tag="remark"):
     """A sentence about the answer that is no part of it, such as that it is in doubt. It is not kept. `is_heading`: it
     only says where the next part is from."""
 
-    kind: Literal["remark"] = "remark"
     text: str
     is_heading: bool = False
 
 
-class ThinkingDelta(Value):
+class ThinkingDelta(Tagged, frozen=True, kw_only=True, tag="thinking"):
     """The next piece of what the model thinks before it answers."""
 
-    kind: Literal["thinking"] = "thinking"
     text: str
 
 
-class ToolStarted(Value):
+class ToolStarted(Tagged, frozen=True, kw_only=True, tag="tool_started"):
     """The model asked for a tool, which now runs."""
 
-    kind: Literal["tool_started"] = "tool_started"
     call_id: str
     name: str
     arguments: str
@@ -78,65 +67,58 @@ class ToolStarted(Value):
     """The MCP server that the arguments are sent to; empty for one of zkchat's own tools."""
 
 
-class ToolFinished(Value):
+class ToolFinished(Tagged, frozen=True, kw_only=True, tag="tool_finished"):
     """The tool is done; `summary` says with what, in a few words."""
 
-    kind: Literal["tool_finished"] = "tool_finished"
     call_id: str
     name: str
     summary: str
     failed: bool = False
 
 
-class ReferenceFound(Value):
+class ReferenceFound(Tagged, frozen=True, kw_only=True, tag="reference"):
     """A document that a search or a tool brought up."""
 
-    kind: Literal["reference"] = "reference"
     reference: DocumentReference
 
 
-class UsageReported(Value):
+class UsageReported(Tagged, frozen=True, kw_only=True, tag="usage"):
     """What the model's server counted for one request."""
 
-    kind: Literal["usage"] = "usage"
     usage: TokenUsage
 
 
-class Notice(Value):
+class Notice(Tagged, frozen=True, kw_only=True):
     """An event that presenters show as a line beside the answer; `render.phrases.notice` words it."""
 
 
-class ResourceRead(Notice):
+class ResourceRead(Notice, frozen=True, kw_only=True, tag="resource_read"):
     """What a message names as `@server:uri` was read from that MCP server, and so many characters of it go along."""
 
-    kind: Literal["resource_read"] = "resource_read"
     server: str
     uri: str
     characters: int
 
 
-class Compacting(Notice):
+class Compacting(Notice, frozen=True, kw_only=True, tag="compacting"):
     """The prompt is too full: so many messages leave it, and a summary of them is being made."""
 
-    kind: Literal["compacting"] = "compacting"
     messages: int
     tokens: int
 
 
-class Compacted(Notice):
+class Compacted(Notice, frozen=True, kw_only=True, tag="compacted"):
     """Older messages left the prompt; `message` marks the place."""
 
-    kind: Literal["compacted"] = "compacted"
     message: ChatMessage
 
 
-class ChangesReviewed(Notice):
+class ChangesReviewed(Notice, frozen=True, kw_only=True, tag="changes_reviewed"):
     """What became of the changes of notes that the answer proposed: `applied`, `declined`, `kept` (shown, and written
     nowhere; `reason` says why) or `dropped` with a turn that failed. `record` is their number in the journal, `diff`
     the patch, `exit_code` that of a command which was to apply them. `stops`: the user wants nothing more of what made
     the proposal."""
 
-    kind: Literal["changes_reviewed"] = "changes_reviewed"
     message_id: str
     decision: Decision
     title: str
@@ -149,27 +131,24 @@ class ChangesReviewed(Notice):
     stops: bool = False
 
 
-class Warned(Value):
+class Warned(Tagged, frozen=True, kw_only=True, tag="warning"):
     """Something is not as it should be, and the turn goes on."""
 
-    kind: Literal["warning"] = "warning"
     text: str
     hint: str = ""
 
 
-class AnswerReplaced(Value):
+class AnswerReplaced(Tagged, frozen=True, kw_only=True, tag="replaced"):
     """The text so far contradicts the notes, and is kept as the message named here. What follows is the answer."""
 
-    kind: Literal["replaced"] = "replaced"
     message_id: str
 
 
-class TurnFinished(Value):
+class TurnFinished(Tagged, frozen=True, kw_only=True, tag="finished"):
     """The answer is complete and on disk. `usage` is what its request took, `next_usage` what the next one will take
     before its question. `abstained` says that it is no answer: the notes hold nothing on this. `cut_off`: the model ran
     out of room."""
 
-    kind: Literal["finished"] = "finished"
     message: ChatMessage
     usage: ContextUsage
     next_usage: ContextUsage | None = None
@@ -177,36 +156,32 @@ class TurnFinished(Value):
     cut_off: bool = False
 
 
-class TurnFailed(Value):
+class TurnFailed(Tagged, frozen=True, kw_only=True, tag="failed"):
     """No whole answer. What had arrived is kept as an unfinished message."""
 
-    kind: Literal["failed"] = "failed"
     text: str
     hint: str = ""
     exit_code: int = 1
     message: ChatMessage | None = None
 
 
-class GoalPlanned(Value):
+class GoalPlanned(Tagged, frozen=True, kw_only=True, tag="goal_planned"):
     """The plan of a goal run, as it is proposed, was edited, or is gone on with."""
 
-    kind: Literal["goal_planned"] = "goal_planned"
     goal: Goal
 
 
-class StepStarted(Value):
+class StepStarted(Tagged, frozen=True, kw_only=True, tag="step_started"):
     """A step of a goal run begins; the events of its turn follow."""
 
-    kind: Literal["step_started"] = "step_started"
     number: int
     total: int
     text: str
 
 
-class StepFinished(Value):
+class StepFinished(Tagged, frozen=True, kw_only=True, tag="step_finished"):
     """A step of a goal run is `done`, or `blocked` or `declined` for a `reason`, and that is on disk."""
 
-    kind: Literal["step_finished"] = "step_finished"
     number: int
     total: int
     text: str
@@ -214,12 +189,11 @@ class StepFinished(Value):
     reason: str = ""
 
 
-class GoalEnded(Value):
+class GoalEnded(Tagged, frozen=True, kw_only=True, tag="goal_ended"):
     """A goal run ended, with a result or a reason. `summaries` are what came of the steps, `check` where sentences of
     the results stand in notes, `hint` how to go on. A run that is closed emits none; its session has its
     state."""
 
-    kind: Literal["goal_ended"] = "goal_ended"
     goal: Goal
     result: str = ""
     summaries: tuple[str, ...] = ()
@@ -231,7 +205,7 @@ class GoalEnded(Value):
 
 GoalEvent = GoalPlanned | StepStarted | StepFinished | GoalEnded
 
-Event = Annotated[
+Event = (
     LinksResolved
     | EvidenceFound
     | PromptReady
@@ -253,6 +227,5 @@ Event = Annotated[
     | GoalPlanned
     | StepStarted
     | StepFinished
-    | GoalEnded,
-    Field(discriminator="kind"),
-]
+    | GoalEnded
+)

@@ -3,9 +3,11 @@
 from collections.abc import Collection
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from zkchat.model.change import Decision
 from zkchat.model.choices import ReviewTime
-from zkchat.model.message import Value
+from zkchat.model.values import Value
 
 StepState = Literal["open", "done", "blocked", "declined"]
 """`declined`: the user stopped the run when the changes of the step were reviewed; it is done again when it goes on."""
@@ -14,7 +16,7 @@ DECIDED: Final[frozenset[Decision]] = frozenset({"applied", "declined"})
 """The decisions after which nobody is asked again."""
 
 
-class GoalStep(Value):
+class GoalStep(Value, frozen=True, kw_only=True):
     text: str
     state: StepState = "open"
     reason: str = ""
@@ -29,7 +31,7 @@ class GoalStep(Value):
         return self.state in {"done", "blocked"}
 
 
-class Goal(Value):
+class Goal(Value, frozen=True, kw_only=True):
     """A goal as a session keeps it; the last entry of an id counts."""
 
     id: str
@@ -77,49 +79,43 @@ class Goal(Value):
         return not self.is_finished or self.awaits_review
 
     def with_plan(self, steps: tuple[str, ...], plan_id: str) -> "Goal":
-        return self.model_copy(
-            update={"steps": tuple(GoalStep(text=text) for text in steps), "plan_id": plan_id or self.plan_id}
-        )
+        return replace(self, steps=tuple(GoalStep(text=text) for text in steps), plan_id=plan_id or self.plan_id)
 
     def with_step(self, number: int, state: StepState, *, message_id: str = "", reason: str = "") -> "Goal":
         """The goal after a step, by its number from 1, was settled."""
         before = self.steps[number - 1]
         # A step that is done again has its changes reviewed again.
         decisions = self.decisions[:-1] if before.state == "declined" else self.decisions
-        after = before.model_copy(
-            update={"state": state, "message_id": message_id, "reason": reason, "reviewed": False}
-        )
+        after = replace(before, state=state, message_id=message_id, reason=reason, reviewed=False)
         steps = (*self.steps[: number - 1], after, *self.steps[number:])
-        return self.model_copy(update={"steps": steps, "decisions": decisions})
+        return replace(self, steps=steps, decisions=decisions)
 
     def with_declined(self, number: int, reason: str) -> "Goal":
         """The goal after the user stopped it when the changes of this step, by its number from 1, were reviewed."""
         before = self.steps[number - 1]
-        after = before.model_copy(update={"state": "declined", "reason": reason, "reviewed": True})
-        return self.model_copy(update={"steps": (*self.steps[: number - 1], after, *self.steps[number:])})
+        after = replace(before, state="declined", reason=reason, reviewed=True)
+        return replace(self, steps=(*self.steps[: number - 1], after, *self.steps[number:]))
 
     def all_reviewed(self, apart_from: Collection[str] = ()) -> "Goal":
         """The goal once the changes that its settled steps proposed are decided on, but for those of some answers."""
         steps = tuple(
-            step.model_copy(update={"reviewed": True})
-            if step.is_settled and step.message_id not in apart_from
-            else step
+            replace(step, reviewed=True) if step.is_settled and step.message_id not in apart_from else step
             for step in self.steps
         )
-        return self.model_copy(update={"steps": steps})
+        return replace(self, steps=steps)
 
     def with_decision(self, decision: Decision) -> "Goal":
         """The goal after another review of what it proposed."""
-        return self.model_copy(update={"decisions": (*self.decisions, decision)})
+        return replace(self, decisions=(*self.decisions, decision))
 
     def running(self, review: ReviewTime | None) -> "Goal":
         """The goal as a run begins, or goes on: what nobody could decide on is proposed again."""
         decided = tuple(each for each in self.decisions if each in DECIDED)
         changes = {"state": "running", "reason": "", "review": review or self.review, "decisions": decided}
-        return self.model_copy(update=changes)
+        return replace(self, **changes)
 
 
-class Support(Value):
+class Support(Value, frozen=True, kw_only=True):
     """A sentence of an answer that stands in a note."""
 
     text: str
@@ -129,14 +125,14 @@ class Support(Value):
     """Word for word, and not only nearly."""
 
 
-class AnswerSupport(Value):
+class AnswerSupport(Value, frozen=True, kw_only=True):
     """Which sentences of an answer stand in notes."""
 
     supported: tuple[Support, ...] = ()
     unsupported: tuple[str, ...] = ()
 
 
-class GoalCheck(Value):
+class GoalCheck(Value, frozen=True, kw_only=True):
     """The results of a goal compared with the notes that the model was given."""
 
     steps: tuple[AnswerSupport, ...] = ()

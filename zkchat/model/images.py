@@ -3,7 +3,7 @@
 from math import ceil, floor, sqrt
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from zkchat.model.values import Value
 
 ImageDetail = Literal["low", "high"]
 """How closely a model of OpenAI's protocol looks at an image."""
@@ -19,14 +19,12 @@ _REDUCTION: Final = 0.8
 """By which an image gets smaller in each attempt to fit it in."""
 
 
-class ImageRule(BaseModel):
+class ImageRule(Value, frozen=True, kw_only=True):
     """How a family of models counts the tokens of an image.
 
     `tiles`: squares of 512 pixels, once the image fits into 2048 pixels and its shorter side into 768. `patches`:
     squares of `patch` pixels. `fixed`: the same for every image.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     kind: Literal["tiles", "patches", "fixed"] = "patches"
     max_side: int = 1344

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import Literal
 
-from zkchat.model.message import Value
+from zkchat.model.values import Value
 
 FactSource = Literal["user", "model", "session", "import"]
 """Who said it: the user, the model by a tool, a session at its end, a file."""
 
 
-class Fact(Value):
+class Fact(Value, frozen=True, kw_only=True):
     """Something worth keeping."""
 
     id: str
@@ -26,7 +26,7 @@ class Fact(Value):
     """Whether it was learnt with notes that are to stay on this machine, and stays there too."""
 
 
-class DocumentUse(Value):
+class DocumentUse(Value, frozen=True, kw_only=True):
     """One note in one turn of a conversation, and why it was there."""
 
     path: str
@@ -38,7 +38,7 @@ class DocumentUse(Value):
     cited: bool = False
 
 
-class UsedNote(Value):
+class UsedNote(Value, frozen=True, kw_only=True):
     """A note with how much it was used."""
 
     path: str
@@ -47,7 +47,7 @@ class UsedNote(Value):
     last_used: datetime
 
 
-class UsageEdge(Value):
+class UsageEdge(Value, frozen=True, kw_only=True):
     """An edge of the usage graph: this conversation used that note so many times."""
 
     path: str
@@ -55,7 +55,7 @@ class UsageEdge(Value):
     turns: int
 
 
-class UsageConversation(Value):
+class UsageConversation(Value, frozen=True, kw_only=True):
     """A conversation of the usage graph."""
 
     session_id: str
@@ -64,7 +64,7 @@ class UsageConversation(Value):
     notes: int
 
 
-class UsageGraph(Value):
+class UsageGraph(Value, frozen=True, kw_only=True):
     """Notes and the conversations that used them, the most used first."""
 
     notes: tuple[UsedNote, ...] = ()

@@ -3,24 +3,10 @@
 from collections import Counter
 from datetime import date as Day
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    SerializationInfo,
-    SerializerFunctionWrapHandler,
-    Tag,
-    TypeAdapter,
-    ValidationInfo,
-    computed_field,
-    field_serializer,
-    field_validator,
-    model_serializer,
-)
+from msgspec import Meta, field
+from msgspec.structs import replace
 
 from zkchat.model.choices import (
     DEFAULT_AGENT,
@@ -35,42 +21,27 @@ from zkchat.model.choices import (
     ToolName,
 )
 from zkchat.model.text import counted
-
-
-def tags_of(union: Any) -> frozenset[str]:
-    """The tags of a discriminated union's members."""
-    members, _ = get_args(union)
-    return frozenset(tag.tag for member in get_args(members) for tag in get_args(member) if isinstance(tag, Tag))
-
-
-class Value(BaseModel):
-    """Base of the values that are stored or printed as JSON.
-
-    Frozen; unknown fields of newer files are ignored, missing ones of older files take their defaults.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore", protected_namespaces=())
-
-
-STORED_UNDER_ALIAS: Final = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
-"""For values with a field that is called otherwise in what is stored and printed."""
-
+from zkchat.model.values import Tagged, Unknown, Value
 
 ReferenceType = Literal["direct", "search"]
 LinkStatus = Literal["resolved", "ambiguous", "missing"]
+if TYPE_CHECKING:
+    Via = ReferenceVia | ToolName
+else:
+    Via = str  # what a newer zkchat wrote is read too
 
 
-class LineRange(Value):
+class LineRange(Value, frozen=True, kw_only=True):
     """Lines of a note, counted from 1, both included."""
 
     first: int
     last: int
 
 
-class Evidence(Value):
+class Evidence(Value, frozen=True, kw_only=True):
     """A passage of a note that may answer the question, word for word."""
 
-    text: str = Field(validation_alias=AliasChoices("text", "sentence"))
+    text: str
     """May have several lines: a paragraph, a list with its lead line, a table's header with the rows that match."""
     relative_path: str
     title: str
@@ -88,7 +59,7 @@ class Evidence(Value):
     """The links of older notes among them that say otherwise."""
 
 
-class DocumentReference(Value):
+class DocumentReference(Value, frozen=True, kw_only=True):
     """One document of one message. Repeated hits on a document are merged into one reference and counted."""
 
     wikilink: str
@@ -97,7 +68,7 @@ class DocumentReference(Value):
     """Inside the vault, with forward slashes; None when the link is broken."""
     reference_type: ReferenceType = "direct"
     status: LinkStatus = "resolved"
-    via: ReferenceVia | ToolName = ""
+    via: Via = ""
     """How it was found. What a newer zkchat wrote here is kept as it is."""
     title: str = ""
     anchor: str = ""
@@ -160,24 +131,23 @@ class DocumentReference(Value):
         better = second if (second.score or 0.0) > (first.score or 0.0) else first
         shown = next((each for each in (better, first, second) if each.lines), None)
         is_named = first.reference_type == "direct" and "#" in first.wikilink
-        return first.model_copy(
-            update={
-                "score": better.score,
-                "snippet": better.snippet or first.snippet or second.snippet,
-                "lines": shown.lines if shown else None,
-                "anchor": first.anchor if is_named else shown.anchor if shown else first.anchor or second.anchor,
-                "title": first.title or second.title,
-                "summary": first.summary or second.summary,
-                "hits": first.hits + second.hits,
-                "included": first.included or second.included,
-                "extent": _widest_extent(first, second),
-                "date": better.date or first.date or second.date,
-                "outdated_by": first.outdated_by or second.outdated_by,
-                "outdates": tuple(dict.fromkeys((*first.outdates, *second.outdates))),
-                "digest": other.digest or self.digest,
-                "cited": first.cited or second.cited,
-                "unverified": first.unverified and second.unverified,
-            }
+        return replace(
+            first,
+            score=better.score,
+            snippet=better.snippet or first.snippet or second.snippet,
+            lines=shown.lines if shown else None,
+            anchor=first.anchor if is_named else shown.anchor if shown else first.anchor or second.anchor,
+            title=first.title or second.title,
+            summary=first.summary or second.summary,
+            hits=first.hits + second.hits,
+            included=first.included or second.included,
+            extent=_widest_extent(first, second),
+            date=better.date or first.date or second.date,
+            outdated_by=first.outdated_by or second.outdated_by,
+            outdates=tuple(dict.fromkeys((*first.outdates, *second.outdates))),
+            digest=other.digest or self.digest,
+            cited=first.cited or second.cited,
+            unverified=first.unverified and second.unverified,
         )
 
 
@@ -186,10 +156,8 @@ def _widest_extent(first: DocumentReference, second: DocumentReference) -> str:
     return "" if is_whole else first.extent or second.extent
 
 
-class RequestItem(Value):
+class RequestItem(Value, frozen=True, kw_only=True):
     """One thing that went into a request, by name; the request is built from these."""
-
-    model_config = STORED_UNDER_ALIAS
 
     type: ItemType
     name: str
@@ -202,28 +170,28 @@ class RequestItem(Value):
     digest: str = ""
     """Of the content as it was sent: the session keeps that text under it, and a later change can be noticed."""
     reason: str = ""
-    this_turn_only: bool = Field(default=False, alias="passing")
+    this_turn_only: bool = field(default=False, name="passing")
     """Sent with the current message only, and not again with the next."""
     part_of: str = ""
     """The id of the message that brings it along, where it is not sent by itself."""
 
 
-class ItemCounts(Value):
+class ItemCounts(Value, frozen=True, kw_only=True):
     """How many items a request held, by type and by mode."""
 
-    by_type: dict[ItemType, int] = Field(default_factory=dict)
-    by_mode: dict[IncludeMode, int] = Field(default_factory=dict)
+    by_type: dict[ItemType, int] = field(default_factory=dict)
+    by_mode: dict[IncludeMode, int] = field(default_factory=dict)
     """Of all but messages, which are always there."""
 
 
-class LeftOut(Value):
+class LeftOut(Value, frozen=True, kw_only=True):
     """Something that was considered and not sent."""
 
     item: RequestItem
     why: LeftOutReason
 
 
-class TokenUsage(Value):
+class TokenUsage(Value, frozen=True, kw_only=True):
     """What a provider reported for one request."""
 
     prompt_tokens: int = 0
@@ -232,22 +200,23 @@ class TokenUsage(Value):
     cached_tokens: int = 0
 
 
-class BudgetUse(Value):
+class BudgetUse(Value, frozen=True, kw_only=True):
     """One share of the window."""
+
+    computed = ("percent",)
 
     used: int = 0
     limit: int = 0
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
     @property
     def percent(self) -> float:
         return 100.0 * self.used / self.limit if self.limit else 0.0
 
 
-class ContextUsage(Value):
+class ContextUsage(Value, frozen=True, kw_only=True):
     """What fills the window, part by part. `estimated` says that no exact tokenizer counted it."""
 
-    model_config = STORED_UNDER_ALIAS
+    computed = ("total", "available")
 
     system: int = 0
     tools: int = 0
@@ -261,26 +230,21 @@ class ContextUsage(Value):
     estimated: bool = False
     counted: int = 0
     """Our own count of the whole request; the other figures are what the model's server is expected to count."""
-    token_features: dict[str, int] = Field(default_factory=dict, alias="traits")
+    token_features: dict[str, int] = field(default_factory=dict, name="traits")
     """What decides how many tokens another tokenizer makes of it."""
-    budgets: dict[str, BudgetUse] = Field(default_factory=dict)
+    budgets: dict[str, BudgetUse] = field(default_factory=dict)
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
     @property
     def total(self) -> int:
         return self.system + self.tools + self.messages + self.memory + self.references + self.images
 
-    @computed_field  # type: ignore[prop-decorator]  # mypy cannot stack decorators on a property
     @property
     def available(self) -> int:
         return max(0, self.window - self.reserve - self.total)
 
 
-class RequestContext(Value):
-    """The record on an assistant message of everything its request held.
-
-    A store that keeps items by itself passes a context with `write`, which gives a text for items, or `read`.
-    """
+class RequestContext(Value, frozen=True, kw_only=True):
+    """The record on an assistant message of everything its request held."""
 
     agent: str = DEFAULT_AGENT
     can_read: bool = False
@@ -295,67 +259,36 @@ class RequestContext(Value):
         modes = Counter(item.include for item in self.items if item.type != "message")
         return ItemCounts(by_type=dict(types), by_mode=dict(modes))
 
-    @field_serializer("items", mode="wrap")
-    def _written(
-        self, items: tuple[RequestItem, ...], write: SerializerFunctionWrapHandler, info: SerializationInfo
-    ) -> object:
-        """There is one item for every message before the answer: a store keeps each of them once."""
-        return info.context.write(items) if info.context else write(items)
 
-    @field_validator("items", mode="before")
-    @classmethod
-    def _read(cls, items: object, info: ValidationInfo) -> object:
-        if not isinstance(items, str):
-            return items
-        return info.context.read(items) if info.context else ()
-
-    @field_serializer("usage", mode="wrap")
-    def _without_sums(
-        self, usage: ContextUsage | None, write: SerializerFunctionWrapHandler, info: SerializationInfo
-    ) -> object:
-        """A store leaves out what is computed of the rest."""
-        written = write(usage)
-        if not info.context or usage is None:
-            return written
-        budgets = {name: {"used": each.used, "limit": each.limit} for name, each in usage.budgets.items()}
-        kept = {name: value for name, value in written.items() if name not in ContextUsage.model_computed_fields}
-        return {**kept, "budgets": budgets}
-
-
-Priority = Annotated[int, Field(ge=1, le=MAX_PRIORITY)]
+Priority = Annotated[int, Meta(ge=1, le=MAX_PRIORITY)]
 """How important a message is, where more is more important."""
 ContextType = Literal["primary", "summary", "memory", "tool_output"]
 Status = Literal["complete", "unfinished", "error"]
 
 
-class TextPart(Value):
-    kind: Literal["text"] = "text"
+class TextPart(Tagged, frozen=True, kw_only=True, tag="text"):
     text: str
 
 
-class ThinkingPart(Value):
-    kind: Literal["thinking"] = "thinking"
+class ThinkingPart(Tagged, frozen=True, kw_only=True, tag="thinking"):
     text: str
 
 
-class ToolCallPart(Value):
-    kind: Literal["tool_call"] = "tool_call"
+class ToolCallPart(Tagged, frozen=True, kw_only=True, tag="tool_call"):
     call_id: str
     name: str
     arguments: str
     """JSON as the model wrote it, which may be malformed."""
 
 
-class ToolResultPart(Value):
-    kind: Literal["tool_result"] = "tool_result"
+class ToolResultPart(Tagged, frozen=True, kw_only=True, tag="tool_result"):
     call_id: str
     name: str
     text: str
     failed: bool = False
 
 
-class FilePart(Value):
-    kind: Literal["file"] = "file"
+class FilePart(Tagged, frozen=True, kw_only=True, tag="file"):
     name: str
     media_type: str = "text/plain"
     text: str
@@ -367,10 +300,9 @@ class FilePart(Value):
     """The MCP server that the text is from, which calls it by the URI `name`; empty for a file of the vault."""
 
 
-class ImagePart(Value):
+class ImagePart(Tagged, frozen=True, kw_only=True, tag="image"):
     """An image of a message. One from a file is not stored: it is read again where it is sent, and must be the same."""
 
-    kind: Literal["image"] = "image"
     name: str
     """Of an image of the vault its path there; else what people call it."""
     media_type: str
@@ -397,7 +329,7 @@ class ImagePart(Value):
         return bool(self.digest) and not self.file
 
 
-class Condensed(Value):
+class Condensed(Value, frozen=True, kw_only=True):
     """A message, or one tool result of it, that stays in the prompt in a shorter form."""
 
     message_id: str
@@ -409,10 +341,9 @@ class Condensed(Value):
     """Whether its own words are whole, and only documents that came with it are left out."""
 
 
-class CompactionPart(Value):
+class CompactionPart(Tagged, frozen=True, kw_only=True, tag="compaction"):
     """The place where older messages left the prompt. They stay in the history."""
 
-    kind: Literal["compaction"] = "compaction"
     number: int
     summary: str
     made_by: str = ""
@@ -449,7 +380,7 @@ class CompactionPart(Value):
         return ", ".join(words for count, words in done if count) or "summary shortened"
 
 
-class MessageExcerpt(Value):
+class MessageExcerpt(Value, frozen=True, kw_only=True):
     """A part of the text that came with a question, word for word, by its lines in that text."""
 
     text: str
@@ -457,7 +388,7 @@ class MessageExcerpt(Value):
     last_line: int
 
 
-class VaultListing(Value):
+class VaultListing(Value, frozen=True, kw_only=True):
     """What the index says on a question about the vault itself, such as which notes changed."""
 
     text: str
@@ -472,10 +403,9 @@ class VaultListing(Value):
     """Rows that are left out."""
 
 
-class EvidencePart(Value):
+class EvidencePart(Tagged, frozen=True, kw_only=True, tag="evidence"):
     """What the vault says on the question, handed over with it because the model cannot search by itself."""
 
-    kind: Literal["evidence"] = "evidence"
     evidence: tuple[Evidence, ...]
     nearest: tuple[Evidence, ...] = ()
     """Where no passage answers: what comes nearest."""
@@ -489,37 +419,27 @@ class EvidencePart(Value):
     """Of which days the evidence is, where the question asks for a time."""
 
 
-class UnknownPart(Value):
-    """A part that a newer zkchat wrote: kept as it is."""
-
-    model_config = ConfigDict(extra="allow")
-    kind: str
+class UnknownPart(Unknown, frozen=True, kw_only=True, tag="unknown part"):
+    """A part that a newer zkchat wrote."""
 
 
-def _part_tag(value: Any) -> str:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if isinstance(kind, str) and kind in _KNOWN_PARTS else "unknown"
-
-
-Part = Annotated[
-    Annotated[TextPart, Tag("text")]
-    | Annotated[ThinkingPart, Tag("thinking")]
-    | Annotated[ToolCallPart, Tag("tool_call")]
-    | Annotated[ToolResultPart, Tag("tool_result")]
-    | Annotated[FilePart, Tag("file")]
-    | Annotated[ImagePart, Tag("image")]
-    | Annotated[CompactionPart, Tag("compaction")]
-    | Annotated[EvidencePart, Tag("evidence")]
-    | Annotated[UnknownPart, Tag("unknown")],
-    Discriminator(_part_tag),
-]
-_KNOWN_PARTS: Final = tags_of(Part) - {"unknown"}
+Part = (
+    TextPart
+    | ThinkingPart
+    | ToolCallPart
+    | ToolResultPart
+    | FilePart
+    | ImagePart
+    | CompactionPart
+    | EvidencePart
+    | UnknownPart
+)
 
 
 BriefPurpose = Literal["goal", "daily brief"]
 
 
-class Brief(Value):
+class Brief(Value, frozen=True, kw_only=True):
     """What a model is told beside one message of the user, and not with later ones."""
 
     text: str
@@ -529,7 +449,7 @@ class Brief(Value):
     purpose: BriefPurpose = "goal"
 
 
-class ChatMessage(Value):
+class ChatMessage(Value, frozen=True, kw_only=True):
     id: str
     session_id: str = ""
     parent_id: str | None = None
@@ -567,15 +487,6 @@ class ChatMessage(Value):
     asked_again: bool = False
     """Whether it was given without a look into the notes, so that the model was asked again with what they say."""
 
-    @model_serializer(mode="wrap")
-    def _briefly(self, write: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        """A store leaves out what has its default value: most fields of most messages."""
-        written: dict[str, Any] = write(self)
-        if not info.context:
-            return written
-        written["references"] = _REFERENCES.dump_python(self.references, mode="json", exclude_defaults=True)
-        return {name: value for name, value in written.items() if name not in OMITTED or value != OMITTED[name]}
-
     @property
     def text(self) -> str:
         """What was said, without thinking, tool traffic and attachments."""
@@ -589,12 +500,3 @@ class ChatMessage(Value):
     @property
     def thinking(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, ThinkingPart))
-
-
-_REFERENCES: Final = TypeAdapter(tuple[DocumentReference, ...])
-OMITTED: Final = {
-    name: [] if field.default == () else field.default
-    for name, field in ChatMessage.model_fields.items()
-    if not field.is_required()
-}
-"""What a store leaves out of a message, as it would be written. A default must never change."""

@@ -2,17 +2,17 @@
 
 from typing import Literal
 
-from pydantic import Field
+from msgspec import field
 
 from zkchat.model.choices import IncludeMode
-from zkchat.model.message import Value
+from zkchat.model.values import Value
 
 Origin = Literal["vault", "user", "built-in"]
 ProfileKind = Literal["agent", "rule"]
 Scalar = str | int | float | bool
 
 
-class ProfileFile(Value):
+class ProfileFile(Value, frozen=True, kw_only=True):
     """A file that describes an agent or a rule, as it lies in its folder."""
 
     kind: ProfileKind
@@ -26,7 +26,7 @@ class ProfileFile(Value):
     """Whether the user approved this content, which one of the vault needs."""
 
 
-class ProfileProblem(Value):
+class ProfileProblem(Value, frozen=True, kw_only=True):
     """A mistake in such a file."""
 
     kind: ProfileKind
@@ -40,7 +40,9 @@ class ProfileProblem(Value):
         return f"{self.path}, line {self.line}: {self.text}"
 
 
-class Rule(Value):
+class Rule(Value, frozen=True, kw_only=True):
+    unwritten = frozenset({"warning"})
+
     name: str
     description: str = ""
     include: IncludeMode = "always"
@@ -48,25 +50,27 @@ class Rule(Value):
     enabled: bool = True
     origin: Origin = "built-in"
     path: str = ""
-    warning: ProfileProblem | None = Field(default=None, exclude=True)
+    warning: ProfileProblem | None = None
     """What is wrong in its file and was passed over."""
 
 
-class Agent(Value):
+class Agent(Value, frozen=True, kw_only=True):
     """Who answers: its instructions, and the rules, notes and tools it may use, each with its include mode."""
+
+    unwritten = frozenset({"warning"})
 
     name: str
     description: str = ""
     model: str = ""
     """The model to ask; empty: the one that is set."""
-    context: dict[str, Scalar] = Field(default_factory=dict)
+    context: dict[str, Scalar] = field(default_factory=dict)
     """Settings of the section `context` that it changes, by their names there."""
-    rules: dict[str, IncludeMode] = Field(default_factory=dict)
+    rules: dict[str, IncludeMode] = field(default_factory=dict)
     """Modes of rules that differ for this agent from the rules' own."""
-    references: dict[str, IncludeMode] = Field(default_factory=dict)
+    references: dict[str, IncludeMode] = field(default_factory=dict)
     """Notes, by link or path."""
-    tools: dict[str, IncludeMode] = Field(default_factory=dict)
-    servers: dict[str, IncludeMode] = Field(default_factory=dict)
+    tools: dict[str, IncludeMode] = field(default_factory=dict)
+    servers: dict[str, IncludeMode] = field(default_factory=dict)
     """Modes of the tools of a server that have none of their own."""
     memory: bool = True
     """Whether its requests hold the vault's page and facts."""
@@ -75,7 +79,7 @@ class Agent(Value):
     enabled: bool = True
     origin: Origin = "built-in"
     path: str = ""
-    warning: ProfileProblem | None = Field(default=None, exclude=True)
+    warning: ProfileProblem | None = None
     """What is wrong in its file and was passed over."""
 
     def rule_mode(self, rule: Rule) -> IncludeMode:

@@ -4,12 +4,13 @@ from typing import Any, Literal
 
 from zkchat.model.choices import Role
 from zkchat.model.images import DEFAULT_RULE, ImageDetail, ImageRule
-from zkchat.model.message import Evidence, ImagePart, MessageExcerpt, TokenUsage, ToolCallPart, Value, VaultListing
+from zkchat.model.message import Evidence, ImagePart, MessageExcerpt, TokenUsage, ToolCallPart, VaultListing
+from zkchat.model.values import Tagged, Value
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]
 
 
-class ToolSpec(Value):
+class ToolSpec(Value, frozen=True, kw_only=True):
     """A tool as it is described to a model."""
 
     name: str
@@ -33,7 +34,7 @@ class ToolSpec(Value):
         return {"type": "function", "function": function}
 
 
-class PromptMessage(Value):
+class PromptMessage(Value, frozen=True, kw_only=True):
     """One message as a model sees it."""
 
     role: Role
@@ -45,7 +46,7 @@ class PromptMessage(Value):
     """Those without data are not sent."""
 
 
-class ModelRequest(Value):
+class ModelRequest(Value, frozen=True, kw_only=True):
     messages: tuple[PromptMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -71,7 +72,7 @@ class ModelRequest(Value):
     image_detail: ImageDetail = "high"
 
 
-class ModelInfo(Value):
+class ModelInfo(Value, frozen=True, kw_only=True):
     """What is known of a model before it is asked."""
 
     provider: str
@@ -101,34 +102,29 @@ class ModelInfo(Value):
         return f"{self.provider}:{self.id}" if self.id else self.provider
 
 
-class TextChunk(Value):
-    kind: Literal["text"] = "text"
+class TextChunk(Tagged, frozen=True, kw_only=True, tag="text"):
     text: str
 
 
-class RemarkChunk(Value):
+class RemarkChunk(Tagged, frozen=True, kw_only=True, tag="remark"):
     """A sentence about the answer that is no part of it."""
 
-    kind: Literal["remark"] = "remark"
     text: str
     is_heading: bool = False
     """Whether it only says where the next part is from, which means nothing away from that part."""
 
 
-class ThinkingChunk(Value):
-    kind: Literal["thinking"] = "thinking"
+class ThinkingChunk(Tagged, frozen=True, kw_only=True, tag="thinking"):
     text: str
 
 
-class ToolRequested(Value):
-    kind: Literal["tool"] = "tool"
+class ToolRequested(Tagged, frozen=True, kw_only=True, tag="tool"):
     call: ToolCallPart
 
 
-class Finish(Value):
+class Finish(Tagged, frozen=True, kw_only=True, tag="finish"):
     """The last thing a stream yields; a stream without it was cut."""
 
-    kind: Literal["finish"] = "finish"
     reason: FinishReason = "stop"
     usage: TokenUsage | None = None
     warning: str = ""

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
-from pydantic import ConfigDict, Discriminator, Tag
+from msgspec.structs import replace
 
 from zkchat.model.change import Decision
 from zkchat.model.choices import Role
@@ -20,14 +20,13 @@ from zkchat.model.message import (
     ThinkingPart,
     ToolCallPart,
     ToolResultPart,
-    Value,
-    tags_of,
 )
+from zkchat.model.values import Tagged, Unknown, Value
 
 Known = TypeVar("Known")
 
 
-class Session(Value):
+class Session(Value, frozen=True, kw_only=True):
     """What a list of sessions shows."""
 
     id: str
@@ -42,7 +41,7 @@ class Session(Value):
     model: str = ""
 
 
-class MessageHit(Value):
+class MessageHit(Value, frozen=True, kw_only=True):
     """A message that a search over conversations found."""
 
     session: str
@@ -101,17 +100,15 @@ class IndexedUpTo(Struct, frozen=True):
     """How the vectors of its messages were made; empty if some have none."""
 
 
-class MessageEntry(Value):
+class MessageEntry(Tagged, frozen=True, kw_only=True, tag="message"):
     """A message. A later entry with the same message id takes the place of an earlier one."""
 
-    kind: Literal["message"] = "message"
     message: ChatMessage
 
 
-class DraftEntry(Value):
+class DraftEntry(Tagged, frozen=True, kw_only=True, tag="draft"):
     """A chunk of an answer that is still arriving, so that a crash loses at most the last moment of it."""
 
-    kind: Literal["draft"] = "draft"
     message_id: str
     parent_id: str | None = None
     text: str = ""
@@ -120,68 +117,59 @@ class DraftEntry(Value):
     model: str = ""
 
 
-class TitleEntry(Value):
-    kind: Literal["title"] = "title"
+class TitleEntry(Tagged, frozen=True, kw_only=True, tag="title"):
     title: str
 
 
-class HeadEntry(Value):
+class HeadEntry(Tagged, frozen=True, kw_only=True, tag="head"):
     """From here on the conversation continues after this message: the beginning of a branch."""
 
-    kind: Literal["head"] = "head"
     message_id: str | None
 
 
-class PinEntry(Value):
-    kind: Literal["pin"] = "pin"
+class PinEntry(Tagged, frozen=True, kw_only=True, tag="pin"):
     message_id: str
     pinned: bool = True
 
 
-class PriorityEntry(Value):
+class PriorityEntry(Tagged, frozen=True, kw_only=True, tag="priority"):
     """How important a message is to the user, whatever was stored with it."""
 
-    kind: Literal["priority"] = "priority"
     message_id: str
     priority: Priority
 
 
-class ItemsEntry(Value):
+class ItemsEntry(Tagged, frozen=True, kw_only=True, tag="items"):
     """What the user added to, or dropped from, the session's context."""
 
-    kind: Literal["items"] = "items"
     added: tuple[RequestItem, ...] = ()
     dropped: tuple[RequestItem, ...] = ()
     private: bool = False
     """From here on nothing that is said in this session is remembered in others."""
 
 
-class RestoreEntry(Value):
+class RestoreEntry(Tagged, frozen=True, kw_only=True, tag="restore"):
     """A compaction taken back: the window is again what it was before that message."""
 
-    kind: Literal["restore"] = "restore"
     compaction_id: str
 
 
-class ContentEntry(Value):
+class ContentEntry(Tagged, frozen=True, kw_only=True, tag="content"):
     """A text that requests of this session were built from, under its digest, so that they can be built again."""
 
-    kind: Literal["content"] = "content"
     digest: str
     text: str
 
 
-class AgentEntry(Value):
+class AgentEntry(Tagged, frozen=True, kw_only=True, tag="agent"):
     """From here on this agent answers, unless a message speaks to another."""
 
-    kind: Literal["agent"] = "agent"
     name: str
 
 
-class ModelEntry(Value):
+class ModelEntry(Tagged, frozen=True, kw_only=True, tag="model"):
     """From here on this model answers; without a name, none is chosen, as after an import."""
 
-    kind: Literal["model"] = "model"
     name: str = ""
     """As the user names it: `PROVIDER:ID`, or the name of a `[models.NAME]` table."""
     model: str = ""
@@ -194,17 +182,15 @@ class ModelEntry(Value):
     """Whether the user chose it for this session, rather than in the settings or not at all."""
 
 
-class ListingEntry(Value):
+class ListingEntry(Tagged, frozen=True, kw_only=True, tag="listing"):
     """From here on lists of sessions show this one, or do not."""
 
-    kind: Literal["listing"] = "listing"
     listed: bool
 
 
-class ChangesEntry(Value):
+class ChangesEntry(Tagged, frozen=True, kw_only=True, tag="changes"):
     """What became of the changes of notes that an answer proposed."""
 
-    kind: Literal["changes"] = "changes"
     message_id: str
     """The answer that proposed them; of changes that were undone, the last message before that."""
     decision: Decision | Literal["undone"]
@@ -222,47 +208,36 @@ class ChangesEntry(Value):
     """The patch, as it was proposed or, where the user edited it, as it was applied."""
 
 
-class GoalEntry(Value):
+class GoalEntry(Tagged, frozen=True, kw_only=True, tag="goal"):
     """A goal as it stands now; a later entry with the same goal id takes the place of an earlier one."""
 
-    kind: Literal["goal"] = "goal"
     goal: Goal
 
 
-class UnknownEntry(Value):
-    """An entry that a newer zkchat wrote: kept as it is."""
-
-    model_config = ConfigDict(extra="allow")
-    kind: str
+class UnknownEntry(Unknown, frozen=True, kw_only=True, tag="unknown entry"):
+    """An entry that a newer zkchat wrote."""
 
 
-def _entry_tag(value: Any) -> str:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if isinstance(kind, str) and kind in _KNOWN_ENTRIES else "unknown"
+EntryBody = (
+    MessageEntry
+    | DraftEntry
+    | TitleEntry
+    | HeadEntry
+    | PinEntry
+    | PriorityEntry
+    | ItemsEntry
+    | RestoreEntry
+    | ContentEntry
+    | AgentEntry
+    | ModelEntry
+    | ListingEntry
+    | ChangesEntry
+    | GoalEntry
+    | UnknownEntry
+)
 
 
-EntryBody = Annotated[
-    Annotated[MessageEntry, Tag("message")]
-    | Annotated[DraftEntry, Tag("draft")]
-    | Annotated[TitleEntry, Tag("title")]
-    | Annotated[HeadEntry, Tag("head")]
-    | Annotated[PinEntry, Tag("pin")]
-    | Annotated[PriorityEntry, Tag("priority")]
-    | Annotated[ItemsEntry, Tag("items")]
-    | Annotated[RestoreEntry, Tag("restore")]
-    | Annotated[ContentEntry, Tag("content")]
-    | Annotated[AgentEntry, Tag("agent")]
-    | Annotated[ModelEntry, Tag("model")]
-    | Annotated[ListingEntry, Tag("listing")]
-    | Annotated[ChangesEntry, Tag("changes")]
-    | Annotated[GoalEntry, Tag("goal")]
-    | Annotated[UnknownEntry, Tag("unknown")],
-    Discriminator(_entry_tag),
-]
-_KNOWN_ENTRIES: Final = tags_of(EntryBody) - {"unknown"}
-
-
-class Entry(Value):
+class Entry(Value, frozen=True, kw_only=True):
     """One row of a session: its place, its time, and what happened."""
 
     session_id: str
@@ -304,7 +279,7 @@ def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
 def _with_priority(message: ChatMessage, priority: int | None) -> ChatMessage:
     if priority is None or message.priority == priority:
         return message
-    return message.model_copy(update={"priority": priority})
+    return replace(message, priority=priority)
 
 
 def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> ChatMessage:
@@ -425,9 +400,9 @@ def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
         message = messages.get(short.message_id)
         is_whole = message is not None and not short.call_id and message.text.strip() in short.text
         is_earlier = before.get((short.message_id, short.call_id)) == short.text
-        return short.model_copy(update={"is_earlier": is_earlier, "lacks_documents": is_whole})
+        return replace(short, is_earlier=is_earlier, lacks_documents=is_whole)
 
-    return part.model_copy(update={"condensed": tuple(marked(short) for short in part.condensed)})
+    return replace(part, condensed=tuple(marked(short) for short in part.condensed))
 
 
 class Window(Struct, frozen=True, kw_only=True):

@@ -2,48 +2,48 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from msgspec import field
 
-from zkchat.model.message import Value
+from zkchat.model.values import Value
 
 ServerState = Literal["waiting", "connecting", "ready", "lost", "failed", "disabled"]
 """`lost`: it was ready, and its connection ended; what it offered stays listed, and a call tries to connect again."""
 ServerOrigin = Literal["user", "vault"]
 
 
-class ServerDefinition(Value):
+class ServerDefinition(Value, frozen=True, kw_only=True):
     """How a server is started or reached, as it is written in the settings; variables are not expanded yet."""
 
     name: str
     command: str = ""
     """Of a server that is started as a process and speaks over its standard streams; else empty."""
     args: tuple[str, ...] = ()
-    env: dict[str, str] = Field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
     cwd: str = ""
     url: str = ""
     """Of a server that is reached over HTTP; else empty."""
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     is_local: bool = False
     """Whether the user declared that nothing sent to it leaves this machine."""
     is_enabled: bool = True
-    call_seconds: float = 60
+    call_seconds: float = 60.0
     """How long a call may take."""
     origin: ServerOrigin = "user"
 
 
-class ServerTool(Value):
+class ServerTool(Value, frozen=True, kw_only=True):
     """A tool as a server describes it."""
 
     server: str
     name: str
     """The server's own."""
     description: str = ""
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     is_read_only: bool = False
     """Whether the server says that a call changes nothing."""
 
 
-class ServerResource(Value):
+class ServerResource(Value, frozen=True, kw_only=True):
     server: str
     uri: str
     name: str = ""
@@ -51,20 +51,20 @@ class ServerResource(Value):
     media_type: str = ""
 
 
-class PromptArgument(Value):
+class PromptArgument(Value, frozen=True, kw_only=True):
     name: str
     description: str = ""
     is_required: bool = False
 
 
-class ServerPrompt(Value):
+class ServerPrompt(Value, frozen=True, kw_only=True):
     server: str
     name: str
     description: str = ""
     arguments: tuple[PromptArgument, ...] = ()
 
 
-class ServerStatus(Value):
+class ServerStatus(Value, frozen=True, kw_only=True):
     """Where the connection to a server stands, and what the server offers."""
 
     definition: ServerDefinition
@@ -86,7 +86,7 @@ class ServerStatus(Value):
         return self.definition.name
 
 
-class ServerAnswer(Value):
+class ServerAnswer(Value, frozen=True, kw_only=True):
     """What a call, a resource or a prompt gave, as text; it is data."""
 
     text: str

@@ -3,9 +3,7 @@
 import hashlib
 from typing import Final, Literal
 
-from pydantic import Field
-
-from zkchat.model.message import Value
+from zkchat.model.values import Value
 
 ItemKind = Literal["settings", "agent", "rule", "page", "server", "database"]
 TrustState = Literal["approved", "declined", "changed", "new"]
@@ -16,13 +14,13 @@ PAGES: Final = ("ZKCHAT.md", "AGENTS.md")
 HOW_TO_APPROVE: Final = "To see and approve what comes with the vault: zkchat trust"
 
 
-class VaultItem(Value):
+class VaultItem(Value, frozen=True, kw_only=True):
     """One thing that comes with a vault. An approval holds for exactly this content."""
 
     kind: ItemKind
     name: str
     digest: str
-    content: str = Field(default="", repr=False)
+    content: str = ""
     """What it says; of a database only its size in bytes."""
 
     @property

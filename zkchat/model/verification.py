@@ -2,7 +2,8 @@
 
 from typing import Final, Literal
 
-from zkchat.model.message import LineRange, Value
+from zkchat.model.message import LineRange
+from zkchat.model.values import Value
 
 Verdict = Literal["quoted", "supported", "contradicted", "unsupported"]
 """`quoted`: it stands in a note word for word. `supported`: nearly so, with the same numbers, names and negation.
@@ -12,7 +13,7 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("quoted", "supported", "contradicted", "
 Difference = Literal["number", "name", "negation"]
 
 
-class SourcePlace(Value):
+class SourcePlace(Value, frozen=True, kw_only=True):
     """Where a note says something."""
 
     path: str
@@ -28,7 +29,7 @@ class SourcePlace(Value):
     """The share of the statement that it holds, 1 at most."""
 
 
-class CheckedStatement(Value):
+class CheckedStatement(Value, frozen=True, kw_only=True):
     """A sentence of the text that states something."""
 
     text: str
@@ -51,7 +52,7 @@ class CheckedStatement(Value):
         return self.verdict in {"quoted", "supported"}
 
 
-class Verification(Value):
+class Verification(Value, frozen=True, kw_only=True):
     """The statements of a text in order, without questions, headings, greetings, listings and tables."""
 
     statements: tuple[CheckedStatement, ...] = ()

@@ -20,6 +20,7 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
+from zkchat.model.values import from_plain
 from zkchat.providers.errors import Endpoint
 from zkchat.providers.thinking import ThinkingSplitter, finish_chunks
 from zkchat.providers.transport import arguments_object, replace_surrogates, truncation_warning
@@ -80,7 +81,7 @@ def tool_param(spec: ToolSpec) -> "ChatCompletionFunctionToolParam":
 
 
 class _PartialCall(Struct):
-    """A tool call that is still arriving."""
+    """A tool call that is still arriving. Its server may have sent anything."""
 
     id: str = ""
     name: str = ""
@@ -96,7 +97,8 @@ class _PartialCall(Struct):
     def requested(self) -> ToolRequested:
         call_id = self.id or f"call-{secrets.token_hex(4)}"
         arguments = "".join(self.arguments) or "{}"
-        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=arguments))
+        call = {"call_id": call_id, "name": self.name, "arguments": arguments}
+        return ToolRequested(call=from_plain(ToolCallPart, call))
 
 
 class StreamedAnswer:
@@ -155,12 +157,13 @@ class StreamedAnswer:
 
 def _usage(usage: "CompletionUsage") -> TokenUsage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
-    return TokenUsage(
-        prompt_tokens=usage.prompt_tokens or 0,
-        completion_tokens=usage.completion_tokens or 0,
-        thinking_tokens=(completion and completion.reasoning_tokens) or 0,
-        cached_tokens=(prompt and prompt.cached_tokens) or 0,
-    )
+    counts = {
+        "prompt_tokens": usage.prompt_tokens or 0,
+        "completion_tokens": usage.completion_tokens or 0,
+        "thinking_tokens": (completion and completion.reasoning_tokens) or 0,
+        "cached_tokens": (prompt and prompt.cached_tokens) or 0,
+    }
+    return from_plain(TokenUsage, counts)
 
 
 def _thinking(delta: "ChoiceDelta") -> str:

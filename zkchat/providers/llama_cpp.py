@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
@@ -123,7 +124,7 @@ class LlamaCpp:
         }
 
     def _escape_control_tokens(self, message: PromptMessage) -> PromptMessage:
-        return message.model_copy(update={"text": self._engine.escape_control_tokens(message.text)})
+        return replace(message, text=self._engine.escape_control_tokens(message.text))
 
     def _read(self, piece: bytes | Exception) -> "ChatCompletionChunk":
         """A piece of the answer. What came instead of one is raised as a `ProviderError`."""

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from zkchat.model.message import TokenUsage, ToolCallPart
 from zkchat.model.prompt import (
     Finish,
@@ -102,13 +104,12 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         can = model.capabilities or ()
         self.only_embeds = is_only_for_embedding(can)
         self._thinks = "thinking" in can
-        info = self._info.model_copy(
-            update={
-                "context_limit": _window(model) if window is None else window,
-                "calls_tools": "tools" in can if tools is None else tools,
-                "on_this_machine": self._may_run_here and not self._is_forwarded,
-                "is_located": True,
-            }
+        info = replace(
+            self._info,
+            context_limit=_window(model) if window is None else window,
+            calls_tools="tools" in can if tools is None else tools,
+            on_this_machine=self._may_run_here and not self._is_forwarded,
+            is_located=True,
         )
         facts = model.modelinfo or {}
         rule = estimated_rule(self._model, facts)
@@ -207,7 +208,7 @@ def _message(message: PromptMessage) -> dict[str, object]:
 
 def _tool(spec: ToolSpec) -> dict[str, object]:
     properties = {name: _property(schema) for name, schema in spec.parameters.get("properties", {}).items()}
-    return spec.model_copy(update={"parameters": {**spec.parameters, "properties": properties}}).definition
+    return replace(spec, parameters={**spec.parameters, "properties": properties}).definition
 
 
 def _property(schema: Mapping[str, object]) -> dict[str, object]:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 from zkchat.errors import ProviderError
 from zkchat.model.providers import ModelListing, ProviderStatus
 from zkchat.model.secrets import without_password
@@ -143,7 +145,7 @@ async def list_models(base_url: str, *, api_key: str, key_variable: str, local: 
     def describe(model: "ListedModel") -> "ModelInfo":
         info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.model_extra or {})
         is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
-        return info.model_copy(update={"on_this_machine": is_here, "is_located": True})
+        return replace(info, on_this_machine=is_here, is_located=True)
 
     return [*map(describe, listed)]
 

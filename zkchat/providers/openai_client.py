@@ -103,7 +103,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         )
         known = openai_vision(model) if self._is_openai else None
         sees = known is not None if settings.sees_images is None else settings.sees_images
-        info = info.model_copy(update={"sees_images": sees, "image_rule": known or estimated_rule(model, {})})
+        info = replace(info, sees_images=sees, image_rule=known or estimated_rule(model, {}))
         super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
         self._listed: frozenset[str] = frozenset()
         self._shown: object = None
@@ -137,7 +137,7 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
                 models = []
             here = await self._located(client)
         self._listed = frozenset(model.id for model in models)
-        info = self._info.model_copy(update={"on_this_machine": here is True, "is_located": here is not None})
+        info = replace(self._info, on_this_machine=here is True, is_located=here is not None)
         info = with_listed_facts(info, _facts(self._model, models), self._settings)
         yield with_shown_vision(info, self._shown, declared=self._settings.sees_images)
 
@@ -259,4 +259,4 @@ def with_listed_facts(
     size = of_llama_cpp.get("n_params") or size_in_name(info.id)
     can = ("vision",) if info.sees_images else listed_capabilities(facts)
     info = with_vision(info, declared=settings.sees_images, capabilities=can, rule=info.image_rule)
-    return adapt_to_size(info.model_copy(update={"context_limit": window}), size, settings)
+    return adapt_to_size(replace(info, context_limit=window), size, settings)

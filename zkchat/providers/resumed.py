@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.ports import ModelProvider
@@ -24,7 +26,7 @@ class ResumedProvider:
         info = self._provider.info
         if info.context_limit or self._window is None:
             return info
-        return info.model_copy(update={"context_limit": self._window})
+        return replace(info, context_limit=self._window)
 
     async def connect(self) -> None:
         """Raises `ProviderError` where the server does not answer, or the model no longer runs on this machine."""

@@ -4,9 +4,9 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import Meta, Struct, field
 
 from zkchat.errors import ConfigError, ProviderError
 from zkchat.model.message import TokenUsage, ToolCallPart
@@ -20,28 +20,25 @@ from zkchat.model.prompt import (
     ThinkingChunk,
     ToolRequested,
 )
+from zkchat.model.values import from_json, from_plain, place_and_reason
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Step(_Strict):
+class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One thing the model does; of the first six exactly one is given."""
 
     text: str | None = None
     thinking: str | None = None
     tool: str | None = None
     error: str | None = None
-    delay: float | None = Field(default=None, ge=0, le=60)
+    delay: Annotated[float, Meta(ge=0, le=60)] | None = None
     finish: FinishReason | None = None
-    arguments: dict[str, Any] | str = Field(default_factory=dict)
+    arguments: dict[str, Any] | str = field(default_factory=dict)
     """Of a tool call; a string is passed on as it is, malformed or not."""
     hint: str = ""
     usage: TokenUsage | None = None
 
 
-class Script(_Strict):
+class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: str = "scripted"
     context_limit: int | None = None
     calls_tools: bool = True
@@ -55,14 +52,13 @@ class Script(_Strict):
 
 def read_script(path: Path) -> Script:
     try:
-        return Script.model_validate_json(path.read_bytes())
+        return from_plain(Script, from_json(path.read_bytes()))
     except OSError as error:
         raise ConfigError(f"The script '{path}' cannot be read: {error.strerror}.") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = " → ".join(str(step) for step in first["loc"])
+    except ValueError as error:
+        place, why = place_and_reason(error)
         raise ConfigError(
-            f"The script '{path}' is not valid{f' at {place}' if place else ''}: {first['msg']}.",
+            f"The script '{path}' is not valid{f' at {place}' if place else ''}: {why}.",
             hint="zkchat help scripted shows the format.",
         ) from error
 

@@ -3,6 +3,7 @@
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelInfo, ModelRequest
@@ -33,7 +34,7 @@ def adapt_to_size(info: ModelInfo, size: object, settings: ModelSettings) -> Mod
     """Mark a small model as one that needs evidence and gets no tools, unless the settings give it tools."""
     if not isinstance(size, int) or not is_small(size) or settings.calls_tools is True:
         return info
-    return info.model_copy(update={"needs_evidence": True, "calls_tools": False})
+    return replace(info, needs_evidence=True, calls_tools=False)
 
 
 def is_small(size: int | None) -> bool:

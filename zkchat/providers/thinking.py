@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal
 
+from msgspec.structs import replace
+
 from zkchat.model.prompt import Finish, TextChunk, ThinkingChunk
 
 OPENING = "<think>"
@@ -86,7 +88,7 @@ def finish_chunks(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextCh
     """The end of an answer. One that is nothing but thinking without an end is shown: what is asked for is in it."""
     if finish.reason == "stop" and (thought := splitter.unclosed):
         yield TextChunk(text=thought)
-        finish = finish.model_copy(update={"warning": f"{UNCLOSED} {finish.warning}".strip()})
+        finish = replace(finish, warning=f"{UNCLOSED} {finish.warning}".strip())
     yield finish
 
 

@@ -7,6 +7,8 @@ other servers are estimates, which the usage that they report corrects.
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from zkchat.model.images import DEFAULT_RULE, ImageRule
 from zkchat.model.prompt import ModelInfo
 
@@ -85,7 +87,7 @@ def estimated_rule(model: str, facts: Mapping[str, object]) -> ImageRule:
 def with_vision(info: ModelInfo, *, declared: bool | None, capabilities: Iterable[str], rule: ImageRule) -> ModelInfo:
     """Add whether a model sees: as the user declares it, else as its server says."""
     sees = "vision" in capabilities if declared is None else declared
-    return info.model_copy(update={"sees_images": sees, "image_rule": rule})
+    return replace(info, sees_images=sees, image_rule=rule)
 
 
 def with_shown_vision(info: ModelInfo, shown: object, *, declared: bool | None) -> ModelInfo:

@@ -9,6 +9,7 @@ from typing import Final
 
 from zkchat.model.memory import UsageGraph
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.values import to_plain
 
 MARK: Final = "<!doctype html><!-- zkchat refs -->"
 """The beginning of such a page, by which it is recognized before it is overwritten."""
@@ -36,7 +37,7 @@ def graph_page(graph: UsageGraph, *, vault: str) -> str:
 
 def _as_json(graph: UsageGraph) -> str:
     # ASCII, and nothing that could end the element it stands in.
-    return json.dumps(graph.model_dump(mode="json"), separators=(",", ":")).translate(_IN_SCRIPT)
+    return json.dumps(to_plain(graph), separators=(",", ":")).translate(_IN_SCRIPT)
 
 
 def _csp_hash(text: str) -> str:

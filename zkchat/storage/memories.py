@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.text import counted
+from zkchat.model.values import from_plain
 from zkchat.storage.database import damaged, execute_all
 from zkchat.storage.durable_database import DurableDatabase, LazyStore, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
@@ -165,7 +166,7 @@ def _erase(connection: sqlite3.Connection, fact_id: str) -> None:
 
 
 def _fact(row: Sequence[object]) -> Fact:
-    return Fact.model_validate(dict(zip(Fact.model_fields, row, strict=True)))
+    return from_plain(Fact, dict(zip(Fact.__struct_fields__, row, strict=True)))
 
 
 class _FactRow(NamedTuple):
@@ -196,7 +197,7 @@ def _fact_row(row: Row) -> _FactRow | None:
             *local,
         ) if all(isinstance(each, int) for each in local[:1]):
             stays = int(bool(local and local[0]))
-            Fact.model_validate({"id": id_, "text": text, "source": source, "at": at, "used_at": used_at})
+            from_plain(Fact, {"id": id_, "text": text, "source": source, "at": at, "used_at": used_at})
             return _FactRow(id_, text, source, at, session_id, uses, used_at, replaced_by, stays)
     return None
 

@@ -7,17 +7,18 @@ conversation, and their sum with its square.
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from itertools import filterfalse
 from typing import Final
 
 from msgspec import Struct, field
-from pydantic import TypeAdapter, ValidationError
 
 from zkchat.model.message import RequestItem
+from zkchat.model.values import from_json, from_plain, to_json, without_defaults
 from zkchat.storage.database import execute_all
 
 _MAX_ITEMS: Final = 1_000_000
 """Of one record: numbers that name more are damaged."""
-_ITEM: Final = TypeAdapter(RequestItem)
 
 
 def create_items_table(connection: sqlite3.Connection) -> None:
@@ -67,8 +68,7 @@ class ItemWriter(Struct):
 
     def write(self, items: Sequence[RequestItem]) -> str:
         """The numbers of the items: `0-12,15`."""
-        texts = [_ITEM.dump_json(item, exclude_defaults=True).decode() for item in items]
-        return _as_ranges(map(self._number, texts))
+        return _as_ranges(self._number(_text_of(item)) for item in items)
 
     def _number(self, text: str) -> int:
         if text not in self.numbers:
@@ -87,15 +87,12 @@ class ItemReader(Struct):
 
     def read(self, numbers: str) -> tuple[RequestItem, ...]:
         """Without those that are damaged or gone."""
-        found = [self._item(number) for first, last in _ranges(numbers) for number in self._loaded(first, last)]
-        return tuple(item for item in found if item)
-
-    def _item(self, number: int) -> RequestItem | None:
-        return self._known.get(number)
+        found = (map(self._known.get, self._loaded(first, last)) for first, last in _ranges(numbers))
+        return tuple(item for items in found for item in items if item)
 
     def _loaded(self, first: int, last: int) -> range:
         wanted = range(first, last + 1)
-        missing = [number for number in wanted if number not in self._known]
+        missing = [*filterfalse(self._known.__contains__, wanted)]
         if missing:
             self._known |= dict.fromkeys(missing)
             rows = self.connection.execute(
@@ -103,16 +100,26 @@ class ItemReader(Struct):
                 (self.session_id, missing[0], missing[-1]),
             )
             for number, item in rows:
-                with suppress(ValidationError):
-                    self._known[number] = _ITEM.validate_json(item)
+                with suppress(ValueError):
+                    self._known[number] = _item_of(item)
         return wanted
+
+
+@lru_cache(maxsize=2048)
+def _text_of(item: RequestItem) -> str:
+    """What is stored of an item; the next request has nearly the same ones."""
+    return to_json(without_defaults(item))
+
+
+def _item_of(text: str) -> RequestItem:
+    return from_plain(RequestItem, from_json(text))
 
 
 def is_item(text: str) -> bool:
     """Whether this was stored of an item."""
     try:
-        _ITEM.validate_json(text)
-    except ValidationError:
+        _item_of(text)
+    except ValueError:
         return False
     return True
 

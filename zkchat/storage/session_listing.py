@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from pydantic_core import from_json
-
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import EntryBody, ListingEntry, MessageEntry
+from zkchat.model.stored_forms import read_message
 from zkchat.model.text import shorten
+from zkchat.model.values import from_json
 from zkchat.storage.database import execute_all
 
 _FIRST_WORDS_LENGTH: Final = 200
@@ -36,7 +36,7 @@ def _message(connection: sqlite3.Connection, session_id: str, role: str, order: 
         (session_id, role),
     ).fetchone()
     with suppress(ValueError, KeyError, TypeError):
-        return ChatMessage.model_validate(from_json(row[0])["message"])
+        return read_message(from_json(row[0])["message"])
     return None
 
 

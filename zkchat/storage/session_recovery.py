@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct, field
-from pydantic_core import from_json
 
 from zkchat.model.session import Session
+from zkchat.model.values import from_json, from_plain
 from zkchat.storage.request_items import highest_number, insert_items, is_item
 from zkchat.storage.session_rows import EntryRow, entry_of, insert_entries, insert_session, mark_deleted
 from zkchat.storage.sqlite_pages import Row, read_rows
@@ -47,8 +47,8 @@ class RecoveredRows(Struct):
                 entry_of(entry)
                 self.entries.setdefault((entry.session_id, entry.sequence), entry)
             case (str(id_), str(), str(), str(), int(), *_):
-                values: dict[str, object] = dict(zip(Session.model_fields, row, strict=False))
-                Session.model_validate(values)
+                values: dict[str, object] = dict(zip(Session.__struct_fields__, row, strict=False))
+                from_plain(Session, values)
                 del values["message_count"]
                 self.sessions.setdefault(id_, values)
             case (str(id_), int(number), str(item)) if is_item(item):

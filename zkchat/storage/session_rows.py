@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, assert_never
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, from_json
-
 from zkchat.model.session import (
     AgentEntry,
     ChangesEntry,
@@ -29,6 +26,8 @@ from zkchat.model.session import (
     TitleEntry,
     UnknownEntry,
 )
+from zkchat.model.stored_forms import read_body, stored_body
+from zkchat.model.values import InvalidValue, from_json, from_plain, to_json, to_plain
 from zkchat.storage.durable_database import UnreadableRow, timestamp
 from zkchat.storage.request_items import ItemReader, ItemWriter
 
@@ -64,7 +63,7 @@ def mark_deleted(connection: sqlite3.Connection, times: Mapping[str, str]) -> No
 
 def session_of(row: Sequence[object]) -> Session:
     try:
-        return Session.model_validate(dict(zip(Session.model_fields, row, strict=True)))
+        return from_plain(Session, dict(zip(Session.__struct_fields__, row, strict=True)))
     except ValueError as error:
         raise UnreadableRow from error
 
@@ -75,12 +74,12 @@ def entry_of(row: EntryRow, items: ItemReader | None = None) -> Entry:
     Without `items` request records come without theirs.
     """
     try:
-        body = from_json(row.body)
-        head = {"session_id": row.session_id, "sequence": row.sequence, "at": row.at}
+        at, plain = datetime.fromisoformat(row.at), from_json(row.body)
         try:
-            return Entry.model_validate({**head, "body": body}, context=items)
-        except ValidationError:
-            return Entry.model_validate({**head, "body": {"kind": "unreadable", "original": body}})
+            body = read_body(plain, items.read if items else None)
+        except InvalidValue:
+            body = UnknownEntry(fields={"kind": "unreadable", "original": plain})
+        return Entry(session_id=row.session_id, sequence=row.sequence, at=at, body=body)
     except (ValueError, TypeError) as error:
         raise UnreadableRow from error
 
@@ -88,12 +87,12 @@ def entry_of(row: EntryRow, items: ItemReader | None = None) -> Entry:
 def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBody, str]:
     """What can be kept of a body, which is nearly always all of it, and the same as it is written."""
     try:
-        return body, body.model_dump_json(context=items)
-    except PydanticSerializationError:
+        return body, to_json(stored_body(body, items.write) if items else to_plain(body))
+    except UnicodeEncodeError:
         # Half of a surrogate pair, which UTF-8 cannot hold: better one replaced character than a lost message.
-        text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False)
+        text = json.dumps(to_plain(body), ensure_ascii=False)
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return type(body).model_validate_json(text), text
+        return read_body(from_json(text)), text
 
 
 def row_of(session_id: str, sequence: int, at: datetime, body: EntryBody, text: str) -> EntryRow:

@@ -60,7 +60,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 # Without the index: where that is damaged, a session is still found.
-_SESSIONS = f"SELECT {', '.join(Session.model_fields)} FROM sessions NOT INDEXED"  # noqa: S608
+_SESSIONS = f"SELECT {', '.join(Session.__struct_fields__)} FROM sessions NOT INDEXED"  # noqa: S608
 
 # The row of a session's last entry: rows are numbered as they come, whatever the clock says.
 _LAST_ENTRY = """COALESCE ((

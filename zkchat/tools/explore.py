@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
+from msgspec.structs import replace
+
 from zkchat.context.assembly import digest
 from zkchat.context.formatting import NEWEST_COUNTS, format_document
 from zkchat.errors import NoteNotFound, UsageError
@@ -146,7 +148,7 @@ class _Explore:
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
             text=format_document(path, page) + (more if end < len(text) else ""),
-            references=(reference.model_copy(update={"digest": digest(text)}),),
+            references=(replace(reference, digest=digest(text)),),
             summary=f"{len(page):,}{of_all} characters",
         )
 
@@ -198,7 +200,7 @@ class _Explore:
         reference = self._reference(found.path)
         return ToolOutcome(
             text=f"{wanted.wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
-            references=(reference.model_copy(update={"anchor": link.anchor, "candidates": others}),),
+            references=(replace(reference, anchor=link.anchor, candidates=others),),
             summary=found.path,
         )
 
@@ -282,14 +284,13 @@ class _Explore:
         )
 
     def _passage(self, passage: Passage) -> DocumentReference:
-        return self._reference(passage.path, included=True).model_copy(
-            update={
-                "wikilink": self._library.link_into(passage.path, passage.heading_path),
-                "anchor": anchor_of(passage.path, passage.heading_path),
-                "lines": LineRange(first=passage.first_line, last=passage.last_line),
-                "snippet": passage.snippet,
-                "score": passage.score,
-            }
+        return replace(
+            self._reference(passage.path, included=True),
+            wikilink=self._library.link_into(passage.path, passage.heading_path),
+            anchor=anchor_of(passage.path, passage.heading_path),
+            lines=LineRange(first=passage.first_line, last=passage.last_line),
+            snippet=passage.snippet,
+            score=passage.score,
         )
 
 

@@ -45,7 +45,7 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
             return failure(f"{cut(error.message)} {error.hint}".strip())
         except Exception as error:  # noqa: BLE001 - whatever a model writes, the conversation goes on
             return failure(f"{self.name} cannot be run with these arguments ({type(error).__name__}). Try others.")
-        found = tuple(each if each.via else each.model_copy(update={"via": self.name}) for each in outcome.references)
+        found = tuple(each if each.via else replace(each, via=self.name) for each in outcome.references)
         outcome = replace(outcome, references=found)
         ignored = sorted(given.keys() - known_names(self.arguments))
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome

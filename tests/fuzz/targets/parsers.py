@@ -25,6 +25,8 @@ from zkchat.model.memory import Fact
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.note import PrivacyClass
 from zkchat.model.profile import ProfileFile
+from zkchat.model.stored_forms import read_message
+from zkchat.model.values import from_plain
 from zkchat.providers.gguf import read_header
 from zkchat.vault.links.resolver import section_lines
 from zkchat.vault.notes import frontmatter, wikilink
@@ -152,7 +154,7 @@ def halves(text: str, rng: Random) -> list[str]:
 
 
 def message(role: str, text: str) -> ChatMessage:
-    return ChatMessage.model_validate({"id": "m", "role": role, "parts": [TextPart(text=text)], "created_at": NOON})
+    return read_message({"id": "m", "role": role, "parts": [TextPart(text=text)], "created_at": NOON})
 
 
 def project(text: str, rng: Random) -> None:
@@ -172,9 +174,7 @@ def profiles(text: str, rng: Random) -> None:
     for kind, read in (("agent", parse_agent), ("rule", parse_rule)):
         source = rng.choice((text, mutation.profile(rng, text)))
         name = mutation.line(rng)[:60]
-        read(
-            ProfileFile.model_validate({"kind": kind, "name": name, "path": "x.md", "origin": "vault", "text": source})
-        )
+        read(from_plain(ProfileFile, {"kind": kind, "name": name, "path": "x.md", "origin": "vault", "text": source}))
 
 
 def notes_written(text: str, rng: Random) -> None:

@@ -17,6 +17,7 @@ from zkchat.context.recall.search import FoundMessage
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.message import ToolCallPart
+from zkchat.model.values import to_plain
 from zkchat.ports import Tool
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.memory import memory_tools
@@ -95,7 +96,7 @@ class Tools:
             outcome = asyncio.run(box.call(ToolCallPart(call_id="1", name=name, arguments=arguments)))
             told = outcome.text + outcome.summary + repr(outcome.references)
             require(CANARY not in told, "no tool reads outside of the vault", told)
-            json.dumps([reference.model_dump(mode="json") for reference in outcome.references])
+            json.dumps([to_plain(reference) for reference in outcome.references])
 
 
 def make(folders: Folders) -> Target:

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.agents.profiles import (
     DEFAULT,
@@ -41,7 +42,7 @@ def test_a_mistake_in_the_users_agent_does_not_let_the_vaults_take_its_place() -
 
 @pytest.mark.parametrize("kind", ["agent", "rule"])
 def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told(kind: ProfileKind) -> None:
-    theirs = file("Poet", "Obey.", "vault", kind).model_copy(update={"is_approved": False})
+    theirs = replace(file("Poet", "Obey.", "vault", kind), is_approved=False)
     found = build_profiles([theirs])
     assert "poet" not in {**found.agents, **found.rules}
     assert found.unapproved == (theirs,)
@@ -51,7 +52,7 @@ def test_what_is_not_approved_cannot_be_chosen_and_the_way_to_approve_it_is_told
 
 
 def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
-    theirs = file("default", "Obey.", "vault").model_copy(update={"is_approved": False})
+    theirs = replace(file("default", "Obey.", "vault"), is_approved=False)
     assert build_profiles([theirs]).agent("default").text == default_instructions()
 
 
@@ -155,5 +156,5 @@ def test_a_default_that_is_off_leaves_the_built_in_one() -> None:
 
 
 def test_what_is_off_and_not_approved_switches_nothing_off() -> None:
-    theirs = file("writer", OFF, "vault").model_copy(update={"is_approved": False})
+    theirs = replace(file("writer", OFF, "vault"), is_approved=False)
     assert build_profiles([theirs]).agent("writer").origin == "built-in"

@@ -24,6 +24,7 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolRequested,
 )
+from zkchat.model.values import from_plain
 from zkchat.vault.library import Library
 
 NOTES = {
@@ -43,7 +44,7 @@ class Small:
 
     def __init__(self, *answers: str | ToolCallPart, **info: object) -> None:
         known = {"provider": "small", "id": "x", "context_limit": 200_000, "calls_tools": False, **info}
-        self.info = ModelInfo.model_validate(known)
+        self.info = from_plain(ModelInfo, known)
         self.answers = [*answers]
         self.requests: list[ModelRequest] = []
 

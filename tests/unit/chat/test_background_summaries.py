@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.libraries import Located, library_of
 from tests.support.sessions import NOON
@@ -158,7 +159,7 @@ def test_where_that_leaves_no_room_nothing_is_asked(library: Library) -> None:
 
 
 def test_a_model_elsewhere_is_paid_for_the_note_alone(library: Library) -> None:
-    model = Describer(info=ABLE.model_copy(update={"on_this_machine": False}))
+    model = Describer(info=replace(ABLE, on_this_machine=False))
     assert Scene(library, model).after(reference("Bread 1"), used=32_000) == [SENTENCE]
     (request,) = model.requests
     assert (len(request.messages), request.tools, request.window) == (1, (), 32_768)
@@ -238,7 +239,7 @@ def test_a_model_that_fails_is_left_alone_and_nobody_hears_of_it(
     ],
 )
 def test_models_that_cannot_do_it_are_not_asked(library: Library, change: dict[str, object]) -> None:
-    model = Describer(info=ABLE.model_copy(update=change))
+    model = Describer(info=replace(ABLE, **change))
     Scene(library, model).after(reference("Bread 1"))
     assert model.requests == []
 

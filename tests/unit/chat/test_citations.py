@@ -13,6 +13,7 @@ from zkchat.chat.quotations import GivenText
 from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
 from zkchat.errors import StorageError
 from zkchat.model.message import ChatMessage, DocumentReference, RequestContext, RequestItem
+from zkchat.model.values import from_plain
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
 
@@ -37,7 +38,8 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 def found(path: str, **more: object) -> DocumentReference:
-    return DocumentReference.model_validate(
+    return from_plain(
+        DocumentReference,
         {
             "wikilink": f"[[{path}]]",
             "relative_path": path,
@@ -46,7 +48,7 @@ def found(path: str, **more: object) -> DocumentReference:
             "score": 0.5,
             "included": True,
             **more,
-        }
+        },
     )
 
 

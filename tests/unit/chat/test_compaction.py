@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
@@ -21,6 +22,7 @@ from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, Turn
 from zkchat.model.message import CompactionPart, Condensed, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.model.session import MessageEntry, compaction_of, thread_of
+from zkchat.model.values import to_json, to_plain
 from zkchat.render import phrases
 from zkchat.vault.library import Library
 
@@ -461,7 +463,7 @@ def test_room_is_made_between_the_rounds_of_a_tool_loop(library: Library, store:
     first = started.index(Compacted)
     assert ToolFinished in started[:first]
     for request in provider.requests:
-        tools = sum(Estimate().count(tool.model_dump_json()) for tool in request.tools)
+        tools = sum(Estimate().count(to_json(to_plain(tool))) for tool in request.tools)
         assert tools + sum(Estimate().count(message.text) for message in request.messages) <= 6000 - 512
         calls = {call.call_id for message in request.messages for call in message.tool_calls}
         assert {message.tool_call_id for message in request.messages if message.role == "tool"} == calls
@@ -522,7 +524,7 @@ def test_a_server_that_finds_every_prompt_too_long_ends_the_turn_with_its_senten
 def test_turns_that_are_withheld_can_be_compacted_again_and_again(library: Library, store: SessionsInMemory) -> None:
     told(conversation_over(library, store, Reciting(wordy)), 8)
     ((session, entries),) = store.rows.items()
-    local = [message.model_copy(update={"local": True}) for message in thread_of(entries)]
+    local = [replace(message, local=True) for message in thread_of(entries)]
     store.append(session, [MessageEntry(message=message) for message in local])
     talk = conversation_over(library, store, Reciting(wordy), session=store.get(session))
     assert of_kind(events_of(talk.compact(keep=4)), Compacted)

@@ -20,6 +20,7 @@ from zkchat.chat.document_summaries import (
 )
 from zkchat.errors import StorageError
 from zkchat.model.message import DocumentReference
+from zkchat.model.values import from_plain
 from zkchat.storage.summaries import SqliteSummaries
 from zkchat.vault.library import Library
 
@@ -110,7 +111,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 def test_references_get_the_summary_of_what_they_lead_to(library: Library) -> None:
     def of(**more: object) -> str:
-        reference = DocumentReference.model_validate({"wikilink": "[[x]]", "relative_path": "Sleep.md", **more})
+        reference = from_plain(DocumentReference, {"wikilink": "[[x]]", "relative_path": "Sleep.md", **more})
         return Summaries(library).add_to([reference])[0].summary
 
     assert of() == SAID

@@ -13,6 +13,7 @@ from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.errors import UsageError
 from zkchat.model.events import EvidenceFound
 from zkchat.model.message import Evidence
+from zkchat.model.values import from_plain
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
 from zkchat.providers.script_player import Script, Scripted
@@ -35,7 +36,7 @@ def conversation(library: Library, provider: ModelProvider) -> Conversation:
 
 
 def model_that_answers() -> Scripted:
-    return Scripted(Script.model_validate({"answers": [[{"text": "Long."}], [{"text": "Longer."}]]}))
+    return Scripted(from_plain(Script, {"answers": [[{"text": "Long."}], [{"text": "Longer."}]]}))
 
 
 def asked(talk: Conversation, text: str = QUESTION) -> list[Evidence]:

@@ -6,6 +6,7 @@ from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
 from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry, TitleEntry
+from zkchat.model.stored_forms import read_message
 
 
 def journal(store: SessionsInMemory, *, begun: bool = True) -> Journal:
@@ -21,7 +22,7 @@ def ask(asked_in: Journal, text: str, id_: str, beside: Sequence[EntryBody] = ()
 
 
 def answer(id_: str = "a1", **more: object) -> ChatMessage:
-    return ChatMessage.model_validate({"id": id_, "role": "assistant", "created_at": NOON, **more})
+    return read_message({"id": id_, "role": "assistant", "created_at": NOON, **more})
 
 
 def test_a_session_is_created_when_its_first_turn_begins() -> None:

@@ -16,6 +16,7 @@ from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, Tur
 from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
 from zkchat.model.session import thread_of
+from zkchat.model.values import from_plain
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.vault.library import Library
 
@@ -34,7 +35,7 @@ def store() -> SessionsInMemory:
 
 
 def scripted(answers: Answers, **more: Any) -> Scripted:
-    return Scripted(Script.model_validate({"answers": answers, **more}))
+    return Scripted(from_plain(Script, {"answers": answers, **more}))
 
 
 class Endless(Scripted):

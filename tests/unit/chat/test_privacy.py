@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.conversations import Reciting
 from tests.support.libraries import library_of
@@ -31,6 +32,8 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Entry, History, MessageEntry
+from zkchat.model.stored_forms import read_message
+from zkchat.model.values import from_plain
 from zkchat.vault.library import GuardedLibrary, Library
 
 NOTES = {
@@ -48,14 +51,14 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 def said(role: Role, *parts: Part, local: bool = False, **more: object) -> ChatMessage:
     fields = {"id": "", "role": role, "parts": parts or (TextPart(text=role),), "created_at": NOON, "local": local}
-    return ChatMessage.model_validate({**fields, **more})
+    return read_message({**fields, **more})
 
 
 def talk(*messages: ChatMessage) -> History:
     """Messages with their numbers for ids, one after the other."""
     history = History()
     for number, message in enumerate(messages, start=1):
-        placed = message.model_copy(update={"id": str(number), "parent_id": str(number - 1) if number > 1 else None})
+        placed = replace(message, id=str(number), parent_id=str(number - 1) if number > 1 else None)
         history.extend([Entry(session_id="s", sequence=number, at=NOON, body=MessageEntry(message=placed))])
     return history
 
@@ -184,7 +187,7 @@ def test_what_follows_a_local_turn_is_bound_too_and_only_here(library: Library) 
 
 def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:
     def left(name: str, why: str, reason: str = "", kind: str = "reference") -> LeftOut:
-        return LeftOut.model_validate({"item": {"type": kind, "name": name, "reason": reason}, "why": why})
+        return from_plain(LeftOut, {"item": {"type": kind, "name": name, "reason": reason}, "why": why})
 
     context = RequestContext(
         left_out=(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.changes import Answering, ChangesInMemory, edited, no, yes
 from tests.support.conversations import conversation_over, events_of
@@ -16,10 +17,11 @@ from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import WRITING
 from zkchat.errors import ProviderError
-from zkchat.model.events import ChangesReviewed, Event, TurnFinished, Warned
+from zkchat.model.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import ChangesEntry, Session
+from zkchat.model.values import from_plain
 from zkchat.ports import ToolOutcome
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.render.context_lines import context_lines
@@ -119,8 +121,8 @@ def failing_at_first(library: Library, names: Sequence[str]) -> list[bool]:
         [{"tool": name, "arguments": {"try": number}}] for number, name in enumerate(names)
     ]
     model = Scripted(
-        Script.model_validate(
-            {"answers": [*wrong, [{"tool": "append", "arguments": {"text": "more"}}], [{"text": "Done."}]]}
+        from_plain(
+            Script, {"answers": [*wrong, [{"tool": "append", "arguments": {"text": "more"}}], [{"text": "Done."}]]}
         )
     )
     talk = conversation_over(library, SessionsInMemory(), model, proposals=Vault().proposing(Answering(yes)))
@@ -203,7 +205,7 @@ def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Libra
     for message in [*talk.messages]:  # as if a local note had gone with it
         from zkchat.model.session import MessageEntry
 
-        store.append(session.id, [MessageEntry(message=message.model_copy(update={"local": True}))])
+        store.append(session.id, [MessageEntry(message=replace(message, local=True))])
     model = Appending(on_this_machine=False)
     elsewhere = conversation_over(library, store, model, session=session, proposals=vault.proposing(Answering()))
     events_of(elsewhere.say("What else?"))
@@ -222,7 +224,7 @@ def test_what_a_turn_proposed_that_did_not_come_to_its_end_is_dropped_and_kept_i
         async with aclosing(talk.say("Please append it.")) as stream:
             async for event in stream:
                 events.append(event)
-                if event.kind == "text" and " And on." in event.text:
+                if isinstance(event, TextDelta) and " And on." in event.text:
                     break
         return events
 
@@ -306,7 +308,7 @@ def test_of_a_change_that_another_session_proposed_the_model_is_told_nothing(lib
 def warned_of(library: Library, *lines: tuple[str, str], is_deferred: bool = False) -> list[str]:
     """What is told before the review of a turn whose model appends these lines to these notes."""
     calls = [[{"tool": "append", "arguments": {"relative_path": note, "text": text}}] for note, text in lines]
-    model = Scripted(Script.model_validate({"answers": [*calls, [{"text": "I proposed it."}]]}))
+    model = Scripted(from_plain(Script, {"answers": [*calls, [{"text": "I proposed it."}]]}))
     reviewer = Answering(*[yes] * any(note == "Sleep" for note, _ in lines))
     talk = conversation_over(library, None, model, proposals=Vault().proposing(reviewer, is_deferred=is_deferred))
     events = events_of(talk.say("Please append it."))

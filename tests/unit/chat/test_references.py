@@ -2,10 +2,11 @@ from itertools import pairwise
 
 from zkchat.chat.references import ReferenceList
 from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.values import from_plain
 
 
 def linked(path: str | None, **more: object) -> DocumentReference:
-    return DocumentReference.model_validate({"wikilink": f"[[{path}]]", "relative_path": path, **more})
+    return from_plain(DocumentReference, {"wikilink": f"[[{path}]]", "relative_path": path, **more})
 
 
 def found(path: str, score: float, **more: object) -> DocumentReference:

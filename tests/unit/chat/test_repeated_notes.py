@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
@@ -79,7 +80,7 @@ def test_other_notes_of_the_message_come_with_it(library: Library) -> None:
 def test_of_a_note_a_part_of_which_was_added_the_whole_comes_with_the_link(library: Library) -> None:
     provider = Reciting(calls_tools=True, window=32_000)
     talk = conversation_over(library, provider=provider)
-    talk.add(BEES.model_copy(update={"name": "Bees.md#Sound"}))
+    talk.add(replace(BEES, name="Bees.md#Sound"))
     answer = answer_to(talk, "What does [[Bees]] say?")
     assert "# Bees\n" in provider.requests[-1].messages[-1].text
     assert repeated(answer) == []

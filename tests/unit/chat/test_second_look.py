@@ -30,6 +30,7 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolRequested,
 )
+from zkchat.model.values import from_plain
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
@@ -53,7 +54,7 @@ class Careless:
         self.reason: FinishReason = "stop"
         self.requests: list[ModelRequest] = []
         facts = {"provider": "careless", "id": "x", "context_limit": 32_768, "calls_tools": True, **info}
-        self.info = ModelInfo.model_validate(facts)
+        self.info = from_plain(ModelInfo, facts)
 
     async def connect(self) -> None:
         pass

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
@@ -331,7 +332,7 @@ def test_a_resource_of_which_nothing_goes_along_is_told_of(library: Library) -> 
 
 def test_a_resource_that_cannot_be_read_is_told_of_and_the_question_is_asked(library: Library) -> None:
     servers = ServersInMemory(server("web", tool()))
-    servers.answer = servers.answer.model_copy(update={"failed": True, "text": "There is none."})
+    servers.answer = replace(servers.answer, failed=True, text="There is none.")
     model = Playing("Fine.")
     events = events_of(talk(library, model, servers).say("What does @web:notes/x.md say?"))
     assert [event.text for event in events if isinstance(event, Warned)] == [

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
@@ -32,6 +33,7 @@ from zkchat.model.message import ChatMessage, EvidencePart, FilePart, RequestIte
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.quotation import NOTHING
 from zkchat.model.session import TitleEntry, messages_of, thread_of
+from zkchat.model.values import from_plain
 from zkchat.ports import ModelProvider
 from zkchat.providers.quote import Quote
 from zkchat.providers.script_player import Script, Scripted
@@ -60,7 +62,7 @@ Answers = list[list[dict[str, Any]]]
 
 
 def scripted(answers: Answers, **more: Any) -> Scripted:
-    return Scripted(Script.model_validate({"answers": answers, **more}))
+    return Scripted(from_plain(Script, {"answers": answers, **more}))
 
 
 def conversation(library: Library, store: SessionsInMemory, provider: ModelProvider, **shares: Any) -> Conversation:
@@ -94,7 +96,7 @@ def test_the_users_message_is_on_disk_before_the_request_leaves(library: Library
             async for chunk in super().stream(request):
                 yield chunk
 
-    say(conversation(library, store, Watching(Script.model_validate({"answers": [[{"text": "hi"}]]}))), "Hello!")
+    say(conversation(library, store, Watching(from_plain(Script, {"answers": [[{"text": "hi"}]]}))), "Hello!")
     assert seen == [["Hello!"]]
 
 
@@ -184,9 +186,9 @@ def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
     class Tiny(Scripted):
         @property
         def info(self) -> ModelInfo:
-            return super().info.model_copy(update={"needs_evidence": True})
+            return replace(super().info, needs_evidence=True)
 
-    tiny = Tiny(Script.model_validate({"answers": [[{"text": "Seven."}]], "calls_tools": False}))
+    tiny = Tiny(from_plain(Script, {"answers": [[{"text": "Seven."}]], "calls_tools": False}))
     talk = conversation(library, store, tiny)
     assert finished(say(talk, "Who won at chess?")).abstained
     assert tiny.requests == []

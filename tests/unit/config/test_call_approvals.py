@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from zkchat.config.call_approvals import StoredApprovals
 from zkchat.model.tool_server import ServerDefinition
@@ -16,14 +17,14 @@ def test_an_approval_holds_for_the_definition_and_the_tool(tmp_path: Path) -> No
     again = StoredApprovals(file, "/other")
     assert again.is_approved(WEB, "send")
     assert not again.is_approved(WEB, "delete")
-    assert not again.is_approved(WEB.model_copy(update={"name": "mail"}), "send")
-    assert not again.is_approved(WEB.model_copy(update={"args": ("--more",)}), "send")
-    assert not again.is_approved(WEB.model_copy(update={"env": {"TOKEN": "x"}}), "send")
+    assert not again.is_approved(replace(WEB, name="mail"), "send")
+    assert not again.is_approved(replace(WEB, args=("--more",)), "send")
+    assert not again.is_approved(replace(WEB, env={"TOKEN": "x"}), "send")
     assert file.stat().st_mode & 0o077 == 0
 
 
 def test_an_approval_of_a_vaults_server_holds_in_that_vault(tmp_path: Path) -> None:
-    of_vault = WEB.model_copy(update={"origin": "vault"})
+    of_vault = replace(WEB, origin="vault")
     file = tmp_path / "approvals.json"
     StoredApprovals(file, "/notes").approve(of_vault, "send")
     assert StoredApprovals(file, "/notes").is_approved(of_vault, "send")

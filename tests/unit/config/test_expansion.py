@@ -6,13 +6,14 @@ import pytest
 
 from zkchat.config.expansion import ExpansionError, MissingVariable, expand
 from zkchat.model.tool_server import ServerDefinition
+from zkchat.model.values import from_plain
 
 VARIABLES = {"A": "one", "B": "two words; $(x)", "EMPTY": "", "REF": "${A}", "URL": "https://a.example", "NL": "a\r\nb"}
 VAULT, HOME = Path("/vault"), Path("/home/me")
 
 
 def expanded(**fields: object) -> ServerDefinition:
-    definition = ServerDefinition.model_validate({"name": "x", "command": "run", **fields})
+    definition = from_plain(ServerDefinition, {"name": "x", "command": "run", **fields})
     return expand(definition, VARIABLES, VAULT, HOME)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.config.servers import MAX_SERVERS, MAX_TEXT, parse_server, parse_servers, server_table
 from zkchat.model.tool_server import ServerDefinition
@@ -141,7 +142,7 @@ def test_what_is_written_is_read_back(
     )
     read = parse_server("x", server_table(definition), "user")
     assert read.call_seconds == pytest.approx(seconds)
-    assert read.model_copy(update={"call_seconds": seconds}) == definition
+    assert replace(read, call_seconds=seconds) == definition
 
 
 JSON = st.recursive(

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.context.assembly import (
     MESSAGE_OVERHEAD,
@@ -39,6 +40,7 @@ from zkchat.model.message import (
 )
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import Window
+from zkchat.model.values import from_plain, to_json, to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOOL = ToolSpec(name="read_document", description="Read a note.", parameters={})
@@ -194,7 +196,7 @@ def test_a_request_can_be_built_again_from_its_record() -> None:
     user = message("3", "user", TextPart(text="hi"), FilePart(name="a.md", text="alpha"))
     recalled = prompt_item("recall", "m0", "zero", include="agent", this_turn_only=True)
     made = assembled(history, user, tools=(TOOL,), items=(recalled,), compaction=part)
-    kept = type(made.context).model_validate_json(made.context.model_dump_json())
+    kept = from_plain(type(made.context), to_plain(made.context))
     assert request_from(kept, {m.id: m for m in (*history, user)}, made.contents) == made.request
 
 
@@ -261,10 +263,10 @@ def test_a_request_is_the_same_whatever_requests_were_made_before(made: list[tup
 
 @pytest.mark.parametrize("server", ["", "web"])
 def test_the_record_holds_a_tool_as_it_is_sent_and_that_of_an_older_session_is_read_too(server: str) -> None:
-    tool = TOOL.model_copy(update={"server": server})
+    tool = replace(TOOL, server=server)
     result = assembled([], said("1", "user", "Hello"), tools=(tool,))
     (item,) = (item for item in result.context.items if item.type == "tool")
     assert json.loads(result.contents[item.digest]) == tool.definition
-    for text in (result.contents[item.digest], tool.model_dump_json()):
+    for text in (result.contents[item.digest], to_json(to_plain(tool))):
         contents = {**result.contents, item.digest: text}
         assert request_from(result.context, {"1": said("1", "user", "Hello")}, contents).tools == (tool,)

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from zkchat.context.budget import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Shares, TokenCounts, budget_for, is_full, usage_of
 from zkchat.errors import ConfigError
@@ -23,7 +24,7 @@ def test_a_model_on_this_machine_gets_a_huge_window_only_on_request() -> None:
     here = ModelInfo(provider="ollama", id="x", context_limit=131_072, on_this_machine=True)
     assert budget_for(here, Shares()).window == MAX_DEFAULT_WINDOW
     assert budget_for(here, Shares(max_tokens=100_000)).window == 100_000
-    declared = here.model_copy(update={"is_limit_declared": True})
+    declared = replace(here, is_limit_declared=True)
     assert budget_for(declared, Shares()).window == 131_072
     assert budget_for(declared, Shares(max_tokens=100_000)).window == 100_000
     unknown = ModelInfo(provider="quote", id="", on_this_machine=True)

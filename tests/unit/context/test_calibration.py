@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from zkchat.context.calibration import Calibration, RequestSize, calibrate
 from zkchat.model.message import ChatMessage, ContextUsage, RequestContext, TokenUsage
@@ -61,7 +62,7 @@ def test_what_each_trait_adds_is_learned_apart() -> None:
 def test_a_record_that_says_nothing_of_its_traits_teaches_nothing() -> None:
     old = answer(1000, 2000)
     context = RequestContext(usage=ContextUsage(counted=1000))
-    assert calibrate([old.model_copy(update={"request_context": context})], "ollama:small").samples == 0
+    assert calibrate([replace(old, request_context=context)], "ollama:small").samples == 0
 
 
 def test_reports_of_other_models_teach_nothing() -> None:

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.context.formatting import format_document
@@ -9,7 +10,7 @@ from zkchat.model.prompt import ModelInfo
 
 
 def reference(path: str | None, **more: str) -> DocumentReference:
-    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path).model_copy(update=more)
+    return replace(DocumentReference(wikilink=f"[[{path}]]", relative_path=path), **more)
 
 
 def test_a_small_document_is_included_whole_and_a_large_one_in_part() -> None:

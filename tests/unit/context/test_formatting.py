@@ -4,6 +4,7 @@ from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.context.formatting import NEWEST_COUNTS, format_document, format_evidence
 from zkchat.model.message import Evidence, LineRange
@@ -49,8 +50,8 @@ def test_a_document_cannot_end_itself_in_other_letters() -> None:
 
 
 def test_a_model_is_told_dates_and_that_the_newest_counts() -> None:
-    new = passage("710 euros.").model_copy(update={"date": date(2026, 2, 3), "outdates": ("[[Lease]]",)})
-    old = passage("640 euros.").model_copy(update={"date": date(2024, 5, 2), "outdated_by": "[[Meeting]]"})
+    new = replace(passage("710 euros."), date=date(2026, 2, 3), outdates=("[[Lease]]",))
+    old = replace(passage("640 euros."), date=date(2024, 5, 2), outdated_by="[[Meeting]]")
     assert format_evidence([new, old]) == (
         "<evidence>\n- [[Note]] (2026-02-03): 710 euros.\n"
         "- [[Note]] (2024-05-02 · the newer [[Meeting]] says otherwise): 640 euros.\n</evidence>\n"

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from tests.support.sessions import NOON
 from zkchat.context.assembly import Assembler, RequestPlan, assemble, prompt_item, request_from
 from zkchat.context.budget import Shares, budget_for
@@ -48,7 +50,7 @@ def test_a_shortened_message_is_text_with_the_names_of_its_images() -> None:
 
 
 def test_models_take_no_images_with_their_own_answers() -> None:
-    answer = asked(BED).model_copy(update={"role": "assistant"})
+    answer = replace(asked(BED), role="assistant")
     (sent,) = format_message(answer, can_read=False)
     assert sent.images == ()
 

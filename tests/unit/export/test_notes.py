@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.export.notes import answer_note, as_markdown, file_name
@@ -23,6 +24,7 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.session import Entry, MessageEntry, Session
+from zkchat.model.stored_forms import read_message
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON, message_count=2)
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="body/Sleep.md", cited=True)
@@ -61,7 +63,7 @@ ORDINARY = [
 
 def said(role: str, text: str, *references: DocumentReference, **more: Any) -> ChatMessage:
     fields: dict[str, Any] = {"id": f"{role}1", "parts": (TextPart(text=text),), "created_at": NOON, **more}
-    return ChatMessage.model_validate({"role": role, "session_id": "s1", "references": references, **fields})
+    return read_message({"role": role, "session_id": "s1", "references": references, **fields})
 
 
 def properties(note: str) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def test_an_image_is_named_and_a_tool_that_spoke_has_a_heading() -> None:
 
 
 def test_a_conversation_without_a_title_still_has_a_heading() -> None:
-    assert "\n# Conversation\n" in as_markdown(SESSION.model_copy(update={"title": ""}), [])
+    assert "\n# Conversation\n" in as_markdown(replace(SESSION, title=""), [])
 
 
 def test_an_answer_is_saved_with_its_question_and_sources() -> None:
@@ -207,11 +209,11 @@ def test_redaction_of_long_texts_takes_no_longer_than_reading_them() -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_no_export_holds_a_key(key: str) -> None:
-    reference = SLEEP.model_copy(update={"snippet": f"x {key}"})
+    reference = replace(SLEEP, snippet=f"x {key}")
     parts = (TextPart(text=f"My key: {key}"), ToolResultPart(call_id="c", name="read", text=f"{key}"))
     message = said("assistant", "", reference, parts=parts, error=f"refused {key}")
     entry = Entry(session_id="s1", sequence=1, at=datetime(2026, 1, 1, tzinfo=UTC), body=MessageEntry(message=message))
-    session = SESSION.model_copy(update={"title": f"About {key}"})
+    session = replace(SESSION, title=f"About {key}")
     secret = key.splitlines()[1] if key.startswith("---") else key
     for text in (as_json(session, [entry]), as_markdown(session, [message]), answer_note(key, message, message)):
         assert secret not in text

@@ -1,5 +1,7 @@
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
+
 from tests.support.sessions import NOON
 from zkchat.memory.note_usage import NoteUsage, note_uses
 from zkchat.model.choices import ReferenceVia, Role, ToolName
@@ -11,7 +13,7 @@ SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)
 
 
 def linked(path: str | None, **more: bool) -> DocumentReference:
-    return DocumentReference(wikilink=f"[[{path}]]", relative_path=path).model_copy(update=more)
+    return replace(DocumentReference(wikilink=f"[[{path}]]", relative_path=path), **more)
 
 
 def found(path: str, via: ReferenceVia | ToolName, *, included: bool = True, cited: bool = False) -> DocumentReference:
@@ -71,7 +73,7 @@ def test_notes_that_tools_and_evidence_brought_are_uses_and_say_by_what() -> Non
 def test_a_note_that_an_answer_links_without_having_been_given_it_is_no_use() -> None:
     claimed = found("A.md", "answer", included=False, cited=True)
     assert uses(message(1, "assistant", claimed)) == [("A.md", "m1", "found by answer, cited in the answer")]
-    assert uses(message(1, "assistant", claimed.model_copy(update={"unverified": True}))) == []
+    assert uses(message(1, "assistant", replace(claimed, unverified=True))) == []
 
 
 def test_entries_that_are_no_messages_do_not_matter() -> None:

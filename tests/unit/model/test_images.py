@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.model.images import LEAST_SIDE, ImageRule, fitted
 from zkchat.providers.vision import openai_vision
@@ -40,7 +41,7 @@ def test_published_examples(model: str, size: tuple[int, int], tokens: int) -> N
 def test_low_detail_costs_the_base_alone_where_tiles_are_counted() -> None:
     rule = openai_vision("gpt-4o")
     assert rule is not None
-    low = rule.model_copy(update={"detail": "low"})
+    low = replace(rule, detail="low")
     assert low.tokens(4096, 8192) == 85
     assert low.sized(4096, 8192) == (256, 512)
 

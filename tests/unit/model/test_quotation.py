@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.evidence import passage
 from zkchat.model.message import Evidence, MessageExcerpt
@@ -113,10 +114,10 @@ def test_a_listing_of_an_excerpt_ends_where_it_should(text: str) -> None:
 
 def test_dates_and_newer_notes_are_told_with_the_place() -> None:
     day = date(2024, 5, 2)
-    old = passage("640 euros.", note="Lease").model_copy(update={"date": day, "outdated_by": "[[Meeting]]"})
+    old = replace(passage("640 euros.", note="Lease"), date=day, outdated_by="[[Meeting]]")
     assert quoted(old) == "> 640 euros.\n\n— [[Lease]] · 2024-05-02 · the newer [[Meeting]] says otherwise\n"
     of_log = passage("640 euros.", note="Log", heading="2024-05-02")
-    of_log = of_log.model_copy(update={"date": day, "outdated_by": "[[Log]]"})
+    of_log = replace(of_log, date=day, outdated_by="[[Log]]")
     assert quoted(of_log) == "> 640 euros.\n\n— [[Log]] › 2024-05-02 · a newer passage says otherwise\n"
-    daily = passage("Rain.", note="2024-05-02").model_copy(update={"date": day})
+    daily = replace(passage("Rain.", note="2024-05-02"), date=day)
     assert quoted(daily) == "> Rain.\n\n— [[2024-05-02]]\n"

@@ -188,6 +188,17 @@ def test_calls_of_an_answer_that_was_cut_do_not_count(server: Server) -> None:
     assert "no answer" in error.message
 
 
+@pytest.mark.parametrize("odd", ["counts", "name"])
+def test_an_answer_with_counts_or_names_that_are_none_is_no_answer(server: Server, odd: str) -> None:
+    if odd == "counts":
+        server.streams({"content": "Hi"}, usage={"prompt_tokens": ["many"], "completion_tokens": 2, "total_tokens": 3})
+    else:
+        call = {"index": 0, "id": "c1", "function": {"name": {"no": "name"}, "arguments": "{}"}}
+        server.streams({"tool_calls": [call]}, finish="tool_calls")
+    _, error = failure(model(server))
+    assert "is no answer" in error.message
+
+
 def test_what_a_filter_stopped_is_a_sentence(server: Server) -> None:
     server.streams({"content": "How to"}, finish="content_filter")
     arrived, error = failure(model(server))

@@ -15,6 +15,7 @@ from zkchat.model.prompt import (
     ThinkingChunk,
     ToolRequested,
 )
+from zkchat.model.values import from_plain
 from zkchat.providers.script_player import Script, Scripted, read_script
 
 
@@ -26,7 +27,7 @@ def play(provider: Scripted, request: ModelRequest | None = None) -> list[ModelC
 
 
 def scripted(*answers: list[dict[str, object]], **more: object) -> Scripted:
-    return Scripted(Script.model_validate({"answers": answers, **more}))
+    return Scripted(from_plain(Script, {"answers": answers, **more}))
 
 
 def test_it_plays_text_thinking_delays_and_usage() -> None:
@@ -78,8 +79,8 @@ def test_a_cut_script_ends_without_a_finish() -> None:
     ("content", "complaint"),
     [
         ("{", "Invalid JSON"),
-        ('{"answers": [[{"txt": "x"}]]}', "answers → 0 → 0 → txt"),
-        ('{"answers": [[{"delay": -1}]]}', "greater than or equal to 0"),
+        ('{"answers": [[{"txt": "x"}]]}', r"at answers\[0\]\[0\]: Object contains unknown field `txt`"),
+        ('{"answers": [[{"delay": -1}]]}', r"at answers\[0\]\[0\].delay: Expected `float` >= 0.0"),
     ],
 )
 def test_a_broken_script_is_named_with_the_place(tmp_path: Path, content: str, complaint: str) -> None:
@@ -97,7 +98,7 @@ def test_a_missing_script_is_a_sentence(tmp_path: Path) -> None:
 
 def test_the_script_of_the_documentation_plays(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "scripted.md").read_text()
-    script = Script.model_validate(json.loads(page.split("```json")[1].split("```")[0]))
+    script = from_plain(Script, json.loads(page.split("```json")[1].split("```")[0]))
     provider = Scripted(script)
     assert isinstance(play(provider)[1], ToolRequested)
     assert play(provider)[-1] == Finish(usage=TokenUsage(prompt_tokens=812, completion_tokens=12))

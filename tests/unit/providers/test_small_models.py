@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
@@ -93,7 +94,7 @@ def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
 @PROTOCOLS
 def test_what_a_request_asks_for_counts_for_more(server: Server, protocol: str, limit: str) -> None:
     server.size = TINY
-    request = QUESTION.model_copy(update={"temperature": 0.7, "max_answer_tokens": 1000})
+    request = replace(QUESTION, temperature=0.7, max_answer_tokens=1000)
     assert asked(server, protocol, ModelSettings(), request) == {"temperature": 0.7, limit: 1000}
 
 

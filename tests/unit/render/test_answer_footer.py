@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msgspec.structs import replace
 from rich.console import Group
 
 from tests.support.screens import a_usage, an_answer, drawn
@@ -18,14 +19,14 @@ SLEEP = DocumentReference(
     cited=True,
     included=True,
 )
-NAPS = SLEEP.model_copy(update={"wikilink": "[[Naps]]", "relative_path": "Naps.md", "cited": False})
+NAPS = replace(SLEEP, wikilink="[[Naps]]", relative_path="Naps.md", cited=False)
 BROKEN = DocumentReference(wikilink="[[Nap]]", status="missing")
 
 
 def below(footer: AnswerFooter, *references: DocumentReference, quote: bool = False, **fields: Any) -> list[str]:
     message = an_answer("", *references, **fields)
     if quote:
-        message = message.model_copy(update={"provider": "quote"})
+        message = replace(message, provider="quote")
     finished = TurnFinished(message=message, usage=a_usage())
     drawn_rows = drawn(Group(*footer.draw(finished, width=100)), 100).splitlines()
     return [row.rstrip() for row in drawn_rows]

@@ -10,13 +10,14 @@ from rich.cells import cell_len
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.values import from_plain
 from zkchat.render.brief_references import brief_lines, brief_rows, in_brief, place, quoted_places, short_reason
 from zkchat.render.links import NO_LINKS
 
 
 def reference(name: str = "Sleep", **fields: Any) -> DocumentReference:
     known = {"wikilink": f"[[{name}]]", "relative_path": f"notes/{name}.md", "lines": LineRange(first=12, last=14)}
-    return DocumentReference.model_validate(known | fields)
+    return from_plain(DocumentReference, known | fields)
 
 
 def found(name: str, **fields: Any) -> DocumentReference:

@@ -1,6 +1,7 @@
 """The checklist of a goal run: its words, and nothing in them that acts on the terminal."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.terminal_payloads import PAYLOADS
 from zkchat.model.events import GoalEnded, GoalEvent, GoalPlanned, StepFinished, StepStarted
@@ -14,7 +15,7 @@ def events(text: str) -> list[GoalEvent]:
     goal = goal.with_step(2, "blocked", reason=text)
     support = AnswerSupport(supported=(Support(text=text, path=text, line=1, exact=True),), unsupported=(text,))
     check = GoalCheck(steps=(support, support), result=support)
-    stopped = goal.model_copy(update={"state": "stopped", "reason": text})
+    stopped = replace(goal, state="stopped", reason=text)
     return [
         GoalPlanned(goal=goal),
         StepStarted(number=1, total=2, text=text),
@@ -33,7 +34,7 @@ def test_no_text_of_a_model_or_a_note_acts_on_the_terminal(is_plain: bool) -> No
 
 def test_only_the_first_sentences_of_a_long_check_are_listed() -> None:
     goal = Goal(id="g", text="x").with_plan(("One.",), "m").with_step(1, "done", message_id="m")
-    goal = goal.model_copy(update={"state": "done"})
+    goal = replace(goal, state="done")
     check = GoalCheck(steps=(AnswerSupport(unsupported=tuple(f"Sentence {number}." for number in range(9))),))
     lines = lines_of(GoalEnded(goal=goal, check=check), is_plain=True)
     assert lines[1:3] == ["done: 1. One.", "   0 of 9 sentences found in your notes"]

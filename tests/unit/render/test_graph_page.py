@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.sessions import NOON
 from zkchat.model.memory import UsageConversation, UsageEdge, UsageGraph, UsedNote
+from zkchat.model.values import from_plain
 from zkchat.render.graph_page import MARK, graph_page
 
 
@@ -48,7 +49,7 @@ def test_the_page_begins_with_its_mark_and_holds_the_data() -> None:
     assert text.startswith(MARK)
     assert "<title>Notes and conversations: Garden</title>" in text
     data = json.loads(Page(text).scripts[1])
-    assert UsageGraph.model_validate(data) == graph_of()
+    assert from_plain(UsageGraph, data) == graph_of()
     assert "<!--" not in text.removeprefix(MARK)
 
 

@@ -1,6 +1,7 @@
 """Tool calls, warnings and compactions in words."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.screens import an_answer
 from zkchat.model.events import Compacting
@@ -41,7 +42,7 @@ def test_a_warning_has_its_way_out_on_a_line_of_its_own() -> None:
 
 def test_a_compaction_says_what_it_archived_and_freed() -> None:
     part = CompactionPart(number=2, summary="…", archived=("a", "b"), tokens_before=12_900, tokens_after=600)
-    message = an_answer().model_copy(update={"parts": (TextPart(text="x"), part)})
+    message = replace(an_answer(), parts=(TextPart(text="x"), part))
     assert phrases.compaction(message) == "Context compacted #2: 2 messages archived, ~12,300 tokens freed"
 
 
@@ -66,7 +67,7 @@ def test_a_compaction_says_what_it_archived_and_freed() -> None:
 )
 def test_a_compaction_that_archived_nothing_says_what_it_did(condensed: tuple[Condensed, ...], effect: str) -> None:
     part = CompactionPart(number=1, summary="…", condensed=condensed, tokens_before=900, tokens_after=600)
-    marker = an_answer().model_copy(update={"parts": (part,)})
+    marker = replace(an_answer(), parts=(part,))
     assert phrases.compaction(marker) == f"Context compacted #1: {effect}, ~300 tokens freed"
 
 

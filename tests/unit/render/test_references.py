@@ -3,9 +3,11 @@
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.values import from_plain
 from zkchat.render.links import LinkTarget
 from zkchat.render.references import (
     describe_content,
@@ -19,7 +21,7 @@ from zkchat.render.references import (
 
 
 def reference(**fields: object) -> DocumentReference:
-    return DocumentReference.model_validate({"wikilink": "[[Sleep]]", "relative_path": "notes/Sleep.md"} | fields)
+    return from_plain(DocumentReference, {"wikilink": "[[Sleep]]", "relative_path": "notes/Sleep.md"} | fields)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +143,7 @@ def test_a_broken_link_is_yellow_with_the_closest_names() -> None:
 
 
 def test_what_the_answer_names_without_having_been_given_it_is_yellow() -> None:
-    cited = found(1).model_copy(update={"reference_type": "search", "via": "answer", "cited": True, "unverified": True})
+    cited = replace(found(1), reference_type="search", via="answer", cited=True, unverified=True)
     console = terminal()
     console.print(references_panel([cited]))
     assert "\x1b[33m[[Note 1]]\x1b[0m" in written(console)
@@ -149,7 +151,7 @@ def test_what_the_answer_names_without_having_been_given_it_is_yellow() -> None:
 
 
 def test_an_ambiguous_link_names_the_others() -> None:
-    index = found(1).model_copy(update={"status": "ambiguous", "candidates": ("b/Note 1.md",)})
+    index = replace(found(1), status="ambiguous", candidates=("b/Note 1.md",))
     assert "Could also be: b/Note 1.md" in drawn(references_panel([index]))
 
 
@@ -179,13 +181,17 @@ def test_no_line_of_the_panel_is_wider_than_the_screen(width: int) -> None:
 
 
 def test_the_panel_says_which_note_is_outdated() -> None:
-    old = DocumentReference(
-        wikilink="[[Lease]]", relative_path="Lease.md", reference_type="search", via="evidence", cited=True
-    ).model_copy(update={"date": date(2024, 5, 2), "outdated_by": "[[Meeting\x1b]]"})
+    old = replace(
+        DocumentReference(
+            wikilink="[[Lease]]", relative_path="Lease.md", reference_type="search", via="evidence", cited=True
+        ),
+        date=date(2024, 5, 2),
+        outdated_by="[[Meeting\x1b]]",
+    )
     assert describe_reason(old) == (
         "found by search, cited, 2024-05-02, outdated: the newer [[Meeting␛]] says otherwise"
     )
-    new = old.model_copy(update={"date": date(2026, 2, 3), "outdated_by": "", "outdates": ("[[Lease]]",)})
+    new = replace(old, date=date(2026, 2, 3), outdated_by="", outdates=("[[Lease]]",))
     assert describe_reason(new) == "found by search, cited, 2026-02-03, older notes say otherwise"
     named = DocumentReference(wikilink="[[Lease]]", relative_path="Lease.md", cited=True)
     assert describe_time(old.merged_with(named)) == describe_time(named.merged_with(old)) == describe_time(old)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.screens import a_usage, an_answer
 from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
@@ -40,11 +41,11 @@ def test_the_last_session_is_offered() -> None:
 
 def test_the_session_that_is_gone_on_in_is_named() -> None:
     assert greeted(session=SLEEP)[1] == "Going on in “What is sleep?”, 4 messages. /history shows them all."
-    assert "untitled" in greeted(session=SLEEP.model_copy(update={"title": ""}))[1]
+    assert "untitled" in greeted(session=replace(SLEEP, title=""))[1]
 
 
 def test_a_long_title_is_cut() -> None:
-    assert f"“{'x' * 39}…”" in greeted(last=SLEEP.model_copy(update={"title": "x" * 200}))[1]
+    assert f"“{'x' * 39}…”" in greeted(last=replace(SLEEP, title="x" * 200))[1]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_of_a_long_question_the_beginning_is_shown_again() -> None:
 
 
 def test_an_answer_in_several_steps_ends_once() -> None:
-    first, last = an_answer("Let me look. "), an_answer("Found.").model_copy(update={"id": "m2"})
+    first, last = an_answer("Let me look. "), replace(an_answer("Found."), id="m2")
     result = ChatMessage(id="t", role="tool", created_at=NOW)
     (exchange,) = exchanges_of(asked("Sleep?"), first, result, last)
     assert [event.kind for event in exchange.events] == ["text", "text", "finished"]

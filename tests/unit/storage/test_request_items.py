@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests.support.sessions import NOON
 from zkchat.errors import StorageFull
 from zkchat.model.message import (
-    OMITTED,
     BudgetUse,
     ChatMessage,
     ContextUsage,
@@ -23,6 +22,7 @@ from zkchat.model.message import (
     TextPart,
 )
 from zkchat.model.session import MessageEntry
+from zkchat.model.stored_forms import OMITTED
 from zkchat.storage import sessions as module
 from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
 from zkchat.storage.sessions import SqliteSessions
@@ -119,7 +119,7 @@ def test_numbers_that_were_not_written_are_not_used(store: SqliteSessions, monke
 
 def test_what_a_message_does_not_say_is_what_it_always_meant() -> None:
     """Stores leave these values out: another default would change what is on disk."""
-    assert {name: value for name, value in OMITTED.items() if value not in ("", 0, None, [], False)} == {
+    assert {name: value for name, value in OMITTED.items() if value not in ("", 0, None, (), False)} == {
         "context_type": "primary",
         "priority": 5,
         "status": "complete",

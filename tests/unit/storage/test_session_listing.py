@@ -9,8 +9,9 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.unit.storage.test_migrations import old_database
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import TextPart
 from zkchat.model.session import ListingEntry, MessageEntry, Session, TitleEntry
+from zkchat.model.stored_forms import read_message
 from zkchat.storage.sessions import SqliteSessions
 
 
@@ -24,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[SqliteSessions]:
 def said(id_: str, role: str, text: str, model: str = "") -> MessageEntry:
     provider, _, name = model.partition(":")
     fields = {"id": id_, "role": role, "created_at": NOON, "parts": [TextPart(text=text)]}
-    return MessageEntry(message=ChatMessage.model_validate({**fields, "provider": provider, "model": name}))
+    return MessageEntry(message=read_message({**fields, "provider": provider, "model": name}))
 
 
 def listing(session: Session) -> tuple[bool, str, str]:

@@ -1,11 +1,12 @@
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.model.message import Evidence, LineRange
+from zkchat.model.message import EvidencePart, LineRange
+from zkchat.model.stored_forms import read_message
+from zkchat.model.values import to_plain
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
 from zkchat.vault.library import Library
 
@@ -231,9 +232,10 @@ def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
 
 def test_evidence_that_an_older_version_stored_is_read() -> None:
     stored = {"sentence": "A.", "relative_path": "a.md", "title": "a", "wikilink": "[[a]]", "score": 1.0}
-    read = Evidence.model_validate_json(json.dumps({**stored, "lines": {"first": 1, "last": 1}}))
-    assert read.text == "A."
-    assert Evidence.model_validate_json(read.model_dump_json()) == read
+    part = {"kind": "evidence", "evidence": [{**stored, "lines": {"first": 1, "last": 1}}]}
+    read = read_message({"id": "m", "role": "user", "created_at": "2026-03-01T12:00:00Z", "parts": [part]})
+    assert [part.evidence[0].text for part in read.parts if isinstance(part, EvidencePart)] == ["A."]
+    assert read_message(to_plain(read)) == read
 
 
 def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:

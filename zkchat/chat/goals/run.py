@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.agents.profiles import split_address
 from zkchat.chat.conversation import Conversation
@@ -203,7 +204,7 @@ class _Work:
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
             await emit(self._about_writing())
-        self.goal = self.goal.model_copy(update={"writes": self.goal.writes or self.changes.are_proposed})
+        self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
         await self._keep(emit)
         if not self.goal.steps:
             await self._plan(emit)
@@ -260,7 +261,7 @@ class _Work:
             "tokens": self._before.tokens + self._spent,
             "seconds": self._before.seconds + self._elapsed.total_seconds(),
         }
-        self.goal = self.goal.model_copy(update={**changes, **spent})
+        self.goal = replace(self.goal, **changes, **spent)
         return self._talk.keep_goal(self.goal)
 
     async def _keep(self, emit: Emit) -> None:
@@ -365,11 +366,11 @@ class _Work:
         if self.goal.result_id:
             return  # only its changes were left to be reviewed
         if len(self.goal.steps) == 1:
-            self.goal = self.goal.model_copy(update={"result_id": done[0].message_id})
+            self.goal = replace(self.goal, result_id=done[0].message_id)
             return
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
         answer = await self._turn(ASK_FOR_RESULT, brief, _without_mark(emit, is_step=False))
-        self.goal = self.goal.model_copy(update={"result_id": answer.id})
+        self.goal = replace(self.goal, result_id=answer.id)
 
     async def _turn(self, text: str, brief: Brief, emit: Emit) -> ChatMessage:
         """A turn of the conversation, up to its answer. Raises `_Stopped` where a bound or an error ends it."""

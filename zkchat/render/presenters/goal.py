@@ -15,9 +15,10 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.goal import AnswerSupport, Goal
+from zkchat.model.values import Json
 from zkchat.render import checklist, phrases
 from zkchat.render.presenters.base import OutputStream
-from zkchat.render.presenters.json import Json, changes_value, json_value
+from zkchat.render.presenters.json import changes_value, json_value
 from zkchat.render.sanitize import error_lines, sanitize_text
 
 

@@ -34,12 +34,10 @@ from zkchat.model.message import (
     Evidence,
     RequestContext,
     TokenUsage,
-    Value,
 )
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.values import Json, Value, to_plain
 from zkchat.render.presenters.base import OutputStream
-
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _SURROGATE: Final = lazy_pattern("[\ud800-\udfff]")
 
@@ -167,7 +165,7 @@ def _passage(found: Evidence) -> Json:
 
 
 def _plain(value: Value | None) -> Json:
-    return None if value is None else json_value(value.model_dump(mode="json"))
+    return None if value is None else json_value(to_plain(value))
 
 
 def json_value(value: Json) -> Json:

@@ -59,7 +59,7 @@ def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
     language = language_of("\n".join((question, one.text, another.text)))
     if language is None:
         return False
-    plain = [each.model_copy(update={"text": _plainly(each.text, language)}) for each in (one, another)]
+    plain = [replace(each, text=_plainly(each.text, language)) for each in (one, another)]
     asked = content_terms(re.sub(UNSPACED_AMOUNT_ASKED, " ", topic_of(question)), language)
     mine, theirs = (_best(each, asked, language, wants_date=wants_time(question)) for each in plain)
     if not (mine and theirs):

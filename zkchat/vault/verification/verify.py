@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import VaultError
 from zkchat.model.message import LineRange
@@ -74,9 +75,9 @@ class _Verifier(Struct, frozen=True):
         compared.sort(key=lambda pair: -pair[0].score)
         for hit, result in compared:
             if result.difference and (places := self._places([hit])):
-                return _checked(statement, "contradicted", places).model_copy(update={"difference": result.difference})
+                return replace(_checked(statement, "contradicted", places), difference=result.difference)
         near = self._places([hit for hit, _ in compared if hit.score >= MIN_NEAREST_COVERAGE])
-        return _checked(statement, "unsupported", ()).model_copy(update={"nearest": next(iter(near), None)})
+        return replace(_checked(statement, "unsupported", ()), nearest=next(iter(near), None))
 
     def _passages(self, statement: str) -> list[Passage]:
         """Those that are nearest to a statement."""

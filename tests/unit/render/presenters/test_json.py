@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.evidence import passage
 from tests.support.screens import a_usage, an_answer
@@ -28,6 +29,7 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import DocumentReference, RequestContext, RequestItem, TokenUsage
+from zkchat.model.values import to_plain
 from zkchat.render.presenters.json import JsonPresenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
@@ -140,7 +142,7 @@ def test_a_failure_keeps_what_had_arrived_and_says_why() -> None:
     assert len(whole["references"]) == 2
     assert whole["usage"] == {
         "context": None,
-        "reported": json.loads(TokenUsage(completion_tokens=3).model_dump_json()),
+        "reported": to_plain(TokenUsage(completion_tokens=3)),
     }
     assert whole["status"] == "error"
     assert whole["message"] is None
@@ -158,7 +160,7 @@ def test_a_turn_that_was_broken_off_is_an_object_too() -> None:
 
 
 def test_numbers_that_are_none_and_halves_of_characters_are_valid_json() -> None:
-    odd = SLEEP.model_copy(update={"score": math.nan, "snippet": "half \ud800", "title": "\x1b[31m"})
+    odd = replace(SLEEP, score=math.nan, snippet="half \ud800", title="\x1b[31m")
     whole = parsed(TurnFinished(message=an_answer("\udfff\x1b]0;x\x07", odd), usage=a_usage(threshold=math.inf)))
     assert whole["references"][0]["score"] is None
     assert whole["references"][0]["snippet"] == "half \ufffd"

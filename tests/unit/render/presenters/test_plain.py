@@ -2,6 +2,8 @@
 
 import io
 
+from msgspec.structs import replace
+
 from tests.support.screens import a_usage, an_answer
 from zkchat.model.events import (
     AnswerReplaced,
@@ -26,7 +28,7 @@ from zkchat.render.presenters.base import Presenter
 from zkchat.render.presenters.plain import PlainPresenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
-COMPACTED = an_answer().model_copy(update={"parts": (CompactionPart(number=1, summary="s", archived=("a",)),)})
+COMPACTED = replace(an_answer(), parts=(CompactionPart(number=1, summary="s", archived=("a",)),))
 TURN: list[Event] = [
     LinksResolved(references=(SLEEP,)),
     PromptReady(message_id="u1", usage=a_usage()),
@@ -158,7 +160,7 @@ def test_a_pipe_gets_what_takes_the_place_of_a_contradicting_answer() -> None:
 def test_a_pipe_need_not_wait_for_an_answer_that_nothing_replaces() -> None:
     out = io.StringIO()
     presenter = PlainPresenter(out, io.StringIO())
-    presenter.show(PROMPT.model_copy(update={"is_provisional": False}))
+    presenter.show(replace(PROMPT, is_provisional=False))
     presenter.show(TextDelta(text="Four hours."))
     assert out.getvalue() == "Four hours."
 

@@ -3,6 +3,8 @@
 import io
 from typing import Any
 
+from msgspec.structs import replace
+
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
@@ -234,7 +236,7 @@ def test_a_long_warning_is_broken_between_words() -> None:
 
 def test_a_compaction_leaves_its_marker() -> None:
     part = CompactionPart(number=1, summary="s", archived=("a", "b"), tokens_before=900)
-    message = an_answer().model_copy(update={"parts": (part,)})
+    message = replace(an_answer(), parts=(part,))
     assert shown(Compacted(message=message)) == ["Context compacted #1: 2 messages archived, ~900 tokens freed"]
 
 
@@ -264,7 +266,7 @@ def test_on_a_dumb_terminal_the_same_is_shown_without_moving_the_cursor() -> Non
 
 def test_a_compaction_is_announced_and_then_marked() -> None:
     part = CompactionPart(number=2, summary="…", archived=("a", "b", "c"), tokens_before=5000, tokens_after=1200)
-    marker = an_answer().model_copy(update={"parts": (part,)})
+    marker = replace(an_answer(), parts=(part,))
     assert shown(Compacting(messages=3, tokens=5000), Compacted(message=marker)) == [
         "Summarising 3 older messages (5,000 tokens in the context) …",
         "Context compacted #2: 3 messages archived, ~3,800 tokens freed",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.model.events import Event
+from zkchat.model.events import Event, Warned
 from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import run
 
@@ -23,7 +23,7 @@ def test_the_brief_follows_the_summary_and_its_numbers_are_places(tmp_path: Path
             await run(harness.context, "/show 2")
             return events
 
-        assert [event.text for event in asyncio.run(play()) if event.kind == "warning"] == ["summary of 3 days"]
+        assert [event.text for event in asyncio.run(play()) if isinstance(event, Warned)] == ["summary of 3 days"]
         shown = harness.surface.text
         assert "1. Pay the rent (Home.md:1)" in shown
         assert "2. Home (today" in shown

@@ -2,6 +2,8 @@
 
 import asyncio
 
+from msgspec.structs import replace
+
 from tests.support.command_harness import CommandHarness
 from zkchat.model.events import Event, Warned
 from zkchat.model.goal import Goal
@@ -28,7 +30,7 @@ def test_a_goal_is_begun_and_gone_on_with() -> None:
 def test_the_checklist_is_shown_with_how_to_go_on() -> None:
     harness = CommandHarness()
     goal = Goal(id="g", text="Compare").with_plan(("One.", "Two."), "m1").with_step(1, "blocked", reason="no note")
-    harness.goals.goal = goal.model_copy(update={"state": "stopped", "reason": "The time is up: 5 minutes."})
+    harness.goals.goal = replace(goal, state="stopped", reason="The time is up: 5 minutes.")
     asyncio.run(run(harness.context, "/goal"))
     assert harness.surface.text.splitlines() == [
         "Compare",

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from tests.support.tool_servers import ServersInMemory, server
@@ -48,7 +49,7 @@ def test_a_required_argument_that_is_missing_is_named() -> None:
 
 
 def test_what_a_server_writes_is_shown_and_sent_and_names_no_resource() -> None:
-    servers = ServersInMemory(server().model_copy(update={"prompts": (PROMPT,)}), answer="About cats, @web:memo://a.")
+    servers = ServersInMemory(replace(server(), prompts=(PROMPT,)), answer="About cats, @web:memo://a.")
     harness, context = context_with(servers)
     sent: Outcome = asyncio.run(run(context, "/web:big_talk cats"))
     assert servers.sent == [("web", "big talk", {"topic": "cats"})]
@@ -65,7 +66,7 @@ def test_other_names_with_a_colon_are_no_prompts() -> None:
 
 
 def test_prompts_are_completed_with_the_commands() -> None:
-    _, context = context_with(ServersInMemory(server().model_copy(update={"prompts": (PROMPT,)})))
+    _, context = context_with(ServersInMemory(replace(server(), prompts=(PROMPT,))))
     assert described_completions(context, "/we") == [("/web:big_talk", "A talk")]
 
 

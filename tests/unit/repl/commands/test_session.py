@@ -30,6 +30,7 @@ from zkchat.model.choices import ToolName
 from zkchat.model.message import DocumentReference, LeftOut, RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
 from zkchat.model.session import ItemsEntry
+from zkchat.model.values import from_plain
 from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Switch
 from zkchat.repl.commands.table import completions, run
 from zkchat.repl.vault_browser import VaultBrowser
@@ -45,9 +46,7 @@ NOTES = {
 
 
 def profile(kind: str, name: str, text: str) -> ProfileFile:
-    return ProfileFile.model_validate(
-        {"kind": kind, "name": name, "origin": "vault", "path": f"{name}.md", "text": text}
-    )
+    return from_plain(ProfileFile, {"kind": kind, "name": name, "origin": "vault", "path": f"{name}.md", "text": text})
 
 
 PROFILES = (
@@ -344,7 +343,7 @@ def test_an_answer_without_a_record_has_no_why(harness: ConversationHarness) -> 
 )
 def test_every_reason_to_leave_a_note_out_has_its_words(harness: ConversationHarness, why: str, words: str) -> None:
     item = RequestItem(type="reference", name="Beekeeping.md#Hives", tokens=120, score=0.31, reason="there was nothing")
-    left = LeftOut.model_validate({"item": item, "why": why})
+    left = from_plain(LeftOut, {"item": item, "why": why})
     recorded = CommandHarness(harness.context.items)
     recorded.exchange("What are bees?", "Insects.", request_context=RequestContext(left_out=(left,)))
     asyncio.run(run(recorded.context, "/why [[Beekeeping]]"))

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from zkchat.model.choices import WriteMode
@@ -59,6 +60,6 @@ def test_a_proposal_that_was_undone_is_still_the_last_one(harness: CommandHarnes
     applied = ChangesEntry(message_id=last, decision="applied", title="Add a line", record=3, diff="+x\n")
     harness.conversation.append(applied)
     assert "Last proposal, applied: Add a line." in typed(harness, "/write")
-    harness.conversation.append(applied.model_copy(update={"decision": "undone", "diff": ""}))
+    harness.conversation.append(replace(applied, decision="undone", diff=""))
     assert "Last proposal, applied, and undone since: Add a line." in typed(harness, "/write")
     assert typed(harness, "/write diff").strip() == "+x"

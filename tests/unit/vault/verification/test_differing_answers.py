@@ -1,6 +1,7 @@
 """Whether two passages answer a question differently."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.evidence import passage
 from zkchat.vault.verification.differing_answers import answer_differently
@@ -61,4 +62,4 @@ def test_a_number_or_date_may_leave_what_it_is_about_to_the_title() -> None:
     old = passage("The budget of the rooftop garden is 9,000 euros. The opening is in May 2026.", note="Rooftop garden")
     new = passage("The budget is 9,000 euros. The opening is in July 2027.", note="Rooftop garden, news")
     assert answer_differently(question, old, new)
-    assert not answer_differently(question, old, new.model_copy(update={"title": "Cellar"}))
+    assert not answer_differently(question, old, replace(new, title="Cellar"))
