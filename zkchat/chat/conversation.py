@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
@@ -14,19 +14,15 @@ from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.learning import learning_points
 from zkchat.chat.manual_compaction import ManualCompaction, Preview
 from zkchat.chat.privacy import stays_here
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.server_access import ServerAccess
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
-from zkchat.chat.unused_items import unused_items
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
 from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
-from zkchat.memory.facts import Remembered
-from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Event, PromptReady, TurnFinished, Warned
 from zkchat.model.goal import Goal
@@ -58,6 +54,10 @@ from zkchat.model.session import (
     Window,
 )
 from zkchat.vault.library import Library
+
+if TYPE_CHECKING:
+    from zkchat.memory.facts import Remembered
+    from zkchat.model.branches import Branch
 
 
 class _State(NamedTuple):
@@ -325,7 +325,7 @@ class Conversation:
             with suppress(StorageError):  # how often a fact was used matters little
                 self.requests.planner.memory.used(facts)
 
-    def remember(self, text: str, source: FactSource = "user") -> Remembered:
+    def remember(self, text: str, source: FactSource = "user") -> "Remembered":
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
         hint = "To keep it all the same: zkchat memory add 'TEXT'"
         if self.is_private:
@@ -340,6 +340,8 @@ class Conversation:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""
         if self.is_private or self.requests.planner.memory is None or not self.agent.memory:
             return []
+        from zkchat.chat.learning import learning_points
+
         try:
             known = self.requests.planner.memory.facts()
         except StorageError:
@@ -429,8 +431,10 @@ class Conversation:
         known = self._known(message_id) if message_id is not None else None
         self._turn.journal.append(HeadEntry(message_id=known))
 
-    def branches(self) -> list[Branch]:
+    def branches(self) -> "list[Branch]":
         """The conversations that the session holds."""
+        from zkchat.model.branches import branches_of
+
         return branches_of(self.history)
 
     def rename(self, title: str) -> None:
@@ -482,6 +486,8 @@ class Conversation:
 
     def unused(self) -> list[RequestItem]:
         """What the user added and no answer of the last ten turns cited or called: it may as well be dropped."""
+        from zkchat.chat.unused_items import unused_items
+
         return unused_items(self.history)
 
     def newly_unused(self) -> list[RequestItem]:

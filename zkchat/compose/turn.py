@@ -20,7 +20,6 @@ from zkchat.chat.second_look import SecondLook
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits, ToolLoop
 from zkchat.chat.turn import IndexRefresher, Turn
 from zkchat.compose.images import read_image_file
-from zkchat.compose.proposals import ProposalParts, proposals_over
 from zkchat.compose.providers import may_answer_anytime, tokenizer_of
 from zkchat.compose.server_connections import ServerConnections
 from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from zkchat.chat.archive_recall import ArchiveRecall
     from zkchat.chat.journal import Journal
     from zkchat.compose.conversation import ConversationOptions
+    from zkchat.compose.proposals import ProposalParts
     from zkchat.compose.server_tools import ServerParts
     from zkchat.config.schema import Settings
     from zkchat.context.recall.search import ConversationSearch
@@ -378,6 +378,8 @@ def _proposal_parts(opened: OpenedParts) -> "ProposalParts | None":
     provider = opened.provider
     if provider.info.needs_notes:
         return None
+    from zkchat.compose.proposals import proposals_over
+
     return proposals_over(opened.changes, opened.workspace, provider, opened.user_interface, opened.writing)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from heapq import heapify, heappop, heappush
 from math import log
 from math import pow as power
@@ -21,7 +22,6 @@ FOCUS_WEIGHT = 4.0
 """How much more a term counts that was asked for."""
 _WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (DECISIONS, FIRST_PERSON, GREETINGS))
-_STOP_WORDS = frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
 _QUESTION = ("?", "？", "؟", "\u037e")
 
 
@@ -40,7 +40,12 @@ def coverage_item(sentence: str, cost: int, *, weight: float = 1.0) -> CoverageI
 def content_terms(text: str) -> frozenset[str]:
     """The terms of a text; none if it is made of stop words alone."""
     asked = query_words(text)
-    return frozenset() if _STOP_WORDS.issuperset(asked) else frozenset(map(stem, asked))
+    return frozenset() if _stop_words().issuperset(asked) else frozenset(map(stem, asked))
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
 
 
 def sentence_weight(sentence: str) -> float:

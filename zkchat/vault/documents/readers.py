@@ -1,18 +1,12 @@
 """Which files besides notes are indexed, and which reader makes a document of each."""
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from zkchat.model.note import is_drawing, is_note
-from zkchat.vault.documents.canvas import read_canvas
 from zkchat.vault.documents.document import Document, UnreadableDocument
-from zkchat.vault.documents.excalidraw import read_excalidraw
 
 if TYPE_CHECKING:
     from zkchat.ports import ExtractedTexts
-
-_READERS: Mapping[str, Callable[[str, str], Document]] = {"canvas": read_canvas, "excalidraw": read_excalidraw}
-"""By suffix. They raise `UnreadableDocument`."""
 
 
 def is_indexed(path: str, extracted: "ExtractedTexts | None" = None) -> bool:
@@ -22,7 +16,11 @@ def is_indexed(path: str, extracted: "ExtractedTexts | None" = None) -> bool:
 
 def read_drawing(path: str, text: str) -> Document:
     """A canvas or an Excalidraw drawing. Raises `UnreadableDocument`."""
+    from zkchat.vault.documents.canvas import read_canvas
+    from zkchat.vault.documents.excalidraw import read_excalidraw
+
+    read = read_canvas if path.lower().endswith(".canvas") else read_excalidraw
     try:
-        return _READERS[path.rpartition(".")[2].lower()](path, text)
+        return read(path, text)
     except RecursionError as error:
         raise UnreadableDocument("is nested too deeply") from error
