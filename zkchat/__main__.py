@@ -24,6 +24,9 @@ def main() -> None:
 
     with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ) as early:  # noqa: TID251 - as above
         code = _run(early)
+    from zkchat.cli.collection import skip_last_collection
+
+    skip_last_collection()
     sys.exit(code)
 
 

@@ -16,6 +16,11 @@ def collect_rarely() -> None:
     gc.set_threshold(_ALLOCATIONS)
 
 
+def skip_last_collection() -> None:
+    """Let the process end without looking through everything for garbage, which Python does three times."""
+    gc.freeze()
+
+
 @contextmanager
 def without_collection() -> Iterator[None]:
     """Run the block without garbage collection, where there is hardly any garbage and somebody waits."""

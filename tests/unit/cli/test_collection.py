@@ -1,6 +1,6 @@
 import gc
 
-from zkchat.cli.collection import collect_rarely
+from zkchat.cli.collection import collect_rarely, skip_last_collection
 
 
 def test_garbage_is_looked_for_among_many_new_objects_only() -> None:
@@ -12,3 +12,11 @@ def test_garbage_is_looked_for_among_many_new_objects_only() -> None:
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
+
+
+def test_nothing_is_left_to_be_looked_at_when_the_process_ends() -> None:
+    try:
+        skip_last_collection()
+        assert len(gc.get_objects()) < 1_000
+    finally:
+        gc.unfreeze()
