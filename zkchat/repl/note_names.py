@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 from heapq import nsmallest
 from itertools import accumulate, chain, compress, islice, repeat
-from operator import and_, contains
+from operator import and_
+from string import ascii_lowercase
 from typing import Final
 
 from msgspec import Struct
@@ -65,6 +66,7 @@ class NoteNames:
             for number, note in enumerate(self._notes)
             for name in dict.fromkeys((note.title, _file(note.path), *note.aliases))
         )
+        self._names.count_letters()
         self._paths = _Names((_stem(note.path), number) for number, note in enumerate(self._notes))
 
     def find(self, typed: str, *, first: Sequence[str] = (), limit: int = 40) -> list[NameMatch]:
@@ -102,7 +104,14 @@ class _Names:
         self._text = "\n".join((*self._lines, ""))
         self._starts = [*accumulate((len(line) + 1 for line in self._lines), initial=0)]
         self._sorted = sorted(range(len(self._lines)), key=self._lines.__getitem__)
-        self._with_letter: dict[str, int] = {}
+        self._letter_counts: dict[str, bytes] = {}
+        self._having_letters: dict[tuple[str, int], int] = {}
+        self._with_query = self._with_word = self._with_letters = _Narrowed("", None)
+
+    def count_letters(self) -> None:
+        """Prepare what a loose search needs, while nobody waits for it."""
+        for letter in ascii_lowercase:
+            self._counts_of(letter)
 
     def find(self, query: str, preferred: Iterable[int], *, min_exact: int) -> list[tuple[str, int, int]]:
         """Names with the numbers of their notes and their ranks.
@@ -115,7 +124,7 @@ class _Names:
             (self._of(preferred), _MAX_COMPARED),
             (self._starting_with(query), _MAX_COMPARED),
             (self._containing(query), _MAX_COMPARED),
-            (self._loose(query, letters), min_exact),
+            (chain(self._with_words(query), self._with_letters_in_order(query, letters)), min_exact),
         ):
             if len(ranks) < enough:
                 for line in islice(way, _MAX_COMPARED):
@@ -139,28 +148,75 @@ class _Names:
         return nsmallest(_MAX_COMPARED, self._sorted[first:last])
 
     def _containing(self, query: str) -> Iterator[int]:
-        at = self._text.find(query)
+        before = self._with_query.lines_for(query)
+        found: list[int] = []
+        for line in self._scan(query) if before is None else [line for line in before if query in self._lines[line]]:
+            found.append(line)
+            yield line
+        self._with_query = _Narrowed(query, found)
+        if " " not in query:
+            self._with_word = self._with_query
+
+    def _scan(self, text: str) -> Iterator[int]:
+        at = self._text.find(text)
         while at >= 0:
             line = bisect_right(self._starts, at) - 1
             yield line
-            at = self._text.find(query, self._starts[line + 1])
+            at = self._text.find(text, self._starts[line + 1])
 
-    def _loose(self, query: str, letters: re.Pattern[str]) -> Iterator[int]:
-        """Lines that contain the words in any order, then those that contain the letters in order."""
-        marks = reduce(and_, map(self._bitmap, set(query) - {" "})).to_bytes(len(self._lines), "big")
-        numbers, lines = [*compress(range(len(marks)), marks)], [*compress(self._lines, marks)]
+    def _with_words(self, query: str) -> Iterator[int]:
+        """Lines that contain the words in any order; the longest is looked for, which the fewest contain."""
         words = query.split()
-        if len(words) > 1:
-            each = (map(contains, lines, repeat(word)) for word in words)
-            yield from compress(numbers, map(min, *each))
-        yield from compress(numbers, map(letters.match, lines))
+        if len(words) < 2:
+            return
+        longest = max(words, key=len)
+        before = self._with_word.lines_for(longest)
+        if before is None:
+            before = [*self._scan(longest)]
+            self._with_word = _Narrowed(longest, before)
+        yield from (line for line in before if all(word in self._lines[line] for word in words))
 
-    def _bitmap(self, letter: str) -> int:
-        """A bitmap with a byte per line that says whether it contains the letter, as an integer for fast AND."""
-        if letter not in self._with_letter:
-            marks = bytes(map(contains, self._lines, repeat(letter)))
-            self._with_letter[letter] = int.from_bytes(marks, "big")
-        return self._with_letter[letter]
+    def _with_letters_in_order(self, query: str, letters: re.Pattern[str]) -> Iterator[int]:
+        before = self._with_letters.lines_for(query)
+        lines = self._with_all_letters(query) if before is None else before
+        found: list[int] = []
+        for line in compress(lines, map(letters.match, map(self._lines.__getitem__, lines))):
+            found.append(line)
+            yield line
+        self._with_letters = _Narrowed(query, found)
+
+    def _with_all_letters(self, query: str) -> Sequence[int]:
+        """The lines that hold each letter of a query as often as the query does."""
+        wanted = Counter(query.replace(" ", ""))
+        marks = reduce(and_, (self._having(letter, min(count, 255)) for letter, count in wanted.items()))
+        return [*compress(range(len(self._lines)), marks.to_bytes(len(self._lines), "big"))]
+
+    def _having(self, letter: str, times: int) -> int:
+        """A byte for each line that says whether the letter stands in it so often, as an integer for fast AND."""
+        if (letter, times) not in self._having_letters:
+            at_least = bytes(times) + b"\1" * (256 - times)
+            marks = self._counts_of(letter).translate(at_least)
+            self._having_letters[letter, times] = int.from_bytes(marks, "big")
+        return self._having_letters[letter, times]
+
+    def _counts_of(self, letter: str) -> bytes:
+        """How often each line holds a letter, up to 255 times."""
+        if letter not in self._letter_counts:
+            counts = map(str.count, self._lines, repeat(letter))
+            longest = max(map(len, self._lines), default=0)
+            self._letter_counts[letter] = bytes(map(min, counts, repeat(255)) if longest > 255 else counts)
+        return self._letter_counts[letter]
+
+
+class _Narrowed(Struct, frozen=True):
+    """All lines that match a query. Those that match what is typed after it are among them."""
+
+    query: str
+    lines: list[int] | None
+
+    def lines_for(self, query: str) -> list[int] | None:
+        """None where any line may match."""
+        return self.lines if self.query and query.startswith(self.query) else None
 
 
 def _letters_in_order(query: str) -> re.Pattern[str]:
