@@ -150,7 +150,11 @@ class KeptRows:
         return cls(packed)
 
     def of(self, sections: Numbers) -> Rows:
-        at = np.minimum(np.searchsorted(self._numbers, sections), len(self._numbers) - 1)
+        numbers = self._numbers
+        if int(numbers[-1]) - int(numbers[0]) == len(numbers) - 1:  # none is missing between them
+            at = np.clip(sections - int(numbers[0]), 0, len(numbers) - 1)
+        else:
+            at = np.minimum(np.searchsorted(numbers, sections), len(numbers) - 1)
         return np.where(self._numbers[at] == sections, self.rows[at], NONE)
 
 
