@@ -105,6 +105,12 @@ class SectionRows(Struct, frozen=True, kw_only=True):
     """Of the sections, in order, 32 bits each."""
     rows: bytes
     """The place of each one's vector among those that are stored, 32 bits each."""
+    distinct: int
+    """How many different vectors these are."""
+
+    @property
+    def sections(self) -> int:
+        return len(self.numbers) // 4
 
 
 class StoredVectors(Struct, frozen=True, kw_only=True):

@@ -45,7 +45,7 @@ def embed_passages(
     left_out: set[bytes] = set()
     for _ in range(_MAX_PASSES):
         kept = _fitting_rows(index, embedder.name)
-        if kept and _are_all(index, kept):
+        if kept and _cover_all(index, kept):
             return Embedded(done, is_complete=True)
         missing, position = _missing(index, embedder.name, kept)
         missing = [each for each in missing if each[1] not in left_out]
@@ -60,6 +60,12 @@ def embed_passages(
     return Embedded(done, is_complete=False)
 
 
+def complete_rows(index: VectorIndex, method: str) -> SectionRows | None:
+    """What was kept of the vectors that are stored now, if every section is among it."""
+    kept = _fitting_rows(index, method)
+    return kept if kept and _cover_all(index, kept) else None
+
+
 def _fitting_rows(index: VectorIndex, method: str) -> SectionRows | None:
     """What was kept of the vectors that are stored now."""
     kept = index.section_rows(method)
@@ -67,7 +73,7 @@ def _fitting_rows(index: VectorIndex, method: str) -> SectionRows | None:
     return kept if since and not since.is_new else None
 
 
-def _are_all(index: VectorIndex, kept: SectionRows) -> bool:
+def _cover_all(index: VectorIndex, kept: SectionRows) -> bool:
     """Whether there are no sections but those whose vectors are known. Most processes find that: it needs no NumPy."""
     added = index.passages(kept.last)
     return added.epoch == kept.epoch and not added.notes

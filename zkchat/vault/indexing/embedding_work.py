@@ -15,6 +15,7 @@ from zkchat.vault.indexing.embedding import (
     Embedded,
     KeepOn,
     at_once,
+    complete_rows,
     embed_passages,
 )
 from zkchat.vault.privacy.guard import PrivacyGuard
@@ -94,11 +95,18 @@ class EmbeddingWork:
 
     def _count(self) -> tuple[int, int]:
         """How many distinct passages that may be sent have a vector, and how many there are."""
+        wanted = self._search.wanted
+        kept = complete_rows(self._vectors, wanted.name) if wanted.is_on_this_machine else None
+        if kept and kept.sections == self._index.counts().sections:  # none of them is gone
+            return kept.distinct, kept.distinct
+        return self._count_by_digests(wanted)
+
+    def _count_by_digests(self, wanted: Embedder) -> tuple[int, int]:
         import numpy as np
 
         from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, find_digests
 
-        wanted, passages = self._search.wanted, SectionDigests(self._vectors)
+        passages = SectionDigests(self._vectors)
         passages.catch_up()
         may_go = np.ones(len(passages.numbers), dtype=np.bool_)
         if not wanted.is_on_this_machine and (hidden := self._guard.hidden()):

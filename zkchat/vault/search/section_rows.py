@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, SectionRows, VectorBlock, VectorPosition
 from zkchat.ports import VectorIndex
 from zkchat.vault.search.ranking import Numbers
+from zkchat.vault.search.vocabulary import distinct
 
 Digests = NDArray[np.uint64]
 """A row of two numbers for each."""
@@ -160,14 +161,16 @@ class KeptRows:
 
 def join_rows(kept: SectionRows | None, added: SectionDigests, rows: Rows, stored: StoredDigests) -> SectionRows | None:
     """What was kept with what was `added` since; None where a section has no vector, or it is not worth the while."""
-    before = len(kept.numbers) // _PACKED.itemsize if kept else 0
-    if added.epoch is None or len(rows) < max(_MIN_KEPT, _MIN_NEW_SHARE * before) or (rows < 0).any():
+    least = max(_MIN_KEPT, _MIN_NEW_SHARE * kept.sections) if kept else _MIN_KEPT
+    if added.epoch is None or len(rows) < least or (rows < 0).any():
         return None
+    packed = (kept.rows if kept else b"") + rows.astype(_PACKED).tobytes()
     return SectionRows(
         epoch=added.epoch,
         position=stored.position,
         vectors=len(stored.digests),
         last=int(added.numbers[-1]),
         numbers=(kept.numbers if kept else b"") + added.numbers.astype(_PACKED).tobytes(),
-        rows=(kept.rows if kept else b"") + rows.astype(_PACKED).tobytes(),
+        rows=packed,
+        distinct=len(distinct(np.frombuffer(packed, _PACKED).astype(np.int64))),
     )

@@ -119,6 +119,25 @@ def test_a_changed_note_gets_its_vectors_and_only_it(files: MemoryFiles, index: 
     assert STATIC.texts == ["two\n## New\n\nplums"]
 
 
+def test_how_far_the_embedding_is_is_told_without_digests_and_the_same_as_with_them(
+    files: MemoryFiles, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_a_text(files, index)
+    progress = opened(files, index).embedding_progress()
+    assert progress
+    assert (progress.done, progress.total) == (8, 8)
+    with monkeypatch.context() as patch:
+        patch.setattr(section_rows, "find_digests", lambda *_: pytest.fail("digests are compared"))
+        assert opened(files, index).embedding_progress() == progress
+    index.vectors.keep_section_rows(STATIC.name, None)
+    assert opened(files, index).embedding_progress() == progress
+    opened(files, index).embed()
+    files.remove("one.md")
+    gone = opened(files, index).embedding_progress()
+    assert gone
+    assert (gone.done, gone.total) == (6, 6)
+
+
 def test_vectors_that_are_damaged_are_made_again(files: MemoryFiles, index: SqliteNoteIndex, tmp_path: Path) -> None:
     expected = answers(opened(files, index))
     stored = index.vectors.read(STATIC.name)
