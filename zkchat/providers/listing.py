@@ -6,13 +6,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from http.client import HTTPException
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
-from pydantic import BaseModel, ConfigDict
+from msgspec import Struct, field
 
 from zkchat.errors import ProviderError
+from zkchat.model.values import from_json, from_plain
 from zkchat.providers.errors import Endpoint, Reply, map_error
 from zkchat.providers.json_requests import NoRedirects
 from zkchat.providers.locality import is_forwarded, is_loopback, is_reachable
@@ -30,26 +31,34 @@ QUICK = TransportPolicy(
 """For questions about each model of a list."""
 
 
-class ListedModel(BaseModel):
+class ListedModel(Struct, frozen=True, kw_only=True):
     """A model in the list of a server, of either kind."""
 
-    model_config = ConfigDict(extra="allow")
     id: str = ""
     name: str = ""
-    details: dict[str, object] = {}
-    size: object = 0
+    details: dict[str, Any] = field(default_factory=dict)
+    size: Any = 0
     """Bytes, in the lists of Ollama."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """All that the server says of it."""
 
     @property
     def is_forwarded(self) -> bool:
-        return is_forwarded(self.model_extra)
+        return is_forwarded(self.facts)
 
 
-class ModelList(BaseModel):
+class ModelList(Struct, frozen=True, kw_only=True):
     data: tuple[ListedModel, ...] = ()
     """Of OpenAI's protocol."""
     models: tuple[ListedModel, ...] = ()
     """Of Ollama's."""
+
+
+class _Lists(Struct, frozen=True, kw_only=True):
+    """The same as it is sent."""
+
+    data: tuple[dict[str, Any], ...] = ()
+    models: tuple[dict[str, Any], ...] = ()
 
 
 T = TypeVar("T")
@@ -85,7 +94,7 @@ def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> Model
             raise ConnectionError
         request = Request(address, headers=headers)  # noqa: S310
         with build_opener(NoRedirects, *no_proxy).open(request, timeout=LIST_TIMEOUT) as reply:
-            return ModelList.model_validate_json(reply.read())
+            return _read(from_json(reply.read()))
     except HTTPError as error:
         with error:
             said = Reply(status=error.code, text=error.read(1000).decode(errors="replace"))
@@ -95,3 +104,12 @@ def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> Model
     except (OSError, HTTPException, ValueError) as error:
         failure = map_error(error, None, endpoint)
     raise ProviderError(failure.text, hint=failure.hint)
+
+
+def _read(plain: object) -> ModelList:
+    lists = from_plain(_Lists, plain)
+    return ModelList(data=tuple(map(_listed, lists.data)), models=tuple(map(_listed, lists.models)))
+
+
+def _listed(entry: dict[str, Any]) -> ListedModel:
+    return from_plain(ListedModel, {**entry, "facts": entry})

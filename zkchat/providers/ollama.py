@@ -169,7 +169,7 @@ def _only_embeds(model: "ListedModel") -> bool:
     """By what the list says of it; that of older servers has no more than its name and family."""
     from zkchat.providers.embedding_conventions import convention_for, is_only_for_embedding
 
-    can = (model.model_extra or {}).get("capabilities")
+    can = model.facts.get("capabilities")
     if isinstance(can, list) and can:
         return is_only_for_embedding(can)
     is_known = bool(convention_for(model.name).pattern)

@@ -143,7 +143,7 @@ async def list_models(base_url: str, *, api_key: str, key_variable: str, local: 
     )
 
     def describe(model: "ListedModel") -> "ModelInfo":
-        info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.model_extra or {})
+        info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.facts)
         is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
         return replace(info, on_this_machine=is_here, is_located=True)
 
@@ -194,6 +194,6 @@ def _is_small(model: "ListedModel") -> bool:
     """By its number of parameters, as llama.cpp lists it, else as its name tells it."""
     from zkchat.providers.small_models import is_small, size_in_name
 
-    meta = (model.model_extra or {}).get("meta")
+    meta = model.facts.get("meta")
     size = meta.get("n_params") if isinstance(meta, dict) else None
     return is_small(size if isinstance(size, int) else size_in_name(model.id))
