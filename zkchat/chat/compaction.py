@@ -38,6 +38,8 @@ MAX_CHARACTERS = 1_000_000
 """Of what a model sends for a summary, with its thinking."""
 REFERENCES_SHARE = 0.25
 """Of the room for a summary: how much the list of the documents may take."""
+MIN_SHORTENED_TOKENS = 16
+"""Of a message that is shortened for a summary: less says nothing."""
 TEMPERATURE = 0.3
 
 
@@ -88,7 +90,8 @@ class Compactor(Struct, frozen=True, kw_only=True):
         unsaid = hidden | {
             left.item.name for left in assembled.context.left_out if left.why in {"abstained", "unanswered"}
         }
-        folded = [message for message in window.live if message.id in {*plan.archived} - unsaid]
+        said = frozenset(plan.archived) - unsaid
+        folded = [message for message in window.live if message.id in said]
         earlier = None if hidden.intersection(marker.id for marker in window.compactions[-1:]) else window.summary
         room = int(plan.summary_budget / scale)
         can_read = assembled.context.can_read
@@ -224,18 +227,25 @@ class Compactor(Struct, frozen=True, kw_only=True):
         return "".join(said)
 
     def _transcript(self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: AssembledRequest) -> str:
-        """The folded messages as a text, each shortened where all of them would not fit into one request."""
+        """The folded messages as a text, each shortened where all of them would not fit into one request.
+
+        Of so many that too little would be left of each, the sentences that tell most are taken.
+        """
         usage = assembled.usage
         scale = max(1.0, usage.total / max(1, usage.counted))
         room = int((usage.window - 2 * limit) / scale) - self.tokenizer.count(SUMMARY) - 100
         texts = [f"[earlier summary]\n{earlier}"] if earlier else []
         texts += [f"[{message.role}]\n{_said(message)}" for message in folded]
         sizes = [self.tokenizer.count(text) + 2 for text in texts]
-        level = max(16, truncation_level(sizes, max(64, room)))
-        shown = [
-            text if size <= level else condense(text, level, self.tokenizer.count)
-            for text, size in zip(texts, sizes, strict=True)
-        ]
+        room = max(64, room)
+        level = truncation_level(sizes, room)
+        if level < MIN_SHORTENED_TOKENS:
+            shown = [summarise(folded, room, self.tokenizer.count, earlier=earlier)]
+        else:
+            shown = [
+                text if size <= level else condense(text, level, self.tokenizer.count)
+                for text, size in zip(texts, sizes, strict=True)
+            ]
         return "\n\n".join(["<conversation>", *shown, "</conversation>"])
 
     def _references(

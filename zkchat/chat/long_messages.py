@@ -1,6 +1,6 @@
 """Messages of the user that stand in a short form in the prompt: a model with tools can read on in them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -31,18 +31,22 @@ class LongMessages(Struct, frozen=True, kw_only=True):
 
     def texts(self) -> list[str]:
         """Those that are shortened, as they were sent, the latest first."""
-        return [message.text for message in self._live() if self._is_short(message)]
+        condensed = self.journal.history.window.condensed
+        return [message.text for message in self._live() if _is_short(message, condensed)]
 
     def are_there(self, cap: int) -> bool:
         """Whether any is shortened, or will be in a prompt of at most `cap` tokens."""
-        return any(message.token_count > LONG_SHARE * cap or self._is_short(message) for message in self._live())
-
-    def _is_short(self, message: ChatMessage) -> bool:
-        """Whether its words are shortened, and not only the notes that go with it."""
-        short = self.journal.history.window.condensed.get((message.id, ""))
-        return short is not None and message.text not in short
+        condensed = self.journal.history.window.condensed
+        longest = LONG_SHARE * cap
+        return any(message.token_count > longest or _is_short(message, condensed) for message in self._live())
 
     def _live(self) -> Iterator[ChatMessage]:
         hidden = self.privacy.hidden()
         live = reversed(self.journal.history.window.live)
         return (message for message in live if message.role == "user" and message.id not in hidden)
+
+
+def _is_short(message: ChatMessage, condensed: Mapping[tuple[str, str], str]) -> bool:
+    """Whether its words are shortened, and not only the notes that go with it."""
+    short = condensed.get((message.id, ""))
+    return short is not None and message.text not in short

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
-from tests.support.sessions import SessionsInMemory
+from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
@@ -19,7 +19,7 @@ from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import CompactionPart, Condensed, ToolCallPart
+from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.model.session import MessageEntry, compaction_of, thread_of
 from zkchat.model.values import to_json, to_plain
@@ -113,6 +113,27 @@ def test_a_summary_takes_the_earlier_one_along(library: Library, store: Sessions
     told(talk, 60)
     assert len(parts(talk)) >= 2
     assert "[earlier summary]\nThey talked about cats." in provider.summaries[1].messages[1].text
+
+
+def test_hundreds_of_messages_are_summarised_in_a_request_that_fits(library: Library, store: SessionsInMemory) -> None:
+    session = store.create()
+    said = [
+        ChatMessage(
+            id=f"b{number}",
+            parent_id=f"b{number - 1}" if number else None,
+            role="assistant" if number % 2 else "user",
+            parts=(TextPart(text=f"Fact {number}. {LONG}"),),
+            created_at=NOON,
+        )
+        for number in range(500)
+    ]
+    store.append(session.id, [MessageEntry(message=message) for message in said])
+    provider = Reciting()
+    talk = conversation_over(library, store, provider, session=session)
+    assert of_kind(told(talk, 1), Compacted)
+    (asked,) = provider.summaries
+    assert 1024 < sum(Estimate().count(message.text) for message in asked.messages) <= 4096
+    assert {"b0", "b400"} <= {*parts(talk)[0].archived}
 
 
 def test_messages_too_long_to_keep_are_condensed(library: Library, store: SessionsInMemory) -> None:
