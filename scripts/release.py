@@ -41,8 +41,23 @@ def notes_of(changelog: str, version: str) -> str:
     return found[1].strip() + "\n"
 
 
+def source_time(changelog: str, version: str, last_commit: int) -> int:
+    """The time that artefacts hold: the day of the release where the version has one, else that of the last commit.
+
+    So whoever builds from the tag gets the same as whoever prepared the release, before there was a commit to tag.
+    """
+    found = re.search(rf"^## \[{re.escape(version)}\] - (\S+)$", changelog, re.MULTILINE)
+    return int(datetime.fromisoformat(found[1]).replace(tzinfo=UTC).timestamp()) if found else last_commit
+
+
+def foreign_changes(status: str, version: str) -> list[str]:
+    """What `git status --porcelain` names beside the files that a release is prepared in."""
+    ours = ("CHANGELOG.md", "zkchat/version.py", f"tests/releases/{version}/")
+    return [line for line in status.splitlines() if not line[3:].startswith(ours)]
+
+
 def build(folder: Path, epoch: int) -> dict[str, bytes]:
-    """Wheel and sdist, with the time of the last commit in them, so that whoever builds them again gets the same."""
+    """Wheel and sdist, with this time in them, so that whoever builds them again gets the same."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}  # noqa: TID251
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -51,7 +66,8 @@ def build(folder: Path, epoch: int) -> dict[str, bytes]:
 
 def write_artefacts() -> None:
     """Build twice, compare, and write what is the same to dist/."""
-    epoch = int(subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT, text=True))
+    last_commit = int(git("log", "-1", "--format=%ct"))
+    epoch = source_time(CHANGELOG.read_text("utf-8"), current_version(), last_commit)
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         files = build(Path(first), epoch)
         if files != build(Path(second), epoch):
@@ -66,6 +82,15 @@ def write_artefacts() -> None:
     print(sums, end="")  # noqa: T201
 
 
+def git(*arguments: str) -> str:
+    return subprocess.check_output(["git", *arguments], cwd=ROOT, text=True)
+
+
+def current_version() -> str:
+    (version,) = re.findall(r'__version__ = "([^"]*)"', VERSION_FILE.read_text("utf-8"))
+    return str(version)
+
+
 def main() -> None:
     if sys.argv[1:] == ["--artefacts"]:
         write_artefacts()
@@ -73,6 +98,8 @@ def main() -> None:
     (version,) = sys.argv[1:]
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise SystemExit("Say which version, for example: make release VERSION=0.2.0")
+    if foreign := foreign_changes(git("status", "--porcelain", "--untracked-files=all"), version):
+        raise SystemExit("\n".join(("Commit or stash first, what is built would hold it:", *foreign)))
     changelog = released(CHANGELOG.read_text("utf-8"), version, datetime.now(UTC).date())
     CHANGELOG.write_text(changelog, "utf-8")
     source = VERSION_FILE.read_text("utf-8")

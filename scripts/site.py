@@ -25,7 +25,7 @@ ELSEWHERE: Final[Mapping[Path, str]] = {
 }
 """Pages that do not stand in docs/, and where they are on the site, which has a page of its own for the README."""
 CONTENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "": ("tour", "recipes"),
+    "": ("tour", "installation", "recipes"),
     "Using zkchat": (
         "commands", "keys", "vault", "time", "attachments", "context", "models", "embeddings", "writing", "memory",
         "agents", "privacy", "privacy-forms", "shell",
