@@ -1,6 +1,8 @@
 """How messages and entries are stored as JSON, and how those of older and newer versions are read."""
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, get_args
 
 from zkchat.model.message import ChatMessage, Part, RequestContext, RequestItem, UnknownPart
@@ -40,6 +42,8 @@ def _stored_context(context: RequestContext, write_items: ItemsWriter) -> dict[s
     """Without what is computed of the rest."""
     written = {name: getattr(context, name) for name in RequestContext.__struct_fields__}
     written["items"] = write_items(context.items)
+    reasons = groupby(context.left_out, key=attrgetter("why"))
+    written["left_out"] = [[why, write_items([left.item for left in group])] for why, group in reasons]
     if usage := context.usage:
         budgets = {name: {"used": each.used, "limit": each.limit} for name, each in usage.budgets.items()}
         kept = {name: value for name, value in to_plain(usage).items() if name not in usage.computed}
@@ -82,10 +86,31 @@ def _current_message(message: Any, read_items: ItemsReader | None = None) -> Any
     changed: dict[str, Any] = {}
     if isinstance(parts := message.get("parts"), list):
         changed["parts"] = [_current_part(part) for part in parts]
-    context = message.get("request_context")
-    if isinstance(context, dict) and isinstance(items := context.get("items"), str):
-        changed["request_context"] = {**context, "items": read_items(items) if read_items else ()}
+    if isinstance(context := message.get("request_context"), dict):
+        changed["request_context"] = _current_context(context, read_items or _no_items)
     return {**message, **changed}
+
+
+def _no_items(_: str) -> tuple[RequestItem, ...]:
+    return ()
+
+
+def _current_context(context: dict[str, Any], read_items: ItemsReader) -> dict[str, Any]:
+    """With items in the place of the texts that name them; earlier versions stored the items themselves."""
+    changed: dict[str, Any] = {}
+    if isinstance(items := context.get("items"), str):
+        changed["items"] = read_items(items)
+    if isinstance(left_out := context.get("left_out"), list):
+        changed["left_out"] = [left for stored in left_out for left in _current_left_out(stored, read_items)]
+    return {**context, **changed}
+
+
+def _current_left_out(stored: Any, read_items: ItemsReader) -> list[Any]:
+    match stored:
+        case [why, str(items)]:
+            return [{"item": item, "why": why} for item in read_items(items)]
+        case _:
+            return [stored]
 
 
 def _current_part(part: Any) -> Any:

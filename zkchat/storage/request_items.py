@@ -4,6 +4,7 @@ A request holds nearly all that the one before it held, so that records that lis
 conversation, and their sum with its square.
 """
 
+import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -12,11 +13,16 @@ from itertools import filterfalse
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from zkchat.model.message import RequestItem
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.values import from_json, from_plain, to_json, without_defaults
 from zkchat.storage.database import execute_all
 
+_RANGE: Final = lazy_pattern(
+    r"(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18})|=(?P<score>-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?))?"
+)
 _MAX_ITEMS: Final = 1_000_000
 """Of one record: numbers that name more are damaged."""
 
@@ -67,8 +73,8 @@ class ItemWriter(Struct):
         self.following = following
 
     def write(self, items: Sequence[RequestItem]) -> str:
-        """The numbers of the items: `0-12,15`."""
-        return _as_ranges(self._number(_text_of(item)) for item in items)
+        """The numbers of the items, and the scores that they had: `0-12,15=0.46`."""
+        return _as_ranges((self._number(_text_of(_without_score(item))), item.score) for item in items)
 
     def _number(self, text: str) -> int:
         if text not in self.numbers:
@@ -87,8 +93,8 @@ class ItemReader(Struct):
 
     def read(self, numbers: str) -> tuple[RequestItem, ...]:
         """Without those that are damaged or gone."""
-        found = (map(self._known.get, self._loaded(first, last)) for first, last in _ranges(numbers))
-        return tuple(item for items in found for item in items if item)
+        found = ((map(self._known.get, self._loaded(first, last)), score) for first, last, score in _ranges(numbers))
+        return tuple(_with_score(item, score) for items, score in found for item in items if item)
 
     def _loaded(self, first: int, last: int) -> range:
         wanted = range(first, last + 1)
@@ -103,6 +109,16 @@ class ItemReader(Struct):
                 with suppress(ValueError):
                     self._known[number] = _item_of(item)
         return wanted
+
+
+def _without_score(item: RequestItem) -> RequestItem:
+    """It differs from request to request, where all else of an item is the same."""
+    return item if item.score is None else replace(item, score=None)
+
+
+def _with_score(item: RequestItem, score: float | None) -> RequestItem:
+    """Items of earlier versions hold their scores themselves."""
+    return item if score is None else replace(item, score=score)
 
 
 @lru_cache(maxsize=2048)
@@ -126,28 +142,34 @@ def is_item(text: str) -> bool:
 
 def highest_number(numbers: str) -> int:
     """The highest that a record names; -1 if none."""
-    return max((last for _, last in _ranges(numbers)), default=-1)
+    return max((last for _, last, _ in _ranges(numbers)), default=-1)
 
 
-def _as_ranges(numbers: Iterable[int]) -> str:
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][1] + 1:
-            ranges[-1][1] = number
+def _as_ranges(numbers: Iterable[tuple[int, float | None]]) -> str:
+    ranges: list[tuple[int, int, float | None]] = []
+    for number, score in numbers:
+        if ranges and score is None and ranges[-1][1:] == (number - 1, None):
+            ranges[-1] = (ranges[-1][0], number, None)
         else:
-            ranges.append([number, number])
-    return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in ranges)
+            ranges.append((number, number, score))
+    return ",".join(_as_text(*each) for each in ranges)
 
 
-def _ranges(numbers: str) -> Iterator[tuple[int, int]]:
-    """The ranges of numbers, first and last; of damaged ones, those before the damage."""
+def _as_text(first: int, last: int, score: float | None) -> str:
+    if score is not None and math.isfinite(score):
+        return f"{first}={score}"
+    return f"{first}-{last}" if last > first else str(first)
+
+
+def _ranges(numbers: str) -> Iterator[tuple[int, int, float | None]]:
+    """First and last of each range, and the score of a single one; of damaged numbers, those before the damage."""
     left = _MAX_ITEMS
     for each in numbers.split(",") if numbers else ():
-        first, _, last = each.partition("-")
-        if not (first.isdecimal() and (not last or last.isdecimal())):
+        found = _RANGE.fullmatch(each)
+        if not found:
             return
-        found = int(first), int(last or first)
-        left -= found[1] - found[0] + 1
-        if left < 0 or found[1] < found[0]:
+        first, last = int(found["first"]), int(found["last"] or found["first"])
+        left -= last - first + 1
+        if left < 0 or last < first:
             return
-        yield found
+        yield first, last, float(found["score"]) if found["score"] else None

@@ -86,8 +86,12 @@ class RecoveredRows(Struct):
 
 
 def _item_numbers(entry: EntryRow) -> str:
-    """The items that the request record of a message names by numbers."""
-    body = from_json(entry.body)
-    record = body["message"].get("request_context") if entry.kind == "message" else None
-    items = record.get("items") if record else None
-    return items if isinstance(items, str) else ""
+    """The items that the request record of a message names by numbers, those that were left out with them."""
+    match from_json(entry.body):
+        case {"message": {"request_context": {"items": str(items), "left_out": [*left_out]}}}:
+            named = [numbers for left in left_out if isinstance(left, list) for numbers in left[1:]]
+            return ",".join(each for each in (items, *named) if isinstance(each, str) and each)
+        case {"message": {"request_context": {"items": str(items)}}}:
+            return items
+        case _:
+            return ""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.errors import StorageFull
@@ -17,6 +18,7 @@ from zkchat.model.message import (
     ChatMessage,
     ContextUsage,
     DocumentReference,
+    LeftOut,
     RequestContext,
     RequestItem,
     TextPart,
@@ -72,6 +74,26 @@ def test_a_record_does_not_grow_with_the_conversation(store: SqliteSessions, tmp
         sizes = [size for (size,) in connection.execute("SELECT length(body) FROM entries ORDER BY sequence")]
         assert connection.execute("SELECT count(*) FROM request_items").fetchone() == (598,)
     assert sizes[-1] <= sizes[2] + 10
+
+
+def test_an_item_is_stored_once_whatever_score_it_had(store: SqliteSessions, tmp_path: Path) -> None:
+    recalled = RequestItem(type="recall", name="m1", title="Cats sleep.", include="agent", tokens=9)
+    said = [
+        MessageEntry(
+            message=replace(
+                answer(number, ()).message,
+                request_context=RequestContext(
+                    items=(recalled, replace(recalled, score=number / 7)),
+                    left_out=(LeftOut(item=replace(recalled, score=number / 3), why="budget"),),
+                ),
+            )
+        )
+        for number in range(40)
+    ]
+    store.append("s1", said)
+    assert bodies(store) == said
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM request_items").fetchone() == (1,)
 
 
 MANY = st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=12)
@@ -133,7 +155,9 @@ def test_items_go_with_their_session(store: SqliteSessions, tmp_path: Path) -> N
         assert connection.execute("SELECT count(*) FROM request_items").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("numbers", ["", "7", "0-2,x", "2-0", "0-99999999999", "-", "0-1,900"])
+@pytest.mark.parametrize(
+    "numbers", ["", "7", "0-2,x", "2-0", "0-99999999999", "-", "0-1,900", "0=", "0=x", "0=1.2.3", "0-1=2"]
+)
 def test_damaged_numbers_name_only_what_is_there(numbers: str) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         create_items_table(connection)
@@ -143,8 +167,11 @@ def test_damaged_numbers_name_only_what_is_there(numbers: str) -> None:
         assert set(ItemReader(connection, "s1").read(numbers)) <= {*items_up_to(3)}
 
 
-def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_path: Path) -> None:
-    store.append("s1", [answer(1, items_up_to(5))])
+@pytest.mark.parametrize("sent", [5, 3])
+def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_path: Path, sent: int) -> None:
+    left_out = tuple(LeftOut(item=item, why="budget") for item in items_up_to(5)[sent:])
+    context = RequestContext(items=items_up_to(sent), left_out=left_out)
+    store.append("s1", [MessageEntry(message=replace(answer(1, ()).message, request_context=context))])
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
         connection.execute("DELETE FROM request_items WHERE number > 2")
         connection.commit()
@@ -157,4 +184,5 @@ def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_pa
         later = answer(2, (RequestItem(type="rule", name="new"),))
         recovered.append("s1", [later])
         assert bodies(recovered)[0].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
+        assert bodies(recovered)[0].message.request_context.left_out == ()  # type: ignore[attr-defined]
         assert bodies(recovered)[1] == later
