@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer.main
 
-from zkchat.cli.help_layout import CommandHelp, Rows, Section, describe
+from zkchat.cli.help_layout import CommandHelp, describe
+from zkchat.cli.help_text import Rows
 from zkchat.cli.main import app
 from zkchat.errors import ExitCode
 
@@ -48,11 +49,9 @@ def _lines(root: "Command", context: "Context", described: CommandHelp) -> Itera
     yield from _paragraphs(described.paragraphs)
     yield from _rows(described.options)
     commands = getattr(root, "commands", {})
-    for section in Section:
-        named = [name for name, _ in described.sections.get(section, [])]
-        if named:
-            yield f".SH {_roff(section.upper())}"
-        for name in named:
+    for heading, listed in described.sections.items():
+        yield f".SH {_roff(heading.upper())}"
+        for name, _ in listed:
             yield from _command(commands[name], typer.Context(commands[name], parent=context, info_name=name))
     for heading, rows in (("ENVIRONMENT", _VARIABLES), ("FILES", _FILES), ("EXIT STATUS", _exit_codes())):
         yield f".SH {heading}"

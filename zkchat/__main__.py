@@ -2,11 +2,11 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from zkchat.subprocesses import remove_working_folder
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the real one takes as long as Python
     from zkchat.environment import Environment
     from zkchat.repl.early_prompt import EarlyPrompt
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 def main() -> None:
     remove_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
     # Asked for by every bug report and many scripts: answered before anything else is imported.
-    if sys.argv[1:] == ["--version"] and _version_is_printed():
+    if sys.argv[1:] == ["--version"] and _is_written(_version()):
+        return
+    if sys.argv[1:] == ["--help"] and _is_written(_help()):
         return
     if "_ZKCHAT_COMPLETE" in os.environ:  # noqa: TID251
         _complete()
@@ -60,11 +62,21 @@ def _complete() -> None:
     answer(sys.argv[1:], Environment.of_this_process())
 
 
-def _version_is_printed() -> bool:
+def _version() -> str:
     from zkchat.version import __version__
 
+    return f"zkchat {__version__}\n"
+
+
+def _help() -> str:
+    from zkchat.cli.help_text import help_width, root_help
+
+    return root_help(help_width(os.environ))  # noqa: TID251
+
+
+def _is_written(text: str) -> bool:
     try:
-        os.write(1, f"zkchat {__version__}\n".encode())
+        os.write(1, text.encode())
     except OSError:  # what to do then is known by who prints everything else
         return False
     return True

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import zkchat
+from zkchat.cli.command_table import PLACES
 from zkchat.model.patterns import _LazyPattern
 
 pytestmark = pytest.mark.outside
@@ -45,13 +46,34 @@ def test_version_imports_nothing_but_the_version() -> None:
     assert imported_by("--version") & (HEAVY | {"typer"}) == set()
 
 
-def test_help_imports_nothing_heavy() -> None:
-    assert imported_by("--help") & HEAVY == set()
+def test_help_imports_nothing_but_the_table_of_commands() -> None:
+    assert imported_by("--help") & (HEAVY | {"typer", "msgspec", "typing"}) == set()
 
 
 def test_the_help_of_a_command_imports_nothing_heavy() -> None:
-    # Typer itself reads a command's parameters with pydantic.
-    assert imported_by("ask", "--help") & HEAVY <= {"pydantic"}
+    assert imported_by("ask", "--help") & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["config", "show"], set()),
+        (["sessions", "list", "--json"], {"sqlite3"}),
+        (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}),
+        (["ask", "Sleep?", "--model", "quote"], {"sqlite3", "numpy", "Stemmer", "pyromark", "asyncio"}),
+    ],
+)
+def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
+    tmp_path: Path, arguments: list[str], needed: set[str]
+) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+    loaded = modules_of(*arguments, "--vault", str(vault), home=tmp_path)
+    assert {name.partition(".")[0] for name in loaded} & HEAVY <= needed
+    commands = {f"zkchat.cli.{place.partition('.')[0]}" for place in PLACES.values()}
+    # Settings and answers ask about what comes with a vault.
+    assert loaded & commands <= {f"zkchat.cli.{arguments[0]}", "zkchat.cli.trust"}
 
 
 def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> None:

@@ -19,8 +19,9 @@ from tests.support.doc_shell import Shell, typed_and_printed
 from tests.support.sessions import NOON
 from tests.support.world import GARDEN, World
 from zkchat.cli.change_review import TerminalChangeReviewer
+from zkchat.cli.command_table import EPILOG
 from zkchat.cli.common import CommandIO
-from zkchat.cli.main import EPILOG, app
+from zkchat.cli.main import app
 from zkchat.compose import stores
 from zkchat.config.load import load
 from zkchat.errors import ExitCode

@@ -92,17 +92,19 @@ def _resolve(words: list[str], typed: str) -> "tuple[Context, Command | Paramete
     from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 
     command = typer.main.get_command(app)
-    _keep_values(command)
+    _keep_values(command, words)
     context = _resolve_context(command, {}, "zkchat", words)
     return context, *_resolve_incomplete(context, words, typed)
 
 
-def _keep_values(command: Any) -> None:
-    """Leave values as they were typed: to convert them Typer would load pydantic, which takes as long as the rest."""
+def _keep_values(command: Any, words: list[str]) -> None:
+    """Leave values as they were typed, for the commands that are named: not all of them can be converted."""
     for param in command.get_params(typer.Context(command)):
         param.process_value = lambda _context, value: value
-    for below in getattr(command, "commands", {}).values():
-        _keep_values(below)
+    below = getattr(command, "commands", {})
+    for position, word in enumerate(words):
+        if word in below:
+            _keep_values(below[word], words[position + 1 :])
 
 
 def _names(context: "Context", environment: Environment) -> "StoredNames":

@@ -106,14 +106,12 @@ def complete_value(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
 
 def complete_topic(_names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
     """The pages of `zkchat help`, and commands."""
-    from zkchat.cli.main import app
+    from zkchat.cli.command_table import PLACES
     from zkchat.cli.topics import topics
 
     if typed.values.get("topic"):
         return
-    commands = [each.name or each.callback.__name__ for each in app.registered_commands if each.callback]
-    groups = [group.name for group in app.registered_groups if isinstance(group.name, str)]
-    named = {**dict.fromkeys((*commands, *groups), ""), **{topic.name: topic.title for topic in topics()}}
+    named = {**dict.fromkeys(PLACES, ""), **{topic.name: topic.title for topic in topics()}}
     yield from _starting(named.items(), typed.text)
 
 

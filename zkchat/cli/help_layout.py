@@ -1,45 +1,28 @@
 """The layout of `--help` and of the manual page: examples, arguments, options, and commands in sections."""
 
 import inspect
+import os
 import re
-from collections.abc import Iterable, Iterator
-from enum import StrEnum
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
 
 import typer
 from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
+from zkchat.cli.help_text import Rows, draw, help_width
 from zkchat.errors import ExitCode
 from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
-Rows = list[tuple[str, str]]
-
 _EXAMPLE: Final = lazy_pattern(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
 """A paragraph of a docstring that is a command line, alone or at the end of a pipe."""
-_MIN_WIDTH: Final = 24
-_MAX_NAME_WIDTH: Final = 24
-"""Of the column with names; a longer name stands on a line of its own."""
 _NO_OPTION: Final = lazy_pattern(r"-(?:\s|\d|--)")
 _SHIELD: Final = "\ufdd0"
 """Before a word that would be read as an option; no text has this code point."""
 _RANGE: Final = lazy_pattern(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
-
-
-class Section(StrEnum):
-    """The headings of the commands in `zkchat --help`, in this order."""
-
-    ASK = "Ask"
-    NOTES = "Look into your notes"
-    CHANGES = "Change your notes"
-    CONVERSATIONS = "Conversations, and what is kept of them"
-    ANSWERS = "Who answers, and how"
-    PROGRAM = "zkchat itself"
-    OTHERS = "Commands"
 
 
 class CommandHelp(Struct, frozen=True, kw_only=True):
@@ -51,7 +34,7 @@ class CommandHelp(Struct, frozen=True, kw_only=True):
     examples: list[str]
     arguments: Rows
     options: Rows
-    sections: dict[str, Rows]
+    sections: Mapping[str, Rows]
     """Its commands, under the headings of their sections."""
     epilog: str
 
@@ -66,7 +49,7 @@ def describe(command: "Command", context: "Context") -> CommandHelp:
         examples=[line for each in paragraphs if _is_example(each) for line in _lines(each)],
         arguments=[row for param, row in rows if param.param_type_name == "argument"],
         options=[row for param, row in rows if param.param_type_name == "option"],
-        sections=_sections(_visible(command)),
+        sections=_sections(command),
         epilog=inspect.cleandoc(command.epilog or ""),
     )
 
@@ -129,31 +112,16 @@ def use_layout(app: typer.Typer) -> None:
 
 
 def _write(described: CommandHelp, ctx: "Context", formatter: "HelpFormatter") -> None:
-    # Click's formatter takes every terminal to have 52 columns at least.
-    formatter.width = min(formatter.width, max(_MIN_WIDTH, get_terminal_size().columns - 2))
-    formatter.write_usage(ctx.command_path, described.usage)
-    for paragraph in described.paragraphs:
-        formatter.write_paragraph()
-        with formatter.indentation():
-            formatter.write_text(paragraph)
-    tables = {"Arguments": described.arguments, **described.sections, "Options": described.options}
-    for heading, rows in tables.items():
-        if rows:
-            with formatter.section(heading):
-                formatter.write_dl(rows, col_max=min(_MAX_NAME_WIDTH, formatter.width // 3))
-    if described.examples:
-        with formatter.section("Examples"):
-            _write_lines(described.examples, formatter)
-    if described.epilog:
-        formatter.write_paragraph()
-        with formatter.indentation():
-            _write_lines(described.epilog.splitlines(), formatter)
-
-
-def _write_lines(lines: Iterable[str], formatter: "HelpFormatter") -> None:
-    """Lines to be copied are not broken: a terminal that is too narrow does so without adding a new line."""
-    for line in lines:
-        formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+    text = draw(
+        path=ctx.command_path,
+        usage=described.usage,
+        paragraphs=described.paragraphs,
+        tables={"Arguments": described.arguments, **described.sections, "Options": described.options},
+        examples=described.examples,
+        epilog=described.epilog,
+        width=help_width(os.environ),  # noqa: TID251 - as Typer does, which offers no Environment
+    )
+    formatter.write(text)
 
 
 def _usage_pieces(command: "Command", context: "Context") -> list[str]:
@@ -192,19 +160,12 @@ def _bounds(least: object, most: object) -> str:
     return f"at least {least}" if most is None else f"{least} to {most}"
 
 
-def _visible(command: "Command") -> Iterator["TyperCommand | TyperGroup"]:
-    for each in getattr(command, "commands", {}).values():
-        if not each.hidden:
-            yield each
-
-
-def _sections(commands: Iterable["TyperCommand | TyperGroup"]) -> dict[str, Rows]:
-    """Commands under the headings of the sections that they were registered with."""
-    rows = [
-        (command.rich_help_panel or Section.OTHERS, (command.name or "", command.get_short_help_str(limit=70)))
-        for command in commands
-    ]
-    return {section: [row for heading, row in rows if heading == section] for section in Section}
+def _sections(command: "Command") -> Mapping[str, Rows]:
+    """The commands below this one, under headings, if there are any."""
+    if headings := getattr(command, "sections", None):
+        return cast(Mapping[str, Rows], headings)
+    below = [each for each in getattr(command, "commands", {}).values() if not each.hidden]
+    return {"Commands": [(each.name or "", each.get_short_help_str(limit=70)) for each in below]} if below else {}
 
 
 def _is_example(paragraph: str) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: the table of commands, and the one place where errors become sentences and exit codes."""
+"""The command line: one run of a command, and the one place where errors become sentences and exit codes."""
 
 import errno
 from collections.abc import Sequence
@@ -9,49 +9,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from zkchat.cli import (
-    acp,
-    agent,
-    ask,
-    brief,
-    change_history,
-    chat,
-    completion,
-    config,
-    context,
-    doctor,
-    help,
-    links,
-    mcp,
-    memory,
-    models,
-    note,
-    notes,
-    refs,
-    rules,
-    search,
-    sessions,
-    setup,
-    start,
-    timeline,
-    trust,
-    vault,
-    verify,
-)
+from zkchat.cli.command_table import EPILOG, HELP
 from zkchat.cli.common import CommandIO, command_io, current_io
-from zkchat.cli.help_layout import Section, use_layout
+from zkchat.cli.lazy_commands import RootGroup
 from zkchat.cli.termination import Terminated
 from zkchat.cli.usage_errors import command_path, usage_message
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
 from zkchat.model.patterns import lazy_pattern
-
-EPILOG = """\
-Start here:          cd ~/notes && zkchat
-Ask one question:    zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes
-Ask an agent:        zkchat @research "What do my notes say about sleep?"
-Something is wrong?  zkchat doctor
-Read more:           zkchat help"""
 
 AGENT_AS_COMMAND: Final = lazy_pattern(r"@(\w[\w-]*)")
 
@@ -60,7 +25,8 @@ OWN_OPTIONS: Final = ("--version", "--help")
 
 app = typer.Typer(
     name="zkchat",
-    help="Chat with your Markdown notes in the terminal, with sources and an honest picture of the context.",
+    cls=RootGroup,
+    help=HELP,
     epilog=EPILOG,
     invoke_without_command=True,
     add_completion=False,
@@ -90,43 +56,9 @@ def zkchat(
     In a vault, `zkchat` alone starts the chat.
     """
     if context.invoked_subcommand is None:
-        start.start(current_io())
+        from zkchat.cli.start import start
 
-
-app.command(name="chat", rich_help_panel=Section.ASK)(chat.chat)
-app.command(rich_help_panel=Section.ASK)(ask.ask)
-app.command(rich_help_panel=Section.NOTES)(search.search)
-app.command(rich_help_panel=Section.NOTES)(verify.verify)
-app.command(rich_help_panel=Section.NOTES)(notes.show)
-app.command(rich_help_panel=Section.NOTES)(notes.recent)
-app.command(rich_help_panel=Section.NOTES)(notes.tags)
-app.command(rich_help_panel=Section.NOTES)(notes.daily)
-app.command(rich_help_panel=Section.NOTES)(timeline.timeline)
-app.command(rich_help_panel=Section.NOTES)(brief.brief)
-app.command(rich_help_panel=Section.NOTES)(links.links)
-app.command(rich_help_panel=Section.NOTES)(links.backlinks)
-app.command(rich_help_panel=Section.NOTES)(links.resolve)
-app.command(rich_help_panel=Section.NOTES)(refs.refs)
-app.add_typer(vault.app, name="vault", rich_help_panel=Section.NOTES)
-app.command(rich_help_panel=Section.NOTES)(vault.index)
-app.add_typer(note.app, name="note", rich_help_panel=Section.CHANGES)
-app.command(rich_help_panel=Section.CHANGES)(change_history.changes)
-app.command(rich_help_panel=Section.CHANGES)(change_history.undo)
-app.add_typer(sessions.app, name="sessions", rich_help_panel=Section.CONVERSATIONS)
-app.add_typer(context.app, name="context", rich_help_panel=Section.CONVERSATIONS)
-app.add_typer(memory.app, name="memory", rich_help_panel=Section.CONVERSATIONS)
-app.add_typer(models.app, name="models", rich_help_panel=Section.ANSWERS)
-app.add_typer(agent.app, name="agent", rich_help_panel=Section.ANSWERS)
-app.add_typer(rules.app, name="rules", rich_help_panel=Section.ANSWERS)
-app.add_typer(mcp.app, name="mcp", rich_help_panel=Section.PROGRAM)
-app.command(rich_help_panel=Section.PROGRAM)(acp.acp)
-app.command(rich_help_panel=Section.PROGRAM)(setup.setup)
-app.add_typer(config.app, name="config", rich_help_panel=Section.PROGRAM)
-app.command(rich_help_panel=Section.PROGRAM)(trust.trust)
-app.command(rich_help_panel=Section.PROGRAM)(doctor.doctor)
-app.command(rich_help_panel=Section.PROGRAM)(completion.completion)
-app.command(name="help", rich_help_panel=Section.PROGRAM)(help.help_)
-use_layout(app)
+        start(current_io())
 
 
 @cache
