@@ -39,7 +39,11 @@ def _run(early: "EarlyPrompt | None") -> int:
         with without_collection():
             from zkchat.cli.main import run
         collect_rarely()
-        return run(sys.argv[1:], _environment(early))
+        environment = _environment(early)
+        # OpenBLAS starts a thread per core as soon as NumPy is imported, for work that one does as fast. What we start
+        # ourselves gets the variables as they were.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - not read
+        return run(sys.argv[1:], environment)
     except KeyboardInterrupt:  # while all this is imported
         from zkchat.errors import ExitCode
 

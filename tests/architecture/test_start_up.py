@@ -42,6 +42,20 @@ def modules_of(*arguments: str, home: Path | None = None) -> set[str]:
     return {*run.stderr.split()}
 
 
+def test_numpy_starts_no_threads_and_no_program_is_told_so(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; sys.argv = ['zkchat', 'config', 'path']\n"
+        "from zkchat.cli import main as cli\n"
+        "cli.run = lambda arguments, environment: print(environment.variables.get('OPENBLAS_NUM_THREADS')) or 0\n"
+        "from zkchat.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    variables = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
+    assert run.stdout.split() == ["None", "1"]
+
+
 def test_version_imports_nothing_but_the_version() -> None:
     assert imported_by("--version") & (HEAVY | {"typer"}) == set()
 
