@@ -56,6 +56,8 @@ def commands(folder: Path, notes: int) -> dict[str, list[str]]:
         "zkchat --version": [*zkchat, "--version"],
         "zkchat --help": [*zkchat, "--help"],
         "zkchat ask --help": [*zkchat, "ask", "--help"],
+        "zkchat config show": [*zkchat, "config", "show", "--vault", vault],
+        "zkchat sessions list": [*zkchat, "sessions", "list", "--vault", vault],
         f"scandir + stat, {notes:,} notes": [python, "-c", LOOK, vault],
         "zkchat index, nothing changed": [*zkchat, "index", "--vault", vault],
         "zkchat search": [*zkchat, "search", query, "--vault", vault],
