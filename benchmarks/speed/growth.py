@@ -23,15 +23,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.generate import Generator, write_vault
 from benchmarks.speed.memory import PeakMemory
 
 SIZES = (10_000, 100_000, 1_000_000)
 SMALL = 10
 """Notes of the vault that tells what a command costs whatever the vault."""
 WORDS = 81
-QUERIES = 100
 MEMORY_INTERVAL = 0.25
+STEP = ("-m", "benchmarks.speed.growth_steps")
 ROOT = Path(__file__).parents[2]
 
 Found = dict[str, float]
@@ -53,13 +52,11 @@ class Size:
         """Write the vault, unless it is there."""
         done = self._folder / "vault.done"
         (self._folder / "home").mkdir(parents=True, exist_ok=True)
-        if not done.exists():
-            write_vault(self.vault, self.notes, self._words)
+        if not (done.exists() and self.queries.exists()):
+            print(f"{self.notes:,} notes: written", file=sys.stderr, flush=True)
+            self._run((*STEP, "write", str(self.vault), str(self.notes), str(self._words), str(self.queries)))
             time.sleep(3)  # so that no note counts as just changed
             done.touch()
-        if not self.queries.exists():
-            asked = Generator(self.notes, words=self._words).queries(QUERIES)
-            self.queries.write_text(json.dumps(asked), "utf-8")
 
     def measure(self, name: str, *arguments: str, before: Callable[[], object] = lambda: None) -> None:
         """Run a step, unless it is done."""
@@ -79,7 +76,7 @@ class Size:
             _, status, used = os.wait4(process.pid, 0)
         if status:
             raise SystemExit(f"{' '.join(arguments)} failed")
-        told = json.loads(output) if "benchmarks.speed.growth_steps" in arguments else {}
+        told = json.loads(output) if arguments[:2] == STEP else {}
         memory = max(peak.megabytes - peak.at_first, used.ru_maxrss / 1024)
         return {"seconds": used.ru_utime + used.ru_stime, "memory": memory, **told}
 
@@ -97,16 +94,15 @@ def measure(size: Size) -> None:
     size.prepare()
     vault = str(size.vault)
     command = ("-m", "zkchat")
-    step = ("-m", "benchmarks.speed.growth_steps")
     for floor in ("walk", "read", "insert"):
-        size.measure(floor, *step, floor, vault)
-    size.measure("index", *step, "index", vault)
-    size.measure("vectors", *step, "vectors", vault)
+        size.measure(floor, *STEP, floor, vault)
+    size.measure("index", *STEP, "index", vault)
+    size.measure("vectors", *STEP, "vectors", vault)
     size.measure("no-op command", *command, "index", "--vault", vault)
     size.measure("edit command", *command, "index", "--vault", vault, before=size.edit)
     size.measure("search command", *command, "search", "--vault", vault, json.loads(size.queries.read_text())[-1])
-    size.measure("edits", *step, "edits", vault)
-    size.measure("searches", *step, "searches", vault, str(size.queries))
+    size.measure("edits", *STEP, "edits", vault)
+    size.measure("searches", *STEP, "searches", vault, str(size.queries))
 
 
 def rows(size: Size) -> Iterator[tuple[str, str, float]]:

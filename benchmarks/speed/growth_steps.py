@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from zkchat.vault.library import Library
 
 EDITS = 5
+QUERIES = 100
 SAMPLE_NOTES = 20_000
 """Notes whose text goes into the plain FTS5 table."""
 
@@ -53,6 +55,15 @@ def opened(vault: Path) -> Iterator["Library"]:
 
     with open_library(Environment.of_this_process(), vault) as (_, library):
         yield library
+
+
+def write(vault: Path, notes: str, words: str, queries: str) -> dict[str, float]:
+    """The vault, unless it is there, and questions about it."""
+    from benchmarks.generate import Generator, write_vault
+
+    generator = (Generator if vault.exists() else partial(write_vault, vault))(int(notes), words=int(words))
+    Path(queries).write_text(json.dumps(generator.queries(QUERIES)), "utf-8")
+    return {}
 
 
 def walk(vault: Path) -> dict[str, float]:
@@ -121,7 +132,7 @@ def searches(vault: Path, queries: str) -> dict[str, float]:
 
 
 STEPS: dict[str, Callable[..., dict[str, float]]] = {
-    each.__name__: each for each in (walk, read, insert, index, vectors, edits, searches)
+    each.__name__: each for each in (write, walk, read, insert, index, vectors, edits, searches)
 }
 
 if __name__ == "__main__":
