@@ -28,7 +28,7 @@ CONTENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("tour", "installation", "recipes"),
     "Using zkchat": (
         "commands", "keys", "vault", "time", "attachments", "context", "models", "embeddings", "writing", "memory",
-        "agents", "privacy", "privacy-forms", "shell",
+        "agents", "privacy", "privacy-forms", "shell", "large-vaults",
     ),
     "Other programs": ("mcp", "acp", "json", "events", "python", "scripted"),
     "Reference": ("configuration", "exit-codes", "glossary", "promises", "security", "changelog"),

@@ -55,7 +55,7 @@ class Size:
         if not (done.exists() and self.queries.exists()):
             print(f"{self.notes:,} notes: written", file=sys.stderr, flush=True)
             self._run((*STEP, "write", str(self.vault), str(self.notes), str(self._words), str(self.queries)))
-            time.sleep(3)  # so that no note counts as just changed
+            settle()
             done.touch()
 
     def measure(self, name: str, *arguments: str, before: Callable[[], object] = lambda: None) -> None:
@@ -90,6 +90,11 @@ class Size:
         return sum(file.stat().st_size for file in (self._folder / "home").rglob(pattern)) / 1e6
 
 
+def settle() -> None:
+    """Wait until no note counts as just changed: such a one is read at every look."""
+    time.sleep(3)
+
+
 def measure(size: Size) -> None:
     size.prepare()
     vault = str(size.vault)
@@ -100,7 +105,8 @@ def measure(size: Size) -> None:
     size.measure("vectors", *STEP, "vectors", vault)
     size.measure("no-op command", *command, "index", "--vault", vault)
     size.measure("edit command", *command, "index", "--vault", vault, before=size.edit)
-    size.measure("search command", *command, "search", "--vault", vault, json.loads(size.queries.read_text())[-1])
+    query = json.loads(size.queries.read_text("utf-8"))[-1]
+    size.measure("search command", *command, "search", "--vault", vault, query, before=settle)
     size.measure("edits", *STEP, "edits", vault)
     size.measure("searches", *STEP, "searches", vault, str(size.queries))
 

@@ -10,8 +10,12 @@ from typing import Any, Final
 
 from zkchat.storage.vault_files import is_left_out
 
-MAX_FOLDERS: Final = 5_000
+MAX_FOLDERS: Final = 50_000
 """Folders that are watched; in a vault with more of them, nothing is."""
+_USUAL_FOLDERS: Final = 5_000
+_MAX_SHARE: Final = 1 / 4
+"""Of what the system lets a user watch, which other programs need too: no more in a vault of many folders."""
+_LIMIT: Final = Path("/proc/sys/fs/inotify/max_user_watches")
 _FILE_SYSTEMS: Final = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "tmpfs", "overlay"})
 """On which all changes are made by this machine. Those of a network drive are told to nobody."""
 _CHANGES: Final = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
@@ -91,14 +95,14 @@ class FolderWatch:
 
     def _watch_all(self) -> bool:
         """Whether each folder could be watched. A folder is listed after that, so that none appears in between."""
-        folders = [str(self._root)]
+        folders, most = [str(self._root)], _max_folders()
         self._prefixes = {}
         try:
             device = self._root.stat().st_dev
             while folders:
                 folder = folders.pop()
                 number = self._library.inotify_add_watch(self._descriptor, os.fsencode(folder), _CHANGES)
-                if number < 0 or len(self._prefixes) >= MAX_FOLDERS:
+                if number < 0 or len(self._prefixes) >= most:
                     return False
                 self._prefixes[number] = f"{folder[len(str(self._root)) + 1 :]}/".lstrip("/")
                 with os.scandir(folder) as entries:
@@ -109,6 +113,14 @@ class FolderWatch:
         except OSError:  # one is gone meanwhile, or may not be listed
             return False
         return True
+
+
+def _max_folders() -> int:
+    try:
+        limit = int(_LIMIT.read_text("ascii"))
+    except (OSError, ValueError):
+        limit = 0
+    return min(MAX_FOLDERS, max(_USUAL_FOLDERS, int(limit * _MAX_SHARE)))
 
 
 def _is_seen(entry: os.DirEntry[str]) -> bool:

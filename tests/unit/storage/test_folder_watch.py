@@ -81,3 +81,15 @@ def test_the_folders_are_told_in_which_files_changed(tmp_path: Path, watch: Fold
 def test_where_folders_are_others_nothing_is_certain(tmp_path: Path, watch: FolderWatch, change: str) -> None:
     CHANGES[change](tmp_path)
     assert watch.changed_folders() is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("1000000\n", 50_000), ("40000\n", 10_000), ("8192\n", 5_000), ("?", 5_000), (None, 5_000)]
+)
+def test_other_programs_are_left_most_of_what_a_user_may_watch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str | None, most: int
+) -> None:
+    monkeypatch.setattr(folder_watch, "_LIMIT", tmp_path / "limit")
+    if limit is not None:
+        (tmp_path / "limit").write_text(limit)
+    assert folder_watch._max_folders() == most

@@ -178,12 +178,3 @@ def test_progress_is_the_same_as_without_rows_whatever_changed_since(
     found = opened(files, index).embedding_progress()
     index.vectors.keep_section_rows(STATIC.name, None)
     assert opened(files, index).embedding_progress() == found
-
-
-def test_progress_of_a_vault_with_all_vectors_is_known_without_its_digests(
-    files: MemoryFiles, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(section_rows.SectionDigests, "catch_up", lambda *_: pytest.fail("all digests are read"))
-    progress = opened(files, index).embedding_progress()
-    assert progress
-    assert (progress.done, progress.total) == (8, 8)
