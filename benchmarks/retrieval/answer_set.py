@@ -12,8 +12,11 @@ from benchmarks.retrieval.generated_vaults import generated_notes
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUESTIONS = Path(__file__).parent / "queries" / "answers"
+DEVELOPMENT_QUESTIONS = Path(__file__).parent / "queries" / "development"
 VAULTS: Final = ("garden", "handbook", "journal")
 HALVES: Final = ("dev", "test")
+DEVELOPMENT: Final = "development"
+"""The questions whose misses are read: they are in neither half."""
 UNANSWERABLE: Final = ("near", "off-topic", "greeting")
 KINDS: Final = ("linked", "named", "plain", "time", "list", "table", "faq", *UNANSWERABLE)
 
@@ -73,10 +76,19 @@ def plain(text: str) -> str:
 
 
 def all_questions() -> list[Asked]:
+    """Those of both halves."""
+    return _questions_in(QUESTIONS)
+
+
+def development_questions() -> list[Asked]:
+    return _questions_in(DEVELOPMENT_QUESTIONS)
+
+
+def _questions_in(folder: Path) -> list[Asked]:
     return [
         _asked(vault, each)
         for vault in VAULTS
-        for each in json.loads((QUESTIONS / f"{vault}.json").read_text(encoding="utf-8"))
+        for each in json.loads((folder / f"{vault}.json").read_text(encoding="utf-8"))
     ]
 
 

@@ -1,6 +1,6 @@
 """How well the evidence answers: the questions of queries/answers over vault-fixtures and two generated vaults.
 
-    python -m benchmarks.retrieval.answers [--half dev|test|both] [--misses] [--json] [--minilm FOLDER]
+    python -m benchmarks.retrieval.answers [--half dev|test|both|development] [--misses] [--json] [--minilm FOLDER]
 
 Each question goes the way of a question in a chat: its links are resolved, and the evidence is found with the vectors
 of the search. Beside it stand the first passages of the search itself, and of a plain FTS5 table. README.md says more.
@@ -16,7 +16,17 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.retrieval.answer_set import HALVES, KINDS, VAULTS, Asked, Passage, all_questions, write_vault
+from benchmarks.retrieval.answer_set import (
+    DEVELOPMENT,
+    HALVES,
+    KINDS,
+    VAULTS,
+    Asked,
+    Passage,
+    all_questions,
+    development_questions,
+    write_vault,
+)
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
 from zkchat.chat.question import Question
@@ -246,13 +256,13 @@ def misses(results: Iterable[Result]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, "both"), default="both")
+    parser.add_argument("--half", choices=(*HALVES, "both", DEVELOPMENT), default="both")
     parser.add_argument("--misses", action="store_true", help="list what the evidence does not answer first")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     add_arguments(parser)
     wanted = parser.parse_args()
     halves = HALVES if wanted.half == "both" else (wanted.half,)
-    questions = [each for each in all_questions() if each.half in halves]
+    questions = [each for each in (*all_questions(), *development_questions()) if each.half in halves]
     results: dict[str, list[Result]] = defaultdict(list)
     with embedder_of(wanted.minilm, wanted.cache) as embedder:
         for vault in VAULTS:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.retrieval.answer_set import (
+    DEVELOPMENT,
     HALVES,
     KINDS,
     UNANSWERABLE,
@@ -14,6 +15,7 @@ from benchmarks.retrieval.answer_set import (
     Passage,
     Place,
     all_questions,
+    development_questions,
     notes_of,
     write_vault,
 )
@@ -25,6 +27,7 @@ from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
 
 QUESTIONS = all_questions()
+FOR_DEVELOPMENT = development_questions()
 LANGUAGES = {"en", "de", "fr", "es", "ru", "zh", "ja", "hi", "th", "it", "pt"}
 
 
@@ -54,13 +57,22 @@ def test_there_are_enough_questions_of_each_kind_and_language() -> None:
 
 
 def test_ids_and_questions_are_unique() -> None:
-    assert max(Counter(each.id for each in QUESTIONS).values()) == 1
-    assert max(Counter((each.vault, each.text) for each in QUESTIONS).values()) == 1
+    every = [*QUESTIONS, *FOR_DEVELOPMENT]
+    assert max(Counter(each.id for each in every).values()) == 1
+    assert max(Counter((each.vault, each.text.casefold()) for each in every).values()) == 1
+
+
+def test_the_questions_for_development_are_in_neither_half() -> None:
+    assert len([each for each in FOR_DEVELOPMENT if each.answerable]) >= 200
+    assert len([each for each in FOR_DEVELOPMENT if not each.answerable]) >= 40
+    assert {each.half for each in FOR_DEVELOPMENT} == {DEVELOPMENT}
+    assert {each.half for each in QUESTIONS} == {*HALVES}
 
 
 def test_only_questions_of_these_kinds_have_no_answer() -> None:
-    assert {each.id for each in QUESTIONS if not each.answerable} == {
-        each.id for each in QUESTIONS if each.kind in UNANSWERABLE
+    every = [*QUESTIONS, *FOR_DEVELOPMENT]
+    assert {each.id for each in every if not each.answerable} == {
+        each.id for each in every if each.kind in UNANSWERABLE
     }
 
 
@@ -68,7 +80,7 @@ def test_only_questions_of_these_kinds_have_no_answer() -> None:
 def test_every_answer_stands_in_its_note(vault: str) -> None:
     notes = dict(notes_of(vault))
 
-    for asked in QUESTIONS:
+    for asked in (*QUESTIONS, *FOR_DEVELOPMENT):
         if asked.vault == vault:
             for place in (place for part in asked.parts for place in part):
                 assert place.holds(place.path, notes[place.path]), (asked.id, place)

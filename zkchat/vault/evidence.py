@@ -4,11 +4,9 @@ Notes that the question links to come first, and are quoted in any case: the pas
 Everything else has to meet a share of the question.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from datetime import date
-from functools import cache
 from itertools import islice
 
 from msgspec import Struct
@@ -18,7 +16,6 @@ from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange
 from zkchat.model.message import Evidence, LineRange
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved, anchor_of
-from zkchat.model.text import may_be_wide
 from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
 from zkchat.vault.evidence_candidates import (
     EVERYWHERE,
@@ -28,7 +25,9 @@ from zkchat.vault.evidence_candidates import (
     rarest_idf,
     search_passages,
     telling,
+    whole_notes,
 )
+from zkchat.vault.evidence_passages import max_characters, passages_of
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
@@ -46,7 +45,7 @@ MAX_EVIDENCE = 30
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
 MIN_CONFIDENCE = 0.4
 """Of what is shown as an answer: the share of the question that a passage meets, and what the next two add to it."""
-DOUBTLESS = 0.9
+DOUBTLESS = 0.95
 """Below this confidence an answer is shown with a word of doubt."""
 MIN_CONFIDENCE_AFTER_LINKED = 0.7
 """The confidence from which a passage of another note follows those of linked ones."""
@@ -55,9 +54,7 @@ FRAME_CONFIDENCE = 0.4
 SIMILARITY_CONFIDENCE = 0.35
 """What the similarity of question and passage in meaning adds."""
 MEANING_WEIGHT = 0.4
-"""What similarity in meaning counts among the passages of a linked note."""
-QUESTION_MEANING_WEIGHT = 0.2
-"""And among passages of all notes that answer a question of their own."""
+"""What similarity in meaning counts."""
 MIN_FIT = 0.15
 """The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
 MIN_SHARE_OF_BEST = 0.6
@@ -66,8 +63,6 @@ MIN_SHARE_OF_BEST = 0.6
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
 
-_MAX_EXCERPT_COLUMNS = 480
-"""Of a passage; where letters take two columns, half as many."""
 _MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first passages are looked for."""
 _MAX_NEAREST = 3
@@ -105,17 +100,20 @@ def find_evidence(
     asked = " ".join(question[:MAX_QUERY_CHARACTERS].split())
     if not linked and not topic_terms(asked):
         return Findings()
+    notes: dict[str, Passage] = {}
     if scope.order:
         ranked = by_date(library, asked, scope)
     else:
         topic = topic_of(asked)
         passages = search_passages(library, topic, scope) if topic else []
+        notes = whole_notes(library, passages)
+        passages = [*passages, *notes.values()]
         first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, first)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0]) if ranked else 0.0
     close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
-    found = _best_first(_deduplicated(_widened(close)))[:MAX_EVIDENCE]
+    found = _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
     if confidence < MIN_CONFIDENCE:
         return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
     limit = max(limit, len(dict.fromkeys(linked)))
@@ -207,7 +205,7 @@ def _of_others(
     known = {candidate.path for candidate in first}
     least = max((candidate.score for candidate in first), default=0.0)
     question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
-    for ranked in telling(_by_their_questions(library, asked, rank_blocks(question, passages))):
+    for ranked in telling(_by_meaning(library, asked, rank_blocks(question, passages))):
         if ranked.passage.path in known or ranked.score < least:
             continue
         candidate = Candidate(ranked)
@@ -216,15 +214,15 @@ def _of_others(
         yield candidate
 
 
-def _by_their_questions(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:
-    """Ranked anew, since what answers a question of its own answers another that means the same in other words."""
-    answers = [each for each in ranked[:_MAX_COMPARED] if each.answers_a_question]
-    near = library.similarities(topic_of(asked), [_described(each) for each in answers]) if answers else []
-    nearer = {
-        id(each): QUESTION_MEANING_WEIGHT * max(0.0, similarity) for each, similarity in zip(answers, near, strict=True)
-    }
-    raised = [replace(each, score=each.score + nearer.get(id(each), 0.0)) for each in ranked]
-    return sorted(raised, key=lambda each: -each.score)
+def _by_meaning(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:
+    """Ranked anew, since a passage may say the same in other words."""
+    compared = ranked[:_MAX_COMPARED]
+    near = library.similarities(topic_of(asked), [_said(each) for each in compared])
+    nearer = [
+        replace(each, score=each.score + MEANING_WEIGHT * max(0.0, similarity))
+        for each, similarity in zip(compared, near, strict=True)
+    ]
+    return sorted([*nearer, *ranked[_MAX_COMPARED:]], key=lambda each: -each.score)
 
 
 def _confidence(library: Library, asked: str, candidate: Candidate) -> float:
@@ -234,6 +232,11 @@ def _confidence(library: Library, asked: str, candidate: Candidate) -> float:
     ranked = candidate.ranked
     (similarity,) = library.similarities(topic_of(asked), [_described(ranked)])
     return ranked.coverage + FRAME_CONFIDENCE * ranked.framed + SIMILARITY_CONFIDENCE * similarity
+
+
+def _said(ranked: RankedBlock) -> str:
+    """The block with its heading: the title, which all blocks of a note share, tells none of them apart."""
+    return "\n".join((*(each for each in ranked.heading_path[-1:] if each != ranked.passage.title), ranked.block.text))
 
 
 def _described(ranked: RankedBlock) -> str:
@@ -274,38 +277,6 @@ def _section(library: Library, path: str, anchor: str) -> Passage:
         snippet="",
         why="linked",
     )
-
-
-def _widened(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Each with all that stands under the same heading, if it is short: nobody would copy one line of three."""
-    telling: dict[str, list[Block]] = {}
-    for candidate in candidates:
-        text = candidate.ranked.passage.text
-        if text not in telling:
-            telling[text] = [block for block in blocks(text) if not block.is_pointer]
-        yield _with_section(candidate, telling[text])
-
-
-def _with_section(candidate: Candidate, of_passage: Sequence[Block]) -> Candidate:
-    ranked = candidate.ranked
-    telling = [block for block in of_passage if block.heading_path == ranked.block.heading_path]
-    if len(telling) < 2 or ranked.block not in telling:
-        return candidate
-    text = ranked.passage.text
-    start = text.find(telling[0].text)
-    end = text.rfind(telling[-1].text) + len(telling[-1].text)
-    if start < 0 or not 0 < end - start <= _max_characters(text[start:end]):
-        return candidate
-    whole = replace(telling[0], text=text[start:end], kind=ranked.block.kind, sentences=())
-    return replace(candidate, ranked=replace(ranked, block=whole, best_sentences=()))
-
-
-def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The first of each wording."""
-    kept: dict[str, Candidate] = {}
-    for candidate in candidates:
-        kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
-    return [*kept.values()]
 
 
 def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -351,7 +322,7 @@ def _evidence(library: Library, candidates: Iterable[Candidate]) -> tuple[Eviden
 def _quoted(library: Library, candidate: Candidate) -> Evidence:
     ranked, passage = candidate.ranked, candidate.ranked.passage
     return Evidence(
-        text=excerpt(ranked.block, ranked.best_sentences, _max_characters(ranked.block.text)),
+        text=excerpt(ranked.block, ranked.best_sentences, max_characters(ranked.block.text)),
         relative_path=passage.path,
         title=passage.title,
         wikilink=library.link_into(passage.path, ranked.heading_path),
@@ -363,11 +334,6 @@ def _quoted(library: Library, candidate: Candidate) -> Evidence:
         outdated_by=library.link_to(candidate.outdated_by) if candidate.outdated_by else "",
         outdates=tuple(dict.fromkeys(map(library.link_to, candidate.outdates))),
     )
-
-
-def _max_characters(text: str) -> int:
-    wide = len(_wide_letter().findall(text)) if may_be_wide(text) else 0
-    return round(_MAX_EXCERPT_COLUMNS * len(text) / (len(text) + wide))
 
 
 def _heading(passage: Passage, heading_path: Sequence[str]) -> str:
@@ -382,9 +348,3 @@ def _lines(library: Library, ranked: RankedBlock) -> LineRange:
     text = library.read(passage.path)
     first, last = find_lines(text, passage.first_line, passage.last_line, ranked.block.text)
     return LineRange(first=first, last=last)
-
-
-@cache
-def _wide_letter() -> re.Pattern[str]:
-    """A letter that is as wide as two others. Compiled when first needed: its ranges are large."""
-    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")

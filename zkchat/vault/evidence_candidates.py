@@ -1,20 +1,32 @@
 """Passages that may answer a question, and in which notes they are looked for."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange, NoteDate
 from zkchat.model.note import Passage, is_pdf
 from zkchat.model.trust import PAGES
 from zkchat.vault.dates.question_time import Order
 from zkchat.vault.library import Library
+from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import RankedBlock
+from zkchat.vault.search.synonyms import with_synonyms
 from zkchat.vault.search.terms import idf
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
+SYNONYM_SHARE = 0.9
+"""What passages score that were found by synonyms, beside those that were found by the words themselves."""
+WHOLE_NOTES = 5
+"""Notes, the best first, of which all sections are looked at."""
+MAX_WHOLE_NOTE = 10_000
+"""Characters of such a note."""
 
 
 class Scope(Struct, frozen=True):
@@ -49,11 +61,45 @@ class Candidate(Struct, frozen=True):
     def score(self) -> float:
         return self.ranked.score
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether it is quoted because the note begins with it, and not for what it says."""
+        return self.linked and not self.ranked.best_sentences
+
 
 def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEARCHED_PASSAGES) -> list[Passage]:
-    """Without the pages that instruct the model: they are no notes, and may not be approved."""
+    """The best for the topic of a question, and then the best for what its words could be called instead.
+
+    Without the pages that instruct the model: they are no notes, and may not be approved.
+    """
     found = library.search(topic, limit=limit, period=scope.period)
+    wider = with_synonyms(topic)
+    if wider != topic:
+        found += _further(found, library.search(wider, limit=limit, period=scope.period))
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
+
+
+def _further(found: Sequence[Passage], wider: Sequence[Passage]) -> list[Passage]:
+    """Those that another search found beside these, the best of them scored below the best of these."""
+    known = {(each.path, each.first_line) for each in found}
+    ratio = SYNONYM_SHARE * found[0].score / wider[0].score if found and wider and wider[0].score else 1.0
+    return [replace(each, score=ratio * each.score) for each in wider if (each.path, each.first_line) not in known]
+
+
+def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:
+    """The best notes by path: what answers may stand beside what was found, in a section that has none of the words."""
+    best: dict[str, Passage] = {}
+    for each in passages:
+        best.setdefault(each.path, each)
+    notes: dict[str, Passage] = {}
+    for path, first in islice(best.items(), WHOLE_NOTES):
+        with suppress(VaultError):  # it is gone, or cannot be read
+            text = library.section(path)
+            body = text[frontmatter_of(text).end :]
+            if len(body) <= MAX_WHOLE_NOTE:
+                lines = text.count("\n") + 1
+                notes[path] = replace(first, heading_path=(), text=body, first_line=1, last_line=lines, score=0.0)
+    return notes
 
 
 def rarest_idf(library: Library) -> float:

@@ -8,6 +8,7 @@ from zkchat.model.message import EvidencePart, LineRange
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import to_plain
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
+from zkchat.vault.evidence_candidates import whole_notes
 from zkchat.vault.library import Library
 
 CAFFEINE = "Caffeine keeps half of its strength for six hours.\nA cup at four is still at work at ten."
@@ -221,8 +222,9 @@ def test_after_a_linked_note_each_passage_is_read_once_by_whoever_asks_for_more(
 
 
 def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
+    late, early = (f"Bees sleep {when} in the hive{', all of them' * 20}." for when in ("late", "early"))
     notes = {
-        "A.md": "# A\n\n## Morning\n\nBees sleep late in the hive.\n\n## Evening\n\nBees sleep early in the hive.\n",
+        "A.md": f"# A\n\n## Morning\n\n{late}\n\n## Evening\n\n{early}\n",
         "B.md": "Bees sleep in the hive.\n",
     }
     with library_of(tmp_path, notes) as library:
@@ -266,12 +268,73 @@ def test_a_note_of_one_section_is_quoted_by_its_first_blocks(tmp_path: Path) -> 
 
 
 def test_a_short_section_is_quoted_whole_and_once(tmp_path: Path) -> None:
-    notes = {"Bees.md": "# Bees\n\nBees sleep.\n\nBees sleep at night.\n\n## Flies\n\nFlies do not sleep at night.\n"}
+    notes = {"Bees.md": "# Bees\n\nBees sleep.\n\nBees sleep at night.\n\n## Rain\n\nIt fell on the roof.\n"}
     with library_of(tmp_path, notes) as library:
         found = ask(library, "When do bees sleep at night?").evidence
         assert found[0].text == "Bees sleep.\n\nBees sleep at night."
         assert (found[0].lines.first, found[0].lines.last) == (3, 5)
         assert sum("Bees" in each.text for each in found) == 1
+
+
+MEETING = """# Choir tour
+
+## Present
+
+Nora and Desmond.
+
+## Decisions
+
+- We travel by coach.
+- Two concerts.
+"""
+
+
+def test_neighbours_that_answer_alike_are_quoted_as_one_passage(tmp_path: Path) -> None:
+    """Only the title has the words, so nothing tells which of the two answers."""
+    with library_of(tmp_path, {"Tour.md": MEETING, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
+        (found,) = ask(library, "the choir and its tour of Wales").evidence
+        assert found.text == MEETING[MEETING.index("Nora") :].strip()
+        assert (found.heading, found.lines.first, found.lines.last) == ("Present", 5, 10)
+
+
+def test_neighbours_that_are_too_long_for_one_passage_are_quoted_apart(tmp_path: Path) -> None:
+    long = MEETING.replace("Desmond.", f"Desmond{', who sang' * 50}.")
+    with library_of(tmp_path, {"Tour.md": long, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
+        assert len(ask(library, "the choir and its tour of Wales").evidence) == 2
+
+
+def test_the_entries_of_different_days_are_quoted_apart(tmp_path: Path) -> None:
+    log = "# Choir tour\n\n## 2025-03-01\n\nIt rained.\n\n## 2025-04-02\n\nIt snowed.\n"
+    with library_of(tmp_path, {"Tour.md": log, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
+        assert len(ask(library, "the choir and its tour of Wales").evidence) == 2
+
+
+def test_of_the_best_notes_all_sections_are_looked_at_unless_they_are_long(tmp_path: Path) -> None:
+    gwen = "---\ntags: [person]\n---\n# Gwen\n\nMy sister in Whitby.\n\n## Good to know\n\nPenicillin is not for her.\n"
+    long = f"# Ann\n\nMy sister in Leeds.\n\n## Letters\n\n{'Dear Ann. ' * 1_100}\n"
+    with library_of(tmp_path, {"Gwen.md": gwen, "Ann.md": long}) as library:
+        found = library.search("sister")
+        assert {each.path for each in found} == {"Gwen.md", "Ann.md"}
+        assert {path: note.text for path, note in whole_notes(library, found).items()} == {
+            "Gwen.md": gwen[gwen.index("# Gwen") :]
+        }
+
+
+def test_other_words_for_the_same_find_the_passage(tmp_path: Path) -> None:
+    notes = {
+        "Leave.md": "# Leave\n\nEach parent has ten days for a sick child.\n",
+        "Bread.md": "# Bread\n\nThe dough rests overnight.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        assert texts(library, "My kid is ill") == ["Each parent has ten days for a sick child."]
+
+
+def test_a_synonym_of_the_name_of_a_linked_note_tells_none_of_its_passages_apart(tmp_path: Path) -> None:
+    log = "# Decisions\n\nEach choice has its reason.\n\n## Frame\n\nLarch for the frame, since it is cheaper.\n"
+    with library_of(tmp_path, {"Decisions.md": log, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
+        assert texts(library, "What did we decide about the frame?", "Decisions.md") == [
+            "Larch for the frame, since it is cheaper."
+        ]
 
 
 def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ passage adds to that.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.runs import ends_in_question_mark
 from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
+from zkchat.vault.search.synonyms import synonyms_of
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, query_terms, terms
 
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
@@ -33,6 +34,8 @@ NOTE_COVERAGE = 0.3
 """How much of what only the rest of the note meets the block counts as meeting."""
 PREFIX_WEIGHT = 0.5
 """What a word is worth that has the beginning of a word of the question."""
+SYNONYM_WEIGHT = 0.6
+"""What a word is worth that says the same as a word of the question."""
 SEARCH_WEIGHT = 0.4
 """What the score of the passage adds, that of the best passage being 1."""
 CUE_WEIGHT = 0.1
@@ -50,6 +53,8 @@ _PAIR, _SYLLABLE = 2, 4
 """Letters that make a group: of Chinese, Japanese and Korean, and of Thai and its relatives."""
 _KANA = lazy_pattern("[\u3041-\u309f]")
 """The Japanese letters in which particles and endings are written."""
+_MAX_KNOWN_PAIRS = 1 << 14
+"""Of terms that are compared: the sentences of a note have most of theirs in common."""
 _MIN_PREFIX_LETTERS = 4
 _MIN_PART_LETTERS = 5
 _MIN_PREFIX_SHARE = 0.6
@@ -79,13 +84,16 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     """A question as the words that say its topic, with their weights, which together are 1."""
 
     weights: Mapping[_Unit, float]
+    synonyms: Mapping[_Unit, Set[str]] = {}
+    """Terms that say the same as a word."""
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
 
     @classmethod
     def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
-        """`without` are terms that tell nothing, such as the name of the only note that is looked at.
+        """`without` are terms that tell nothing, such as the name of the only note that is looked at; nor does what
+        says the same as one of them: "What did we decide in [[Decisions]] about the roof?"
 
         A word that the vault never uses weighs as much as the heaviest that it does, and at least as the `rarest`.
         """
@@ -98,6 +106,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         total = sum(weights.values())
         return cls(
             weights={unit: weight / total for unit, weight in weights.items()} if total else {},
+            synonyms={unit: said for unit in weights if (said := synonyms_of(unit.term)) and said.isdisjoint(without)},
             wants_number=wants_number(question),
             wants_time=wants_time(question),
             wants_list=wants_list(question),
@@ -114,7 +123,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
         present = set(terms(text))
-        found = {unit: _worth(unit, present, text) for unit in self.weights}
+        found = {unit: _worth(unit, present, text, self.synonyms.get(unit, frozenset())) for unit in self.weights}
         return {unit: worth for unit, worth in found.items() if worth}
 
 
@@ -129,14 +138,16 @@ def _units(topic: str) -> Iterator[_Unit]:
     yield from map(_Unit, query_terms(_unspaced_run().sub(" ", topic)))
 
 
-def _worth(unit: _Unit, present: Set[str], text: str) -> float:
+def _worth(unit: _Unit, present: Set[str], text: str, synonyms: Set[str]) -> float:
     if unit.term in present and not unit.groups:
         return 1.0
     if unit.groups:
         if any(group in text for group in unit.groups):
             return 1.0
         return LONE_LETTER_WEIGHT if unit.term in present and _ideographic().match(unit.term) else 0.0
-    return PREFIX_WEIGHT if any(are_related(unit.term, other) for other in present) else 0.0
+    if any(are_related(unit.term, other) for other in present):
+        return PREFIX_WEIGHT
+    return SYNONYM_WEIGHT if present & synonyms else 0.0
 
 
 class RankedBlock(Struct, frozen=True, kw_only=True):
@@ -164,7 +175,11 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
 def rank_blocks(question: WeightedQuestion, passages: Sequence[Passage]) -> list[RankedBlock]:
     """The blocks of all passages, best first. The same passages in any order give the same result."""
     best = max((passage.score for passage in passages), default=0.0)
-    matched = [_MatchedBlock.of(question, passage, block) for passage in passages for block in blocks(passage.text)]
+    found: dict[tuple[str, str], tuple[Passage, Block]] = {}
+    for passage in sorted(passages, key=lambda each: -each.score):
+        for block in blocks(passage.text):
+            found.setdefault((passage.path, block.text), (passage, block))
+    matched = [_MatchedBlock.of(question, *each) for each in found.values()]
     notes: dict[str, list[Held]] = {}
     for each in matched:
         notes.setdefault(each.passage.path, []).append(each.whole)
@@ -226,6 +241,7 @@ def _ranked(question: WeightedQuestion, matched: _MatchedBlock, search_score: fl
     )
 
 
+@lru_cache(_MAX_KNOWN_PAIRS)
 def are_related(term: str, other: str) -> bool:
     """Whether two terms begin alike for most of the longer one, as forms of a word do, or one is part of the other."""
     if min(len(term), len(other)) >= _MIN_PART_LETTERS and (

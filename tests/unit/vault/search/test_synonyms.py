@@ -1,0 +1,45 @@
+"""Words that say the same as a word of a question."""
+
+import pytest
+
+from zkchat.lexicon.synonyms import SYNONYMS
+from zkchat.vault.search.synonyms import synonyms_of, with_synonyms
+from zkchat.vault.search.terms import query_terms, stem
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("bikes", "bicycle"),
+        ("decided", "decisions"),
+        ("ran", "running"),
+        ("Beschluss", "entschieden"),
+        ("cuesta", "precio"),
+    ],
+)
+def test_a_word_has_its_synonyms_in_either_direction(asked: str, said: str) -> None:
+    one, other = query_terms(asked)[0], query_terms(said)[0]
+    assert other in synonyms_of(one)
+    assert one in synonyms_of(other)
+
+
+def test_a_word_is_no_synonym_of_itself() -> None:
+    assert stem("bicycle") not in synonyms_of(stem("bicycle"))
+    assert not synonyms_of("zkchat")
+
+
+def test_a_topic_keeps_its_words_before_what_they_could_be_called() -> None:
+    assert with_synonyms("zettelkasten slips") == "zettelkasten slips"
+    topic, _, added = with_synonyms("kid zettelkasten").partition("kid zettelkasten")
+    assert topic == ""
+    assert {"child", "children"} <= {*added.split()}
+
+
+def test_few_words_are_added_to_a_topic() -> None:
+    long = " ".join(word for group in SYNONYMS["english"].split("|") for word in group.split()[:1])
+    assert len(with_synonyms(long).split()) == len(long.split()) + 24
+
+
+def test_every_group_says_more_than_one_word() -> None:
+    groups = [group for listed in SYNONYMS.values() for group in listed.strip().replace("\n", "|").split("|")]
+    assert all(len({*group.split()}) > 1 for group in groups)

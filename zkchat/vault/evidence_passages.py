@@ -1,0 +1,123 @@
+"""What is quoted of a note: a block with all that belongs to it, and those beside it that answer as well."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.model.note import Passage
+from zkchat.model.text import may_be_wide
+from zkchat.vault.dates.headings import day_of_headings
+from zkchat.vault.evidence_candidates import Candidate
+from zkchat.vault.notes.blocks import Block, blocks
+from zkchat.vault.search.terms import terms
+
+MIN_SHARE_OF_NEIGHBOUR = 0.85
+"""Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
+_MAX_COLUMNS = 480
+"""Of a passage; where letters take two columns, half as many."""
+
+
+def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
+    """Each candidate with what is quoted together with it, and without those that are quoted already.
+
+    `notes` are those that were read as a whole.
+    """
+    scores = {(each.path, each.ranked.block.text): each.score for each in candidates}
+    cut: dict[str, _CutText] = {}
+    quoted: set[tuple[str, str]] = set()
+
+    def is_alike(candidate: Candidate, block: Block) -> bool:
+        key = candidate.path, block.text
+        if key in quoted or scores.get(key, 0.0) < MIN_SHARE_OF_NEIGHBOUR * candidate.score:
+            return False
+        return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
+
+    found: list[Candidate] = []
+    for each in candidates:
+        if (each.path, each.ranked.block.text) in quoted:
+            continue
+        passage = each.ranked.passage if each.linked else notes.get(each.path, each.ranked.passage)
+        if passage.text not in cut:
+            cut[passage.text] = _CutText(passage.text, blocks(passage.text))
+        text = cut[passage.text]
+        span = text.span_of(each.ranked.block)
+        if span and not each.is_opening:
+            span = text.with_neighbours(span, partial(is_alike, each))
+        if span:
+            quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
+        found.append(text.quoted(each, passage, span) if span and span[0] < span[1] else each)
+    return _deduplicated(found)
+
+
+def max_characters(text: str) -> int:
+    """Of an excerpt of a text."""
+    wide = len(_wide_letter().findall(text)) if may_be_wide(text) else 0
+    return round(_MAX_COLUMNS * len(text) / (len(text) + wide))
+
+
+class _CutText(Struct, frozen=True):
+    """A section or a note, and its blocks."""
+
+    text: str
+    blocks: Sequence[Block]
+
+    def span_of(self, block: Block) -> tuple[int, int] | None:
+        """The numbers of the first and last block under the same heading, if they are short: nobody would copy one line
+        of three. Else that of the block; None if it is cut in another way here."""
+        place = next((number for number, each in enumerate(self.blocks) if each.text == block.text), None)
+        if place is None:
+            return None
+        path = self.blocks[place].heading_path
+        same = [number for number, each in enumerate(self.blocks) if each.heading_path == path and not each.is_pointer]
+        if place in same and self._fits(same[0], same[-1]):
+            return same[0], same[-1]
+        return place, place
+
+    def with_neighbours(self, span: tuple[int, int], is_alike: Callable[[Block], bool]) -> tuple[int, int]:
+        """With the blocks before and after it that are alike, as long as all of it is short.
+
+        The ranking cannot tell then which of them answers, and each alone would take the place of another note.
+        """
+        first, last = span
+        while True:
+            if last + 1 < len(self.blocks) and is_alike(self.blocks[last + 1]) and self._fits(first, last + 1):
+                last += 1
+            elif first and is_alike(self.blocks[first - 1]) and self._fits(first - 1, last):
+                first -= 1
+            else:
+                return first, last
+
+    def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
+        start, end = self._characters(*span)
+        first = self.blocks[span[0]]
+        is_one = all(each.heading_path == first.heading_path for each in self.blocks[span[0] : span[1] + 1])
+        kind = candidate.ranked.block.kind if is_one else "paragraph"
+        whole = replace(first, text=self.text[start:end], kind=kind, sentences=())
+        return replace(candidate, ranked=replace(candidate.ranked, passage=passage, block=whole, best_sentences=()))
+
+    def _fits(self, first: int, last: int) -> bool:
+        start, end = self._characters(first, last)
+        return 0 <= start < end and end - start <= max_characters(self.text[start:end])
+
+    def _characters(self, first: int, last: int) -> tuple[int, int]:
+        """Where these blocks stand in the text."""
+        start = self.text.find(self.blocks[first].text)
+        end = self.text.find(self.blocks[last].text, max(0, start))
+        return start, end + len(self.blocks[last].text) if end >= 0 else -1
+
+
+def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The first of each wording."""
+    kept: dict[str, Candidate] = {}
+    for candidate in candidates:
+        kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
+    return [*kept.values()]
+
+
+@cache
+def _wide_letter() -> re.Pattern[str]:
+    """A letter that is as wide as two others. Compiled when first needed: its ranges are large."""
+    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")
