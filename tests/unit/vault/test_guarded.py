@@ -285,7 +285,7 @@ NOTHING_TOLD = {
         "on_disk",
         "calendar",
     ),
-    *("may_hold_text", "is_indexed", "extract", "extract_in_background", "unextracted"),
+    *("may_hold_text", "is_indexed", "extract", "extract_in_background", "unextracted", "has_unread_pdf"),
 }
 
 
