@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zkchat.vault.library import Library
 
 PACKAGES = (
-    "typer", "rich", "prompt_toolkit", "pydantic", "tiktoken", "ollama", "openai", "pyyaml",
+    "typer", "rich", "prompt_toolkit", "pydantic", "msgspec", "tiktoken", "ollama", "openai", "pyyaml",
     "numpy", "pyromark", "markdown-it-py", "pystemmer", "tomlkit",
     "wordllama",
 )  # fmt: skip
