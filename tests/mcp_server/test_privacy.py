@@ -134,7 +134,6 @@ UNKNOWN: Final = frozenset(
         "list_documents by a wildcard",
         "ask_vault for its value",
         "ask_vault: Which notes have no links to them?",
-        "ask_vault of a note that embeds it",
         *(
             f"resource by {how}"
             for how in ("missing heading", "path round about", "rooted path", "title", "folder", "nothing")
