@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -13,6 +12,7 @@ from zkchat.chat.mentions import MAX_UNKNOWN_PATHS, looks_like_path
 from zkchat.context.condensing import split_question
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes import wikilink
 from zkchat.vault.search.block_ranking import are_related
 from zkchat.vault.search.passages import term_matches
@@ -22,6 +22,12 @@ from zkchat.vault.search.terms import UNSPACED_SCRIPTS
 MAX_MENTIONS: Final = 100
 """Words with an `@` that are looked up: a pasted log may hold any number."""
 _PUNCTUATION: Final = ".,;:!?)]}'”’»…。，、！？）」"
+_MENTION = lazy_pattern(rf"""(?<![^\s("'“„‘«（「，。：；、{UNSPACED_SCRIPTS}])@(?:"([^"\n]+)"|([^\s"@]+))""")
+"""`@path/to/note.md`, `@Note` or `@"a name with spaces"`.
+
+After a letter it is an e-mail address, unless the script has no spaces."""
+_SUFFIX_IN_WORD = lazy_pattern(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")
+"""Where the name of a file ends although the sentence goes on without a space."""
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -122,7 +128,7 @@ def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bo
     unknown: list[Link] = []
     if "@" not in rest:
         return documents, unknown
-    for found in islice(_mention().finditer(rest, after), MAX_MENTIONS):
+    for found in islice(_MENTION.finditer(rest, after), MAX_MENTIONS):
         start = found.start()
         links = [
             wikilink.link_to(name)._replace(text=text[start:end], start=start, end=end)
@@ -143,20 +149,5 @@ def _spellings(found: re.Match[str]) -> Iterator[tuple[str, int]]:
     while not found[1] and name and name[-1] in _PUNCTUATION:
         name = name[:-1]
         yield name, found.start(2) + len(name)
-    if not found[1] and (suffix := _suffix_in_word().search(name)):
+    if not found[1] and (suffix := _SUFFIX_IN_WORD.search(name)):
         yield name[: suffix.end()], found.start(2) + suffix.end()
-
-
-@cache
-def _mention() -> re.Pattern[str]:
-    """`@path/to/note.md`, `@Note` or `@"a name with spaces"`. Compiled when first needed: its ranges are large.
-
-    After a letter it is an e-mail address, unless the script has no spaces.
-    """
-    return re.compile(rf"""(?<![^\s("'“„‘«（「，。：；、{UNSPACED_SCRIPTS}])@(?:"([^"\n]+)"|([^\s"@]+))""")
-
-
-@cache
-def _suffix_in_word() -> re.Pattern[str]:
-    """Where the name of a file ends although the sentence goes on without a space."""
-    return re.compile(rf"\.[A-Za-z0-9]{{1,8}}(?=[{UNSPACED_SCRIPTS}])")

@@ -1,13 +1,13 @@
 """What is quoted of a note: a block with all that belongs to it, and those beside it that answer as well."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.model.note import Passage
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import may_be_wide
 from zkchat.vault.dates.headings import day_of_headings
 from zkchat.vault.evidence_candidates import Candidate
@@ -18,6 +18,8 @@ MIN_SHARE_OF_NEIGHBOUR = 0.85
 """Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
 _MAX_COLUMNS = 480
 """Of a passage; where letters take two columns, half as many."""
+_WIDE_LETTER = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")
+"""A letter that is as wide as two others."""
 
 
 def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
@@ -54,7 +56,7 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
 
 def max_characters(text: str) -> int:
     """Of an excerpt of a text."""
-    wide = len(_wide_letter().findall(text)) if may_be_wide(text) else 0
+    wide = len(_WIDE_LETTER.findall(text)) if may_be_wide(text) else 0
     return round(_MAX_COLUMNS * len(text) / (len(text) + wide))
 
 
@@ -115,9 +117,3 @@ def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
     return [*kept.values()]
-
-
-@cache
-def _wide_letter() -> re.Pattern[str]:
-    """A letter that is as wide as two others. Compiled when first needed: its ranges are large."""
-    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")

@@ -6,7 +6,6 @@ sentence before it. Whatever the text holds, the time is proportional to its len
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -64,6 +63,8 @@ _SEE_ALSO = lazy_pattern(
     re.IGNORECASE,
 )
 _WORD = lazy_pattern(r"[^\W_]+")
+_WIDE_LETTER = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+"""A letter that is as wide as two others."""
 
 
 class Sentence(NamedTuple):
@@ -340,10 +341,4 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
 
 
 def _wide_letters(text: str) -> int:
-    return len(_wide_letter().findall(text)) if may_be_wide(text) else 0
-
-
-@cache
-def _wide_letter() -> re.Pattern[str]:
-    """A letter that is as wide as two others. Compiled when first needed: its ranges are large."""
-    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+    return len(_WIDE_LETTER.findall(text)) if may_be_wide(text) else 0

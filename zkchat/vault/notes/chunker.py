@@ -1,11 +1,9 @@
 """Split a note into sections that are small enough to be passages."""
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
-from functools import cache
 
 from zkchat.model.note import Note, Section
 from zkchat.model.patterns import lazy_pattern
@@ -27,6 +25,8 @@ _MAX_HEADING_CHARACTERS = 200
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _MAX_CODE_POINTS = 32
 """Code points that are kept together as one; more of them are no character but an attack."""
+_CJK_LETTER = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+"""A CJK character."""
 
 
 def sections_of(note: Note, text: str) -> list[Section]:
@@ -81,7 +81,7 @@ def _reach(flat: str, start: int, end: int) -> int:
     reach, budget = 0, _BUDGET
     while budget and reach < len(window):
         step = window[reach : reach + max(1, budget // _CJK_WEIGHT)]
-        weight = len(step) + (_CJK_WEIGHT - 1) * len(_cjk_letter().findall(step))
+        weight = len(step) + (_CJK_WEIGHT - 1) * len(_CJK_LETTER.findall(step))
         if weight > budget:  # one character, and a heavy one
             break
         reach, budget = reach + len(step), budget - weight
@@ -131,9 +131,3 @@ def _without_comments(text: str, start: int, end: int, comments: tuple[Span, ...
         index += 1
     pieces.append(text[position:end])
     return "".join(pieces).strip()
-
-
-@cache
-def _cjk_letter() -> re.Pattern[str]:
-    """A CJK character. Compiled when first needed: its ranges are large."""
-    return re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")

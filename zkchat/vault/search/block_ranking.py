@@ -7,7 +7,7 @@ passage adds to that.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -66,6 +66,10 @@ _DATE = lazy_pattern(
 )
 
 Idf = Callable[[Iterable[str]], Mapping[str, float]]
+_UNSPACED_RUN = lazy_pattern(f"[{UNSPACED_SCRIPTS}]+")
+"""Letters of a language without spaces."""
+_IDEOGRAPHIC = lazy_pattern("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
+"""A letter of Chinese, Japanese or Korean."""
 
 
 class _Unit(Struct, frozen=True):
@@ -128,14 +132,14 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
 
 
 def _units(topic: str) -> Iterator[_Unit]:
-    for run in _unspaced_run().findall(topic):
-        size = _PAIR if _ideographic().match(run) else _SYLLABLE
+    for run in _UNSPACED_RUN.findall(topic):
+        size = _PAIR if _IDEOGRAPHIC.match(run) else _SYLLABLE
         for place, letter in enumerate(run):
             around = run[max(0, place - size + 1) : place + size]
             groups = tuple(around[at : at + size] for at in range(max(1, len(around) - size + 1)))
             if not _KANA.match(letter) or len(run) == 1:
                 yield _Unit(letter, groups)
-    yield from map(_Unit, query_terms(_unspaced_run().sub(" ", topic)))
+    yield from map(_Unit, query_terms(_UNSPACED_RUN.sub(" ", topic)))
 
 
 def _worth(unit: _Unit, present: Set[str], text: str, synonyms: Set[str]) -> float:
@@ -144,7 +148,7 @@ def _worth(unit: _Unit, present: Set[str], text: str, synonyms: Set[str]) -> flo
     if unit.groups:
         if any(group in text for group in unit.groups):
             return 1.0
-        return LONE_LETTER_WEIGHT if unit.term in present and _ideographic().match(unit.term) else 0.0
+        return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
     if any(are_related(unit.term, other) for other in present):
         return PREFIX_WEIGHT
     return SYNONYM_WEIGHT if present & synonyms else 0.0
@@ -261,15 +265,3 @@ def _best_of(held: Sequence[Held]) -> Held:
         for term, worth in each.items():
             best[term] = max(worth, best.get(term, 0.0))
     return best
-
-
-@cache
-def _unspaced_run() -> re.Pattern[str]:
-    """Letters of a language without spaces. Compiled when first needed: its ranges are large."""
-    return re.compile(f"[{UNSPACED_SCRIPTS}]+")
-
-
-@cache
-def _ideographic() -> re.Pattern[str]:
-    """A letter of Chinese, Japanese or Korean. Compiled when first needed: its ranges are large."""
-    return re.compile("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")

@@ -43,12 +43,14 @@ _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
+_WORD = lazy_pattern(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")
+"""A word, or letters of a language without spaces."""
 
 
 def topic_of(question: str) -> str:
     """The question without the words that only ask, in the order they were written; empty where it says no topic."""
     text = _unspaced_asking().sub(" ", question[:MAX_QUERY_CHARACTERS])
-    found = _word().findall(text)
+    found = _WORD.findall(text)
     keys = [words(word) for word in found]
     asking = asking_words([key for listed in keys for key in listed])
     telling = []
@@ -120,7 +122,7 @@ def _telling_terms(text: str) -> frozenset[str]:
 
 def _spelled(text: str) -> str:
     """The words of a text between single spaces, however they are accented and punctuated."""
-    found = _word().findall(text)
+    found = _WORD.findall(text)
     return " ".join(word if _UNSPACED.match(word) else " ".join(words(word)) for word in found)
 
 
@@ -186,9 +188,3 @@ def _small_talk() -> frozenset[str]:
 @cache
 def _stop_words() -> frozenset[str]:
     return frozenset(word for listed in STOP_WORDS.values() for word in words(listed))
-
-
-@cache
-def _word() -> re.Pattern[str]:
-    """A word, or letters of a language without spaces. Compiled when first needed: its ranges are large."""
-    return re.compile(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")

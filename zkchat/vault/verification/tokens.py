@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -25,6 +24,11 @@ _POWERS: Final = {"十": 10, "百": 100, "千": 1_000}
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
 _CLAUSE_END: Final = lazy_pattern(r"[;:,()–—。；：，、（）]|\s-\s")
+_SPACED = f"(?:(?![{UNSPACED_SCRIPTS}])[^\\W\\d_]|[{_MARKS}])"
+_TOKEN = lazy_pattern(
+    rf"(?P<number>(?:(?<![\w.,-])[-−])?(?:\d{{1,3}}(?:[.,\u00a0\u202f]\d{{3}})+(?!\d)|\d+(?:[.,:]\d+)?))"
+    rf"|(?P<numeral>[{_NUMERALS}]+)|(?P<sign>[%°$€£¥％℃])|(?P<letter>[{UNSPACED_SCRIPTS}])|(?P<word>{_SPACED}+)"
+)
 
 
 class Token(Struct, frozen=True):
@@ -52,7 +56,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
     """The tokens of a plain text."""
     found: list[Token] = []
     clause, end = 0, 0
-    for match in _token().finditer(text):
+    for match in _TOKEN.finditer(text):
         if found and _CLAUSE_END.search(text, end, match.start()):
             clause += 1
         end = match.end()
@@ -107,13 +111,3 @@ def _numeral(written: str) -> frozenset[float]:
         else:  # 万
             total, part, digit = (part + max(digit, 0)) * 10_000, 0, -1
     return frozenset({float(total + part + max(digit, 0))})
-
-
-@cache
-def _token() -> re.Pattern[str]:
-    """Compiled when first needed: its ranges are large."""
-    spaced = f"(?:(?![{UNSPACED_SCRIPTS}])[^\\W\\d_]|[{_MARKS}])"
-    return re.compile(
-        rf"(?P<number>(?:(?<![\w.,-])[-−])?(?:\d{{1,3}}(?:[.,\u00a0\u202f]\d{{3}})+(?!\d)|\d+(?:[.,:]\d+)?))"
-        rf"|(?P<numeral>[{_NUMERALS}]+)|(?P<sign>[%°$€£¥％℃])|(?P<letter>[{UNSPACED_SCRIPTS}])|(?P<word>{spaced}+)"
-    )
