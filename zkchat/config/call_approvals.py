@@ -48,7 +48,7 @@ class StoredApprovals(Struct, frozen=True):
     def _read(self) -> _Approvals:
         try:
             return decode(read_bounded(self.file, max_bytes=_MAX_BYTES), type=_Approvals)
-        except (OSError, DecodeError, RecursionError):
+        except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
             return _Approvals()
 
     def _key(self, definition: ServerDefinition, tool: str) -> str:

@@ -66,7 +66,7 @@ class TrustStore(Struct, frozen=True):
     def _read(self) -> _Decisions:
         try:
             return decode(read_bounded(self.file, max_bytes=_MAX_BYTES), type=_Decisions)
-        except (OSError, DecodeError, RecursionError):
+        except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
             return _Decisions()
 
 

@@ -114,7 +114,7 @@ def from_plain(value_type: type[Read], plain: object) -> Read:
     """The value that JSON describes. Raises `InvalidValue`."""
     try:
         return msgspec.convert(plain, value_type, strict=False)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter of half of a surrogate pair
         raise InvalidValue(str(error)) from error
 
 

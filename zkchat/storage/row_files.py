@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 from zlib import crc32
 
-from msgspec import DecodeError, ValidationError, msgpack
+from msgspec import DecodeError, msgpack
 
 from zkchat.errors import StorageError
 from zkchat.files import read_bounded, write_atomically
@@ -23,7 +23,7 @@ def read_rows(file: Path) -> SectionRows | None:
         if crc32(packed).to_bytes(_CHECKSUM_BYTES) != content[:_CHECKSUM_BYTES]:
             return None
         return msgpack.decode(packed, type=SectionRows)
-    except (OSError, StorageError, DecodeError, ValidationError):
+    except (OSError, StorageError, DecodeError, UnicodeDecodeError):
         return None
 
 

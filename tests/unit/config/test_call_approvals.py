@@ -32,10 +32,10 @@ def test_an_approval_of_a_vaults_server_holds_in_that_vault(tmp_path: Path) -> N
     assert not StoredApprovals(file, "/notes").is_approved(WEB, "send")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"tools": 7}', "\x00"])
-def test_a_file_that_cannot_be_understood_approves_nothing(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"tools": 7}', b"\x00", b'{"tools": {"\xff": ""}}'])
+def test_a_file_that_cannot_be_understood_approves_nothing(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "approvals.json"
-    file.write_text(content)
+    file.write_bytes(content)
     assert not StoredApprovals(file, "").is_approved(WEB, "send")
 
 

@@ -80,11 +80,20 @@ def test_decisions_made_at_the_same_time_are_all_kept(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", ["", "{", "[]", '{"vaults": 5}', '{"vaults": {"vault": {"rule Tone": {"x": "yes"}}}}', "[" * 100_000]
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"vaults": 5}',
+        b'{"vaults": {"vault": {"rule Tone": {"x": "yes"}}}}',
+        b'{"vaults": {"\xff": {}}}',
+        b"[" * 100_000,
+    ],
 )
-def test_a_damaged_file_approves_nothing_and_can_be_used_again(file: Path, damage: str) -> None:
+def test_a_damaged_file_approves_nothing_and_can_be_used_again(file: Path, damage: bytes) -> None:
     file.parent.mkdir()
-    file.write_text(damage)
+    file.write_bytes(damage)
     store = TrustStore(file)
     assert store.state("vault", RULE) == "new"
     store.decide("vault", [RULE], "approved")

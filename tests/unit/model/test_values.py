@@ -159,3 +159,9 @@ def test_a_wrong_value_is_refused_with_its_place(wrong: dict[str, object], sente
 def test_what_is_nested_too_deeply_is_no_json() -> None:
     with pytest.raises(ValueError, match="Invalid JSON"):
         from_json("[" * 100_000)
+
+
+@pytest.mark.parametrize("name", ["token_count", "created_at", "local"])
+def test_half_of_a_surrogate_pair_in_the_place_of_another_type_is_an_invalid_value(name: str) -> None:
+    with pytest.raises(InvalidValue):
+        read_message({"id": "m1", "role": "user", "created_at": NOON, name: "\ud800"})
