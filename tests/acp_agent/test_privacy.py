@@ -26,6 +26,8 @@ def acp(tmp_path_factory: pytest.TempPathFactory, server: Recorder) -> Iterator[
     world.variables["OPENAI_API_KEY"] = "sk-0123456789"
     (world.vault / "shortcut.md").symlink_to(world.vault / FILE)
     (world.root / "copy.md").write_text(SECRET)
+    world.note("Huge.md", SECRET + "x" * 5_000_000)
+    world.note(".trash/Old.md", SECRET)
     with started_acp(world) as started:
         yield started
 
@@ -44,6 +46,11 @@ def attempts(acp: Acp) -> dict[str, list[Any]]:
         "by a link": embedded((acp.world.vault / "shortcut.md").as_uri(), part),
         "by its path": embedded(str(acp.world.vault / FILE), part),
         "by a path with dots": embedded(f"file://{acp.world.vault}/Diaries/../{FILE}".replace(" ", "%20"), part),
+        "by an address of a remote editor": embedded(f"vscode-remote://wsl{uri.removeprefix('file://')}", part),
+        "by an address with a host": embedded(uri.replace("file://", "file://127.0.0.1"), part),
+        "by its path in the vault": embedded(FILE, part),
+        "of a note that is too large": embedded((acp.world.vault / "Huge.md").as_uri(), part),
+        "of a note in the trash": embedded((acp.world.vault / ".trash" / "Old.md").as_uri(), part),
         "marked in a buffer": embedded("untitled:1", SECRET),
         "a copy elsewhere": embedded((acp.world.root / "copy.md").as_uri(), SECRET),
         "an open note that is marked now": embedded(

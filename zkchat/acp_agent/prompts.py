@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
 from acp.schema import (
@@ -101,7 +101,7 @@ class PromptReader:
 
     def _mention(self, uri: str, name: str) -> str:
         """A document that is named: a link where it is in the vault, else its name or address alone."""
-        if urlsplit(uri).scheme in {"http", "https"}:
+        if _split(uri).scheme in {"http", "https"}:
             return uri
         path = self._path_in_vault(uri)
         if path is None:
@@ -116,12 +116,15 @@ class PromptReader:
         where this model may not see it; of one that is there as it is, the link too: it says as much."""
         path = self._path_in_vault(uri)
         name = path or _name_of(uri)
+        if path and is_note(path) and self._text_of(path) is None:  # it may say anything of who may see it
+            self._notices.append(f"{path} is no note that can be read here, so nothing of it was sent.")
+            return ""
         if classes := self._guarding_classes(name, text, is_inside=path is not None):
             if path and self._may_see_local and classes == {"local"}:
                 return self._link(path)
             self._notices.append(f"{name} is not for every model, so nothing of it was sent.")
             return ""
-        if path and is_note(path) and text.strip() == self._text_of(path).strip():
+        if path and is_note(path) and text.strip() == (self._text_of(path) or "").strip():
             return self._link(path)
         lines = _lines_of(uri)
         title = f"{name}, {lines}" if lines else name
@@ -131,15 +134,15 @@ class PromptReader:
 
     def _guarding_classes(self, path: str, text: str, *, is_inside: bool) -> set[PrivacyClass]:
         """What the note, as it is and as the editor holds it, says about models that may not see it."""
-        texts = (text, self._text_of(path)) if is_inside else (text,)
+        texts = (text, self._text_of(path) or "") if is_inside else (text,)
         globs = self._local_globs if is_inside else ()
         return {privacy_of_text(each, path, globs) for each in texts} - {"open"}
 
-    def _text_of(self, path: str) -> str:
+    def _text_of(self, path: str) -> str | None:
         try:
             return self._library.read(path)
         except (VaultError, StorageError):
-            return ""
+            return None
 
     def _link(self, path: str) -> str:
         if is_note(path):
@@ -147,17 +150,14 @@ class PromptReader:
         return f'@"{path}"' if re.search(r"\s", path) else f"@{path}"
 
     def _path_in_vault(self, uri: str) -> str | None:
-        """The path inside the vault that a `file://` address, or an absolute path, means; None outside.
+        """The path inside the vault of the file that an address or a path means; None outside.
 
-        A file that is reached through a link in the vault is inside, whatever the link leads to.
+        A file that is reached through a link in the vault is inside, whatever the link leads to. Editors have addresses
+        of their own for files, of which only the path is known.
         """
-        parts = urlsplit(uri)
-        if parts.scheme not in {"", "file"} or parts.netloc not in {"", "localhost"}:
-            return None
-        file = Path(url2pathname(parts.path) if parts.scheme else unquote(uri.partition("#")[0]))
-        if not file.is_absolute():
-            return None
+        parts = _split(uri)
         vault = self._vault.resolve()
+        file = vault / (url2pathname(parts.path) if parts.scheme else unquote(uri.partition("#")[0]))
         try:
             inside = [each for each in (Path(normpath(file)), file.resolve()) if each.is_relative_to(vault)]
             is_there = bool(inside) and file.exists()
@@ -166,9 +166,17 @@ class PromptReader:
         return inside[0].relative_to(vault).as_posix() if is_there and inside[0] != vault else None
 
 
+def _split(uri: str) -> SplitResult:
+    """The parts of an address; one that is malformed is all path."""
+    try:
+        return urlsplit(uri)
+    except ValueError:
+        return SplitResult("", "", uri, "", "")
+
+
 def _lines_of(uri: str) -> str:
     """`lines 3 to 5`, of an address that ends in `#L3:5` or `#L3-L5`."""
-    found = _LINES.search(urlsplit(uri).fragment)
+    found = _LINES.search(_split(uri).fragment)
     if found is None:
         return ""
     return f"lines {found[1]} to {found[2]}" if found[2] and found[2] != found[1] else f"line {found[1]}"
@@ -176,5 +184,5 @@ def _lines_of(uri: str) -> str:
 
 def _name_of(uri: str) -> str:
     """What a reader calls an address: the end of its path."""
-    parts = urlsplit(uri)
+    parts = _split(uri)
     return PurePosixPath(unquote(parts.path)).name or unquote(parts.netloc) or "what came along"

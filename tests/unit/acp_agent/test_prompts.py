@@ -77,6 +77,7 @@ def test_a_document_of_the_vault_is_named_as_if_it_was_typed(
         "{vault}",
         "{vault}/nothing.md",
         "file:///a%00b",
+        "file://[::1",
     ],
 )
 def test_anything_else_is_not_read_and_the_user_is_told(vault: Path, library: Library, uri: str) -> None:
@@ -102,6 +103,15 @@ def test_a_text_that_comes_along_stands_below_the_question(vault: Path, library:
     embedded = resource_block(embedded_text_resource((vault / "Sleep.md").as_uri() + "#L3", "Seven."))
     text, _ = read(vault, library, text_block("What is "), embedded, text_block("?"))
     assert text == "What is `Sleep.md, line 3`?\n\nSleep.md, line 3:\n```\nSeven.\n```"
+
+
+def test_of_a_note_that_cannot_be_read_nothing_is_sent_to_any_model(vault: Path, library: Library) -> None:
+    (vault / ".trash").mkdir(exist_ok=True)
+    (vault / ".trash" / "Old.md").write_text("---\nzkchat: local\n---\nSeven.\n")
+    selected = resource_block(embedded_text_resource((vault / ".trash" / "Old.md").as_uri(), "Seven."))
+    text, notices = read(vault, library, text_block("Hm? "), selected)
+    assert text == "Hm?"
+    assert notices == (".trash/Old.md is no note that can be read here, so nothing of it was sent.",)
 
 
 def test_what_is_no_text_is_left_out(vault: Path, library: Library) -> None:
