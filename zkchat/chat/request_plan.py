@@ -1,7 +1,7 @@
 """What goes into a request beside the conversation: instructions, rules, notes, tools, memory, recalled messages."""
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -258,7 +258,7 @@ class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
         """The vault's page with its imports."""
         try:
             return project_memory(
-                self.library.read,
+                partial(self.library.read, suggests=False),  # most vaults have none, at each turn
                 self.tokenizer,
                 budget,
                 is_approved=self.approvals.page_is_approved,

@@ -229,17 +229,20 @@ class Library:
         """All there is to say about files that cannot be used as they are."""
         return self._answer(self._ports.details.warnings)
 
-    def read(self, path: str) -> str:
+    def read(self, path: str, *, suggests: bool = True) -> str:
         """The text of a file as it is now; of a folder, the list of what it holds. Of a canvas, a drawing or a PDF it
         is a text to be read, not what the file holds.
 
-        Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`.
+        Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`. The hint of the first names what is called alike,
+        unless it `suggests` nothing: to find that takes time in a large vault.
         """
         if is_folder(path):
             return self._list_folder(path)
         try:
             return self._read_file(path)
         except NoteNotFound as error:
+            if not suggests:
+                raise
             raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
 
     def may_hold_text(self, path: str) -> bool:

@@ -167,8 +167,8 @@ class BrokenIndex(Library):
     def fingerprints(self, _paths: Iterable[str]) -> dict[str, bytes]:
         raise StorageError("The index is broken.")
 
-    def read(self, path: str) -> str:
-        return self._library.read(path)
+    def read(self, path: str, *, suggests: bool = True) -> str:
+        return self._library.read(path, suggests=suggests)
 
 
 def test_without_an_index_there_are_summaries_all_the_same(library: Library) -> None:
