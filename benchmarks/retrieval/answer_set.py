@@ -13,10 +13,13 @@ from benchmarks.retrieval.generated_vaults import generated_notes
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUESTIONS = Path(__file__).parent / "queries" / "answers"
 DEVELOPMENT_QUESTIONS = Path(__file__).parent / "queries" / "development"
+FRESH_QUESTIONS = Path(__file__).parent / "queries" / "fresh"
 VAULTS: Final = ("garden", "handbook", "journal")
 HALVES: Final = ("dev", "test")
 DEVELOPMENT: Final = "development"
 """The questions whose misses are read: they are in neither half."""
+FRESH: Final = "fresh"
+"""The questions on which nothing is chosen and whose misses are not read: they are in neither half."""
 UNANSWERABLE: Final = ("near", "off-topic", "greeting")
 KINDS: Final = ("linked", "named", "plain", "time", "list", "table", "faq", *UNANSWERABLE)
 
@@ -82,6 +85,10 @@ def all_questions() -> list[Asked]:
 
 def development_questions() -> list[Asked]:
     return _questions_in(DEVELOPMENT_QUESTIONS)
+
+
+def fresh_questions() -> list[Asked]:
+    return _questions_in(FRESH_QUESTIONS)
 
 
 def _questions_in(folder: Path) -> list[Asked]:

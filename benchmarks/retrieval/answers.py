@@ -1,6 +1,7 @@
 """How well the evidence answers: the questions of queries/answers over vault-fixtures and two generated vaults.
 
-    python -m benchmarks.retrieval.answers [--half dev|test|both|development] [--misses] [--json] [--minilm FOLDER]
+    python -m benchmarks.retrieval.answers [--half dev|test|both|development|fresh]
+        [--misses] [--json] [--minilm FOLDER]
 
 Each question goes the way of a question in a chat: its links are resolved, and the evidence is found with the vectors
 of the search. Beside it stand the first passages of the search itself, and of a plain FTS5 table. README.md says more.
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from benchmarks.retrieval.answer_set import (
     DEVELOPMENT,
+    FRESH,
     HALVES,
     KINDS,
     VAULTS,
@@ -25,6 +27,7 @@ from benchmarks.retrieval.answer_set import (
     Passage,
     all_questions,
     development_questions,
+    fresh_questions,
     write_vault,
 )
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
@@ -256,13 +259,14 @@ def misses(results: Iterable[Result]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, "both", DEVELOPMENT), default="both")
+    parser.add_argument("--half", choices=(*HALVES, "both", DEVELOPMENT, FRESH), default="both")
     parser.add_argument("--misses", action="store_true", help="list what the evidence does not answer first")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     add_arguments(parser)
     wanted = parser.parse_args()
     halves = HALVES if wanted.half == "both" else (wanted.half,)
-    questions = [each for each in (*all_questions(), *development_questions()) if each.half in halves]
+    every = (*all_questions(), *development_questions(), *fresh_questions())
+    questions = [each for each in every if each.half in halves]
     results: dict[str, list[Result]] = defaultdict(list)
     with embedder_of(wanted.minilm, wanted.cache) as embedder:
         for vault in VAULTS:

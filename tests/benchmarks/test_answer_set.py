@@ -7,6 +7,8 @@ import pytest
 
 from benchmarks.retrieval.answer_set import (
     DEVELOPMENT,
+    FRESH,
+    FRESH_QUESTIONS,
     HALVES,
     KINDS,
     UNANSWERABLE,
@@ -16,6 +18,7 @@ from benchmarks.retrieval.answer_set import (
     Place,
     all_questions,
     development_questions,
+    fresh_questions,
     notes_of,
     write_vault,
 )
@@ -28,6 +31,9 @@ from zkchat.vault.library import Library
 
 QUESTIONS = all_questions()
 FOR_DEVELOPMENT = development_questions()
+UNSEEN = fresh_questions()
+EVERY = (*QUESTIONS, *FOR_DEVELOPMENT, *UNSEEN)
+README = FRESH_QUESTIONS.parents[1] / "README.md"
 LANGUAGES = {"en", "de", "fr", "es", "ru", "zh", "ja", "hi", "th", "it", "pt"}
 
 
@@ -57,9 +63,8 @@ def test_there_are_enough_questions_of_each_kind_and_language() -> None:
 
 
 def test_ids_and_questions_are_unique() -> None:
-    every = [*QUESTIONS, *FOR_DEVELOPMENT]
-    assert max(Counter(each.id for each in every).values()) == 1
-    assert max(Counter((each.vault, each.text.casefold()) for each in every).values()) == 1
+    assert max(Counter(each.id for each in EVERY).values()) == 1
+    assert max(Counter((each.vault, each.text.casefold()) for each in EVERY).values()) == 1
 
 
 def test_the_questions_for_development_are_in_neither_half() -> None:
@@ -69,10 +74,18 @@ def test_the_questions_for_development_are_in_neither_half() -> None:
     assert {each.half for each in QUESTIONS} == {*HALVES}
 
 
+@pytest.mark.parametrize("group", ["kind", "language", "vault"])
+def test_the_fresh_questions_are_as_many_as_the_readme_says(group: str) -> None:
+    found = Counter(getattr(each, group) for each in UNSEEN)
+    counts = ", ".join(f"{name} {found[name]}" for name in sorted(found, key=lambda name: (-found[name], name)))
+
+    assert f"- By {group}: {counts}\n" in README.read_text(encoding="utf-8")
+    assert {each.half for each in UNSEEN} == {FRESH}
+
+
 def test_only_questions_of_these_kinds_have_no_answer() -> None:
-    every = [*QUESTIONS, *FOR_DEVELOPMENT]
-    assert {each.id for each in every if not each.answerable} == {
-        each.id for each in every if each.kind in UNANSWERABLE
+    assert {each.id for each in EVERY if not each.answerable} == {
+        each.id for each in EVERY if each.kind in UNANSWERABLE
     }
 
 
@@ -80,14 +93,14 @@ def test_only_questions_of_these_kinds_have_no_answer() -> None:
 def test_every_answer_stands_in_its_note(vault: str) -> None:
     notes = dict(notes_of(vault))
 
-    for asked in (*QUESTIONS, *FOR_DEVELOPMENT):
+    for asked in EVERY:
         if asked.vault == vault:
             for place in (place for part in asked.parts for place in part):
                 assert place.holds(place.path, notes[place.path]), (asked.id, place)
 
 
 def test_every_link_of_a_question_leads_to_a_note_that_answers(libraries: dict[str, Library]) -> None:
-    for asked in QUESTIONS:
+    for asked in (*QUESTIONS, *UNSEEN):
         found = resolve_links(libraries[asked.vault], Question.parse(asked.text).links)
         assert all(each.status == "resolved" and (each.anchor_found or not each.anchor) for each in found), asked
         if asked.kind == "linked":
