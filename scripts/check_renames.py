@@ -41,7 +41,7 @@ _WITH_LINKS = (".canvas", ".base")
 
 
 class VaultInMemory:
-    """Implements `ports.NoteFiles` and `ports.ChangeableFiles`, and makes change sets."""
+    """Implements `ports.note_files.NoteFiles` and `ports.changes.ChangeableFiles`, and makes change sets."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = dict(files)

@@ -17,7 +17,8 @@ from tests.providers.loopback import Loopback
 from zkchat.context.tokens import load_encoding
 from zkchat.memory.facts import Memory
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
-from zkchat.ports import ModelProvider, Tool
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tools import Tool
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
 from zkchat.tools.explore import explore_tools

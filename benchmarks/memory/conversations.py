@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from benchmarks.memory.needles import MEMORY, TOKENS, stored
 from zkchat.context.recall.selection import recall
 from zkchat.model.message import ChatMessage, TextPart
-from zkchat.ports import TextEmbedder
+from zkchat.ports.embeddings import TextEmbedder
 from zkchat.providers.static_vectors import installed
 
 DEPTHS = (5, 10, 25)

@@ -35,7 +35,7 @@ from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage, CompactionPart, TextPart
 from zkchat.model.prompt import ModelRequest
 from zkchat.model.session import MessageEntry
-from zkchat.ports import TextEmbedder
+from zkchat.ports.embeddings import TextEmbedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions

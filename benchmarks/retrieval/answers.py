@@ -34,7 +34,7 @@ from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
-from zkchat.ports import Embedder
+from zkchat.ports.embeddings import Embedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from zkchat.ports import Embedder
+    from zkchat.ports.embeddings import Embedder
 
 Vectors = NDArray[np.float32]
 

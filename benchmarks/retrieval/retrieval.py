@@ -27,7 +27,7 @@ from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from zkchat.model.dates import Calendar
 from zkchat.model.index import StoredSection
 from zkchat.model.note import Passage
-from zkchat.ports import Embedder
+from zkchat.ports.embeddings import Embedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles

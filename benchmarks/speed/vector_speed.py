@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from benchmarks.generate import write_vault
 from benchmarks.speed.memory import PeakMemory, held_now
 from zkchat.model.embeddings import DIGEST_BYTES, SimilarityTraits
-from zkchat.ports import Embedder
+from zkchat.ports.embeddings import Embedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles

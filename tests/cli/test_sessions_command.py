@@ -24,7 +24,7 @@ from zkchat.model.message import (
     UnknownPart,
 )
 from zkchat.model.session import HeadEntry, MessageEntry, messages_of
-from zkchat.ports import SessionStore
+from zkchat.ports.sessions import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

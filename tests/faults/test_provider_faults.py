@@ -14,7 +14,7 @@ from tests.providers.contract import FIND, answer, asking, calls_of, failure, fi
 from tests.providers.loopback import KEY
 from zkchat.errors import ExitCode, ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, ThinkingChunk
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy

@@ -18,7 +18,7 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 
 FIND = ToolSpec(
     name="find",

@@ -6,7 +6,7 @@ from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY, Loopback
 from zkchat.model.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.model.values import from_plain
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.quote import Quote

@@ -19,7 +19,7 @@ from tests.providers.contract import (
 )
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ModelChunk, PromptMessage, TextChunk
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.transport import min_tokens
 
 

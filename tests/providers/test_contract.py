@@ -23,7 +23,7 @@ from tests.providers.players import PLAYERS, REAL_MODELS_ONLY, SPEAKERS
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk
 from zkchat.model.providers import PROVIDERS
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 
 Play = Callable[[str], ModelProvider]
 """From the name of a play to a provider that plays it."""

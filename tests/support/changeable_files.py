@@ -7,7 +7,10 @@ from zkchat.model.change import ChangeSet
 
 
 class FilesInMemory:
-    """Implements `ports.ChangeableFiles`, and makes change sets without a journal. A folder stays when it is empty."""
+    """Implements `ports.changes.ChangeableFiles`, and makes change sets without a journal.
+
+    A folder stays when it is empty.
+    """
 
     def __init__(self, files: Mapping[str, bytes | str] | None = None) -> None:
         self.files: dict[str, bytes] = {}

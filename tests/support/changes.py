@@ -12,7 +12,7 @@ from zkchat.writing.review import Verdict
 
 
 class ChangesInMemory:
-    """Implements `ports.ChangeStore`."""
+    """Implements `ports.changes.ChangeStore`."""
 
     def __init__(self, **notes: str) -> None:
         self.files = {f"{name}.md": text.encode() for name, text in notes.items()}

@@ -23,7 +23,9 @@ from zkchat.model.events import Event
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
 from zkchat.model.session import AgentEntry, ItemsEntry, Session
-from zkchat.ports import ModelProvider, SessionStore, Tokenizer
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.sessions import SessionStore
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.readings import Readings
 from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals

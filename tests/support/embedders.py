@@ -12,7 +12,7 @@ DIMENSIONS = 64
 
 
 class RecordingEmbedder:
-    """Implements `ports.Embedder` as a server's: every text has a direction of its own."""
+    """Implements `ports.embeddings.Embedder` as a server's: every text has a direction of its own."""
 
     needs_server = True
     traits = SimilarityTraits(min_cosine=0.3, has_common_direction=False)

@@ -8,7 +8,7 @@ from zkchat.model.note import FileStamp
 
 @dataclass
 class PagesByPath:
-    """Implements `ports.ExtractedTexts`: a PDF has the pages that the test puts here."""
+    """Implements `ports.extraction.ExtractedTexts`: a PDF has the pages that the test puts here."""
 
     texts: dict[str, ExtractedText] = field(default_factory=dict)
 

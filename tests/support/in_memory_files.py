@@ -9,7 +9,7 @@ from zkchat.model.note import NoteWarning
 
 
 class MemoryFiles:
-    """Implements `ports.NoteFiles`. Time passes by one with each change, and stands still when told to."""
+    """Implements `ports.note_files.NoteFiles`. Time passes by one with each change, and stands still when told to."""
 
     def __init__(self, **notes: str) -> None:
         self.now = 1

@@ -10,7 +10,7 @@ from zkchat.model.memory import Fact, FactSource
 
 
 class MemoriesInMemory:
-    """Implements `ports.MemoryStore`."""
+    """Implements `ports.memory.MemoryStore`."""
 
     def __init__(self, *texts: str) -> None:
         self.now = NOON

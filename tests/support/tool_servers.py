@@ -21,7 +21,7 @@ def tool(name: str = "send", server: str = "web", *, read_only: bool = False, **
 
 
 class ServersInMemory:
-    """Implements `ports.ToolServers`."""
+    """Implements `ports.tool_servers.ToolServers`."""
 
     def __init__(self, *statuses: ServerStatus, answer: str = "fine", uris: tuple[str, ...] = ()) -> None:
         self.connected = statuses

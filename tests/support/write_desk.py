@@ -11,7 +11,7 @@ from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
 from zkchat.context.formatting import documents_in
 from zkchat.model.message import ToolCallPart
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.readings import Readings
 from zkchat.tools.toolbox import Toolbox

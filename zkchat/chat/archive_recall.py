@@ -21,7 +21,7 @@ from zkchat.memory.facts import MAX_TITLE_CHARS
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import abstained_turns
 from zkchat.model.text import shorten
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""

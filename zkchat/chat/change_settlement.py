@@ -13,7 +13,7 @@ from zkchat.model.events import ChangesReviewed, Event
 from zkchat.model.message import ChatMessage, ToolCallPart
 from zkchat.model.patch import patch_of
 from zkchat.model.session import ChangesEntry
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.tools.toolbox import Toolbox
 
 MAX_DIFF_CHARS: Final = 1_000_000

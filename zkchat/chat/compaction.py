@@ -29,7 +29,8 @@ from zkchat.model.events import Compacted, Warned
 from zkchat.model.message import ChatMessage, CompactionPart, Condensed, DocumentReference, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
 from zkchat.model.session import MessageEntry, Window, mark_condensed
-from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.language import detect_language
 
 TIMEOUT = 300.0

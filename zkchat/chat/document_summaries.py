@@ -19,7 +19,7 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.model.session import History
 from zkchat.model.text import shorten
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.language import detect_language

@@ -20,7 +20,7 @@ from zkchat.model.images import ImageDetail, ImageRule
 from zkchat.model.message import DocumentReference, FilePart, ImagePart
 from zkchat.model.note import Ambiguous, Link, Resolved, is_image, is_note
 from zkchat.model.prompt import ModelInfo, ModelRequest, PromptMessage
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.vault.images.encoding import digest_of, encode_image, inspect_image
 from zkchat.vault.images.headers import MAX_FILE_BYTES
 from zkchat.vault.library import Library

@@ -36,7 +36,7 @@ from zkchat.model.session import (
     orphans_of,
 )
 from zkchat.model.text import shorten
-from zkchat.ports import SessionStore
+from zkchat.ports.sessions import SessionStore
 
 FLUSH_AFTER = 0.2
 """Seconds after which a piece of an arriving answer is on disk."""

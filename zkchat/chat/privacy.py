@@ -27,7 +27,7 @@ from zkchat.model.message import (
 from zkchat.model.note import file_kind, is_note
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Window, compaction_of
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.vault.links.folders import is_folder, listed_paths
 

@@ -11,7 +11,7 @@ from zkchat.model.choices import WriteMode
 from zkchat.model.message import ChatMessage
 from zkchat.model.patch import edits_of_user
 from zkchat.model.session import ChangesEntry, History
-from zkchat.ports import Tool
+from zkchat.ports.tools import Tool
 
 ASK_THE_USER: Final = "They need a yes of the user."
 MAX_TOLD_CHARS: Final = 2_000

@@ -46,7 +46,8 @@ from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import History, Window, abstained_turns, unanswered_turns
 from zkchat.model.text import shorten
-from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.names import READ_ATTACHMENT
 
 SUMMARY_SHARE = 0.30

@@ -39,7 +39,8 @@ from zkchat.model.message import Brief, ChatMessage, LeftOut, RequestItem
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import History
-from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.names import MEMORY_TOOLS, READ_ATTACHMENT
 from zkchat.tools.readings import Readings
 from zkchat.tools.toolbox import Toolbox

@@ -12,7 +12,7 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.model.profile import Agent
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerStatus
-from zkchat.ports import ToolServers
+from zkchat.ports.tool_servers import ToolServers
 from zkchat.vault.notes import wikilink
 
 MAX_RESOURCES: Final = 10

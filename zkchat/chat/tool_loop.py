@@ -45,7 +45,9 @@ from zkchat.model.prompt import (
 from zkchat.model.quotation import no_answer
 from zkchat.model.session import MessageEntry
 from zkchat.model.text import counted
-from zkchat.ports import ModelProvider, Tokenizer, ToolOutcome
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.names import MAX_ARGUMENTS_CHARS
 from zkchat.tools.readings import Readings
 from zkchat.tools.toolbox import Toolbox

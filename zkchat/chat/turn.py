@@ -60,7 +60,8 @@ from zkchat.model.message import (
 from zkchat.model.note import is_image
 from zkchat.model.profile import Agent
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
-from zkchat.ports import ModelProvider, Tokenizer
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.catalog.answers import MAX_ASKED, MAX_LISTED
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed

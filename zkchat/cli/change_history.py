@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
     from zkchat.compose.workspace import Workspace
     from zkchat.model.change import ChangeRecord
-    from zkchat.ports import ChangeStore
+    from zkchat.ports.changes import ChangeStore
     from zkchat.writing.undo import UndoPlan
 
 _NOTHING_UNDONE: Final = "Nothing was undone."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from zkchat.cli.active_conversation import ActiveConversation
     from zkchat.model.session import Session
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
     from zkchat.repl.command_context import Switch
 
 MAX_FILES_COUNTED: Final = 2_000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from zkchat.memory.note_usage import NoteUsage
     from zkchat.model.memory import DocumentUse
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
 
 DEFAULT_TOP = 10
 

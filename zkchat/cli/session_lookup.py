@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
     from zkchat.model.message import ChatMessage
     from zkchat.model.session import History, Session
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
 
 OptionalSessionArgument = Annotated[
     str | None,

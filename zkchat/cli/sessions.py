@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.model.message import ChatMessage, Part
     from zkchat.model.session import EntryBody
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
     from zkchat.model.session import AgentEntry, ItemsEntry, ListingEntry, Session
-    from zkchat.ports import ChangeStore, ModelProvider, SessionStore
+    from zkchat.ports.changes import ChangeStore
+    from zkchat.ports.models import ModelProvider
+    from zkchat.ports.sessions import SessionStore
     from zkchat.vault.indexing.indexer import Refreshed
     from zkchat.vault.library import Library
     from zkchat.vault.privacy.local_folders import LocalFolder

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from zkchat.compose.conversation import OpenConversation
     from zkchat.config.schema import Settings
     from zkchat.environment import Environment
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
 
 
 def open_goal_run(

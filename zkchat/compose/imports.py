@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.export.session_import import Imported, ImportedFile
     from zkchat.model.session import EntryBody
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
     from zkchat.vault.library import Library
 
 MAX_BYTES: Final = 256_000_000

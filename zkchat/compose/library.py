@@ -20,7 +20,7 @@ from zkchat.environment import Environment
 
 if TYPE_CHECKING:
     from zkchat.model.note import NoteWarning
-    from zkchat.ports import CommitHistory
+    from zkchat.ports.history import CommitHistory
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.storage.watched_files import WatchedFiles

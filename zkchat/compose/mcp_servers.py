@@ -16,7 +16,7 @@ from zkchat.model.trust import HOW_TO_APPROVE
 if TYPE_CHECKING:
     from zkchat.config.servers import ParsedServers
     from zkchat.mcp_client.servers import McpServers
-    from zkchat.ports import ToolServers
+    from zkchat.ports.tool_servers import ToolServers
 
 DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing", "invalid"]
 INSTALL: Final = "pip install 'zkchat[mcp]'"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
     from zkchat.environment import Environment
     from zkchat.model.prompt import ModelInfo
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
     from zkchat.providers.descriptor import Choice, ProviderDescriptor
     from zkchat.providers.weights import Progress
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from zkchat.model.extracted_text import ExtractedText
     from zkchat.model.note import FileStamp
-    from zkchat.ports import ExtractedTexts, NoteFiles, NoteIndex
+    from zkchat.ports.extraction import ExtractedTexts
+    from zkchat.ports.note_files import NoteFiles
+    from zkchat.ports.note_index import NoteIndex
     from zkchat.vault.indexing.extraction import TextExtraction
 
 PACKAGE: Final = "pypdfium2"
@@ -43,7 +45,7 @@ class PdfTexts(NamedTuple):
 
 
 class UnreadPdfs:
-    """Implements `ports.ExtractedTexts` where PDFs are not read: who asks for one is told why."""
+    """Implements `ports.extraction.ExtractedTexts` where PDFs are not read: who asks for one is told why."""
 
     def __init__(self, message: str, hint: str) -> None:
         self._message = message

@@ -19,7 +19,9 @@ from zkchat.writing.review import ReviewPolicy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zkchat.ports import ChangeStore, LocatedModel, Tool
+    from zkchat.ports.changes import ChangeStore
+    from zkchat.ports.models import LocatedModel
+    from zkchat.ports.tools import Tool
     from zkchat.tools.readings import Readings
     from zkchat.vault.library import Library
     from zkchat.writing.staging import StagedChanges

@@ -11,7 +11,8 @@ from zkchat.model.providers import PROVIDERS
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
     from zkchat.config.schema import Settings
-    from zkchat.ports import ModelProvider, Tokenizer
+    from zkchat.ports.models import ModelProvider
+    from zkchat.ports.tokenizer import Tokenizer
     from zkchat.providers.descriptor import ProviderContext
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2

@@ -8,7 +8,7 @@ from zkchat.compose.mcp_servers import open_tool_servers
 from zkchat.compose.workspace import Workspace
 
 if TYPE_CHECKING:
-    from zkchat.ports import ToolServers
+    from zkchat.ports.tool_servers import ToolServers
 
 
 class ServerConnections:

@@ -12,7 +12,7 @@ from zkchat.tools.server_tools import ServerTools
 if TYPE_CHECKING:
     from zkchat.chat.privacy import ConversationPrivacy
     from zkchat.compose.workspace import Workspace
-    from zkchat.ports import ToolServers
+    from zkchat.ports.tool_servers import ToolServers
     from zkchat.vault.library import GuardedLibrary
 
 

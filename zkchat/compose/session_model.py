@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent
     from zkchat.model.session import History, ModelEntry
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
 
 _NO_CHOICE: Final = frozenset({"quote", "scripted:scripted"})
 """That there was no model, or a script whose file nobody kept, binds no session."""

@@ -18,7 +18,7 @@ from zkchat.model.trust import HOW_TO_APPROVE, database_item
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
-    from zkchat.ports import SessionStore
+    from zkchat.ports.sessions import SessionStore
     from zkchat.storage.durable_database import DurableDatabase
     from zkchat.storage.lazy_sessions import LazySessions
     from zkchat.storage.locations import Locations

@@ -50,7 +50,10 @@ if TYPE_CHECKING:
     from zkchat.config.schema import Settings
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
-    from zkchat.ports import ChangeStore, ModelProvider, Tokenizer, Tool
+    from zkchat.ports.changes import ChangeStore
+    from zkchat.ports.models import ModelProvider
+    from zkchat.ports.tokenizer import Tokenizer
+    from zkchat.ports.tools import Tool
     from zkchat.vault.library import GuardedLibrary, Library
     from zkchat.writing.proposals import Proposals
     from zkchat.writing.staging import StagedChanges

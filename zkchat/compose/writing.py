@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
-    from zkchat.ports import ChangeStore
+    from zkchat.ports.changes import ChangeStore
     from zkchat.storage.changes.files import VaultTree
     from zkchat.storage.changes.journal import SqliteChangeJournal
     from zkchat.storage.changes.store import VaultChanges
@@ -125,8 +125,10 @@ def link_follower(workspace: Workspace, library: "Library", store: "ChangeStore"
 
 
 class RefreshingChanges:
-    """Implements `ports.ChangeStore`: the index knows of a change when it is made, and of one of many files soon after:
-    who asks for a refresh waits for it."""
+    """Implements `ports.changes.ChangeStore`: the index knows of a change when it is made.
+
+    Of one of many files it knows soon after: who asks for a refresh waits for it.
+    """
 
     def __init__(self, store: "ChangeStore", library: "Library") -> None:
         self._store = store

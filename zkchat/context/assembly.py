@@ -31,7 +31,7 @@ from zkchat.model.message import (
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
 from zkchat.model.session import Window
 from zkchat.model.values import from_plain
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.search.question_terms import topic_terms
 
 MESSAGE_OVERHEAD: Final = 4

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.model.message import ChatMessage
 from zkchat.model.patterns import lazy_pattern
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 
 TokenFeatures = Mapping[str, int]
 """How much there is of each feature; what there is nothing of is not named."""

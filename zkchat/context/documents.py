@@ -16,7 +16,7 @@ from zkchat.context.condensing import Count, condense_text
 from zkchat.context.strategies import truncation_level
 from zkchat.model.message import DocumentReference, FilePart
 from zkchat.model.text import counted
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 from zkchat.vault.search.terms import terms

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from zkchat.errors import ProviderError, StorageError
-from zkchat.ports import TextEmbedder, VectorCache
+from zkchat.ports.embeddings import TextEmbedder, VectorCache
 from zkchat.vault.search.terms import query_terms
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from zkchat.model.note import without_suffix
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.session import ItemsEntry
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 
 SMALL_WINDOW = 8192
 """Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""

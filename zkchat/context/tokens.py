@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ConfigError, ZkchatError
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import tiktoken

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.registry import FunctionTool
 

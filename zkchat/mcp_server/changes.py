@@ -21,7 +21,8 @@ from zkchat.compose.writing_options import WritingOptions
 from zkchat.model.change import ChangeOrigin, ChangeSet
 from zkchat.model.message import ToolCallPart
 from zkchat.model.patch import patch_of
-from zkchat.ports import LocatedModel, ToolOutcome
+from zkchat.ports.models import LocatedModel
+from zkchat.ports.tools import ToolOutcome
 from zkchat.render.sanitize import sanitize_text
 from zkchat.tools.readings import NothingBefore, Readings
 from zkchat.tools.toolbox import Toolbox

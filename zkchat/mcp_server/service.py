@@ -20,7 +20,7 @@ from zkchat.mcp_server.worker import Worker
 from zkchat.model.message import ToolCallPart
 from zkchat.model.note import is_note
 from zkchat.model.prompt import ModelInfo
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.indexing.indexer import Progress
@@ -38,7 +38,7 @@ class HostOptions(Struct, frozen=True, kw_only=True):
 
 
 class HostModel(Struct, frozen=True):
-    """Implements `ports.LocatedModel` for the model of a host, of which only the user knows where it runs."""
+    """Implements `ports.models.LocatedModel` for the model of a host, of which only the user knows where it runs."""
 
     is_local: bool
 

@@ -40,7 +40,7 @@ from zkchat.mcp_server.vault_tools import (
     verify_quotes,
 )
 from zkchat.model.text import shorten
-from zkchat.ports import Tool
+from zkchat.ports.tools import Tool
 from zkchat.tools.arguments import Arguments, full_schema_of
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.registry import FunctionTool

@@ -17,7 +17,8 @@ from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.model.text import shorten
-from zkchat.ports import MemoryStore, Tokenizer
+from zkchat.ports.memory import MemoryStore
+from zkchat.ports.tokenizer import Tokenizer
 
 MAX_TITLE_CHARS: Final = 80
 """Of a fact, as the record of a request names it."""

@@ -13,7 +13,7 @@ from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.trust import PAGES
-from zkchat.ports import Tokenizer
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.markdown import blank, flatten, outline
 
 MAX_IMPORT_DEPTH: Final = 3

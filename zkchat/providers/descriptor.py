@@ -15,7 +15,8 @@ from msgspec import Struct
 from zkchat.model.providers import ModelListing, ProviderStatus
 
 if TYPE_CHECKING:
-    from zkchat.ports import ModelProvider, Tokenizer
+    from zkchat.ports.models import ModelProvider
+    from zkchat.ports.tokenizer import Tokenizer
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):

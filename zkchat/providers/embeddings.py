@@ -55,7 +55,7 @@ _FIRST_IDEOGRAPH: Final = "\u2e80"
 
 
 class ServerEmbedder:
-    """Implements `ports.Embedder`. Every thread may use it."""
+    """Implements `ports.embeddings.Embedder`. Every thread may use it."""
 
     needs_server = True
 

@@ -4,11 +4,11 @@ from collections.abc import AsyncGenerator
 
 from zkchat.errors import ConfigError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 
 
 class GuardedProvider:
-    """Wraps another `ports.ModelProvider`."""
+    """Wraps another `ports.models.ModelProvider`."""
 
     def __init__(self, provider: ModelProvider, reason: str) -> None:
         self._provider = provider

@@ -13,7 +13,8 @@ from zkchat.providers.descriptor import Choice, NamedModel, OfferedModel, Provid
 
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
-    from zkchat.ports import ModelProvider, Tokenizer
+    from zkchat.ports.models import ModelProvider
+    from zkchat.ports.tokenizer import Tokenizer
 
 
 class LocalDescriptor(ProviderDescriptor):

@@ -22,7 +22,7 @@ from zkchat.providers.locality import display_address, is_loopback, is_reachable
 
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
     from zkchat.providers.errors import Endpoint
     from zkchat.providers.listing import ListedModel
 

@@ -23,7 +23,7 @@ from zkchat.providers.locality import display_address, is_loopback, may_run_here
 
 if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
     from zkchat.providers.errors import Endpoint
     from zkchat.providers.listing import ListedModel, ModelList
 

@@ -8,7 +8,7 @@ from zkchat.model.quotation import DOUBT, excerpts, no_answer, quotations
 from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
 
 SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes.\n"
 UNSEEN: Final = (

@@ -12,7 +12,7 @@ from zkchat.model.providers import PROVIDERS
 from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
 
 
 def descriptor_of(name: str) -> ProviderDescriptor:

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 
 WAY_OUT = "It is the model of this session: --model NAME, in a chat /model NAME, goes on with another."
 
 
 class ResumedProvider:
-    """Wraps another `ports.ModelProvider`."""
+    """Wraps another `ports.models.ModelProvider`."""
 
     def __init__(self, provider: ModelProvider, *, window: int | None, must_run_here: bool) -> None:
         """`window` counts until the server is reached. With `must_run_here` a model elsewhere is sent nothing."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
 
 if TYPE_CHECKING:
-    from zkchat.ports import ModelProvider
+    from zkchat.ports.models import ModelProvider
 
 
 class ScriptedDescriptor(ProviderDescriptor):

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.providers import ModelOverview
     from zkchat.model.session import History, Window
-    from zkchat.ports import ChangeStore, SessionStore
+    from zkchat.ports.changes import ChangeStore
+    from zkchat.ports.sessions import SessionStore
     from zkchat.render.console import Matches
     from zkchat.render.numbered_rows import NumberedRow, RowSection
     from zkchat.repl.note_pages import Position

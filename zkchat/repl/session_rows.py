@@ -5,7 +5,7 @@ from datetime import datetime
 
 from zkchat.model.session import Session
 from zkchat.model.text import counted
-from zkchat.ports import SessionStore
+from zkchat.ports.sessions import SessionStore
 from zkchat.repl.greeting import ago
 from zkchat.repl.pick_list import PickRow
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
 from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
-from zkchat.ports import SessionStore
+from zkchat.ports.sessions import SessionStore
 from zkchat.storage.durable_database import LazyStore
 from zkchat.storage.sessions import SqliteSessions, no_session
 
@@ -43,7 +43,7 @@ class _SessionsProxy(ABC):
 
 
 class LazySessions(LazyStore[SqliteSessions], _SessionsProxy):
-    """Implements `ports.SessionStore` for a vault without sessions; the file is made with the first one."""
+    """Implements `ports.sessions.SessionStore` for a vault without sessions; the file is made with the first one."""
 
     def sessions(self) -> list[Session]:
         store = self._existing()
@@ -58,7 +58,7 @@ class LazySessions(LazyStore[SqliteSessions], _SessionsProxy):
 
 
 class UnavailableSessions(_SessionsProxy):
-    """Implements `ports.SessionStore` where the disk is full or the folder cannot be written.
+    """Implements `ports.sessions.SessionStore` where the disk is full or the folder cannot be written.
 
     Every request raises the reason, so that the conversation warns and goes on in memory. A full disk may have space
     again: then the store is opened, and what waits in memory is written.

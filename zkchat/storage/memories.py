@@ -44,7 +44,7 @@ _MAX_PARAMETERS: Final = 500
 
 
 class SqliteMemories(DurableDatabase):
-    """Implements `ports.MemoryStore` and `ports.VectorCache`."""
+    """Implements `ports.memory.MemoryStore` and `ports.embeddings.VectorCache`."""
 
     migrations = (_create_tables, _add_local_facts)
     _read: tuple[int, tuple[Fact, ...]] | None = None
@@ -208,7 +208,10 @@ def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[
 
 
 class LazyMemories(LazyStore[SqliteMemories]):
-    """Implements `ports.MemoryStore` and `ports.VectorCache` for a vault without facts; made with the first one."""
+    """Implements `ports.memory.MemoryStore` and `ports.embeddings.VectorCache` for a vault without facts.
+
+    The database is made with the first one.
+    """
 
     def facts(self) -> tuple[Fact, ...]:
         store = self._existing()

@@ -47,7 +47,7 @@ _MESSAGE = "SELECT * FROM messages WHERE session = ? AND id = ?"
 
 
 class SqliteMessageIndex:
-    """Implements `ports.MessageIndex`. Two processes may add the same messages: they come out once."""
+    """Implements `ports.sessions.MessageIndex`. Two processes may add the same messages: they come out once."""
 
     def __init__(self, path: Path) -> None:
         self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)

@@ -85,7 +85,10 @@ from zkchat.storage.section_vectors import SqliteVectors
 
 
 class SqliteNoteIndex:
-    """Implements `ports.NoteIndex`. Each thread has its own connection, so that nobody waits for a refresh to read."""
+    """Implements `ports.note_index.NoteIndex`.
+
+    Each thread has its own connection, so that nobody waits for a refresh to read.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

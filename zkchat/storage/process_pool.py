@@ -22,7 +22,7 @@ _WORKER_CODE = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.proc
 
 
 class ProcessPool:
-    """Implements `ports.Workers` with so many processes, of which this is one.
+    """Implements `ports.workers.Workers` with so many processes, of which this is one.
 
     The others are started for one `map` and stopped after it. Where none can be started, or one of them is killed, its
     tasks are done here.

@@ -12,7 +12,7 @@ from zkchat.storage.vector_files import VectorFiles
 
 
 class SqliteVectors(VectorFiles):
-    """Implements `ports.VectorIndex`. The files stay when the index is built anew."""
+    """Implements `ports.embeddings.VectorIndex`. The files stay when the index is built anew."""
 
     def __init__(self, file: CacheDatabase, index: Path) -> None:
         super().__init__(index)

@@ -98,7 +98,7 @@ _BEFORE_ALL: Final = -(1 << 63)
 
 
 class SqliteSessions(DurableDatabase):
-    """Implements `ports.SessionStore`: the sessions of one vault."""
+    """Implements `ports.sessions.SessionStore`: the sessions of one vault."""
 
     migrations = (_create_tables, add_listing_columns, create_items_table)
 

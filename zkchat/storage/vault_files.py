@@ -37,7 +37,7 @@ def is_left_out(name: str) -> bool:
 
 
 class VaultFiles:
-    """Implements `ports.NoteFiles` for a folder."""
+    """Implements `ports.note_files.NoteFiles` for a folder."""
 
     def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
         self._root = root.resolve()

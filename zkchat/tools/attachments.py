@@ -7,7 +7,7 @@ from zkchat.context.condensing import split_question
 from zkchat.context.text_units import split_units
 from zkchat.context.unit_ranking import answering_units
 from zkchat.model.text import counted
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.names import READ_ATTACHMENT

@@ -13,7 +13,7 @@ from zkchat.model.dates import DayRange
 from zkchat.model.index import StoredLink
 from zkchat.model.message import DocumentReference, LineRange
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved, anchor_of, is_pdf, page_named, page_of
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import Arguments, Limit
 from zkchat.tools.registry import FunctionTool

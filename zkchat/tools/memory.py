@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Protocol
 
 from zkchat.memory.facts import MAX_FACT_CHARS, Memory, format_fact
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Text
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.registry import FunctionTool

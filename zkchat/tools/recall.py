@@ -6,7 +6,7 @@ from typing import Annotated
 from zkchat.context.condensing import condense_text
 from zkchat.context.formatting import format_quote
 from zkchat.context.recall.search import FoundMessage
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Text
 from zkchat.tools.arguments import Arguments, Limit
 from zkchat.tools.registry import FunctionTool

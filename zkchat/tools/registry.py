@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from zkchat.errors import ZkchatError
 from zkchat.model.prompt import ToolSpec
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.argument_kinds import WrongValue
 from zkchat.tools.arguments import A, known_names, read_arguments, schema_of
 from zkchat.tools.names import MAX_ARGUMENTS_CHARS

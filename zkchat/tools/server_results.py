@@ -13,7 +13,7 @@ from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerAnswer
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 

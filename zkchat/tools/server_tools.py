@@ -11,7 +11,8 @@ from zkchat.errors import StorageError
 from zkchat.model.prompt import ToolSpec
 from zkchat.model.text import shorten
 from zkchat.model.tool_server import ServerDefinition, ServerStatus, ServerTool
-from zkchat.ports import Tool, ToolOutcome, ToolServers
+from zkchat.ports.tool_servers import ToolServers
+from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.registry import InvalidArguments, parse_arguments
 from zkchat.tools.server_approval import CallPolicy, ServerCall
 from zkchat.tools.server_names import tool_name
@@ -29,7 +30,7 @@ _OFFERING: Final = frozenset({"ready", "lost"})
 
 
 class RemoteTool(Struct, frozen=True, kw_only=True, dict=True):
-    """One tool of a server. Implements `ports.Tool`."""
+    """One tool of a server. Implements `ports.tools.Tool`."""
 
     definition: ServerDefinition
     tool: ServerTool

@@ -7,7 +7,7 @@ from typing import Final
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import ToolSpec
 from zkchat.model.text import shorten
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports.tools import Tool, ToolOutcome
 
 MAX_QUOTED_CHARS: Final = 500
 """Characters of what a model wrote that are repeated to it."""

@@ -38,7 +38,9 @@ from zkchat.model.note import (
     file_title,
     is_note,
 )
-from zkchat.ports import ExtractedTexts, LinkIndex, NoteCatalog, NoteFiles, TextIndex
+from zkchat.ports.extraction import ExtractedTexts
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import LinkIndex, NoteCatalog, TextIndex
 from zkchat.vault.links.resolver import LinkResolver
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import PassageSearch, Search
@@ -110,7 +112,7 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
 
 
 class GuardedFiles:
-    """Implements `ports.NoteFiles`. A note that became private after it was indexed is not there either."""
+    """Implements `ports.note_files.NoteFiles`. A note that became private after it was indexed is not there either."""
 
     def __init__(self, files: NoteFiles, guard: PrivacyGuard) -> None:
         self._files = files
@@ -142,7 +144,7 @@ class GuardedFiles:
 
 
 class GuardedExtractedTexts:
-    """Implements `ports.ExtractedTexts`: of a file that is hidden by its folder there is no text."""
+    """Implements `ports.extraction.ExtractedTexts`: of a file that is hidden by its folder there is no text."""
 
     def __init__(self, extracted: ExtractedTexts, guard: PrivacyGuard) -> None:
         self._extracted = extracted
@@ -162,7 +164,7 @@ class GuardedExtractedTexts:
 
 
 class GuardedCatalog:
-    """Implements `ports.NoteCatalog`. The generation, a number about the whole index, names no note."""
+    """Implements `ports.note_index.NoteCatalog`. The generation, a number about the whole index, names no note."""
 
     def __init__(self, notes: NoteCatalog, links: LinkIndex, text: TextIndex, guard: PrivacyGuard) -> None:
         self._notes = notes
@@ -254,7 +256,7 @@ class GuardedDetails:
 
 
 class GuardedLinkIndex:
-    """Implements `ports.LinkIndex`. Of a link to a hidden note it is not known where it leads."""
+    """Implements `ports.note_index.LinkIndex`. Of a link to a hidden note it is not known where it leads."""
 
     def __init__(self, links: LinkIndex, guard: PrivacyGuard) -> None:
         self._links = links
@@ -338,7 +340,7 @@ class GuardedLinks:
 
 
 class GuardedText:
-    """Implements `ports.TextIndex`: the sections of hidden notes are dead, so that no score tells of them."""
+    """Implements `ports.note_index.TextIndex`: the sections of hidden notes are dead, and no score tells of them."""
 
     def __init__(self, text: TextIndex, guard: PrivacyGuard) -> None:
         self._text = text

@@ -27,7 +27,11 @@ from zkchat.model.note import (
     page_of,
     without_suffix,
 )
-from zkchat.ports import ExtractedTexts, ListedFiles, LocatedModel, NoteFiles, NoteIndex, Workers
+from zkchat.ports.extraction import ExtractedTexts
+from zkchat.ports.models import LocatedModel
+from zkchat.ports.note_files import ListedFiles, NoteFiles
+from zkchat.ports.note_index import NoteIndex
+from zkchat.ports.workers import Workers
 from zkchat.vault.dates.origins import all_dates
 from zkchat.vault.documents.document import Document, UnreadableDocument
 from zkchat.vault.documents.readers import is_indexed

@@ -25,7 +25,9 @@ from zkchat.model.note import (
     file_title,
     is_drawing,
 )
-from zkchat.ports import ExtractedTexts, NoteCatalog, NoteFiles
+from zkchat.ports.extraction import ExtractedTexts
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import NoteCatalog
 from zkchat.vault.dates.names import name_date
 from zkchat.vault.documents.document import UnreadableDocument
 from zkchat.vault.documents.readers import read_drawing
@@ -76,7 +78,7 @@ def overlaid(ports: VaultPorts, overlay: Overlay) -> VaultPorts:
 
 
 class OverlaidFiles:
-    """Implements `ports.NoteFiles`."""
+    """Implements `ports.note_files.NoteFiles`."""
 
     def __init__(self, files: NoteFiles, overlay: Overlay) -> None:
         self._files = files
@@ -118,7 +120,7 @@ class OverlaidFiles:
 
 
 class OverlaidExtractedTexts:
-    """Implements `ports.ExtractedTexts`: a file that is moved has the text it had."""
+    """Implements `ports.extraction.ExtractedTexts`: a file that is moved has the text it had."""
 
     def __init__(self, extracted: ExtractedTexts, overlay: Overlay) -> None:
         self._extracted = extracted
@@ -137,7 +139,7 @@ class OverlaidExtractedTexts:
 
 
 class OverlaidCatalog:
-    """Implements `ports.NoteCatalog`."""
+    """Implements `ports.note_index.NoteCatalog`."""
 
     def __init__(self, notes: NoteCatalog, overlay: Overlay) -> None:
         self._notes = notes

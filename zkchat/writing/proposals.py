@@ -13,7 +13,8 @@ from zkchat.model.change import ChangeOrigin, ChangeSet, Decision, FileWrite, Re
 from zkchat.model.choices import WriteMode
 from zkchat.model.line_diff import DiffLine
 from zkchat.model.patch import hunks_of_write
-from zkchat.ports import ChangeStore, Tool
+from zkchat.ports.changes import ChangeStore
+from zkchat.ports.tools import Tool
 from zkchat.writing.rebase import FollowLinks, brought_to_present, rebase_changes
 from zkchat.writing.review import (
     ChangeReviewer,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from zkchat.errors import EditRefused, NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.change import TRASH, ChangeSet, FileMove, FileWrite
-from zkchat.ports import ChangeableFiles
+from zkchat.ports.changes import ChangeableFiles
 
 
 class StagedChanges:

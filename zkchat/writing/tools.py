@@ -13,7 +13,7 @@ from zkchat.model.line_diff import hunks_of, split_lines
 from zkchat.model.message import DocumentReference
 from zkchat.model.note import is_note
 from zkchat.model.patterns import lazy_pattern
-from zkchat.ports import Tool, ToolOutcome
+from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, OneOf, Text, WrongValue
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.explore import NotePath, OneNote

@@ -10,7 +10,7 @@ from zkchat.model.change import TRASH, ChangeRecord, ChangeSet, FileMove, FileWr
 from zkchat.model.change_summary import touches
 from zkchat.model.patch import direct_moves, path_before
 from zkchat.model.text import counted
-from zkchat.ports import ChangeStore
+from zkchat.ports.changes import ChangeStore
 
 _MAX_NAMED: Final = 3
 """Files that changed since."""

@@ -18,7 +18,7 @@ from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.message import ToolCallPart
 from zkchat.model.values import to_plain
-from zkchat.ports import Tool
+from zkchat.ports.tools import Tool
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.recall import recall_tools

@@ -14,7 +14,7 @@ from zkchat.errors import UsageError
 from zkchat.model.events import EvidenceFound
 from zkchat.model.message import Evidence
 from zkchat.model.values import from_plain
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.quote import Quote
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.vault.evidence import DEFAULT_LIMIT

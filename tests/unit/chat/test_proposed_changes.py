@@ -22,7 +22,7 @@ from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import ChangesEntry, Session
 from zkchat.model.values import from_plain
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.render.context_lines import context_lines
 from zkchat.tools.arguments import Arguments

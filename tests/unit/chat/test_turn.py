@@ -34,7 +34,7 @@ from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.quotation import NOTHING
 from zkchat.model.session import TitleEntry, messages_of, thread_of
 from zkchat.model.values import from_plain
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.quote import Quote
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.vault.library import Library

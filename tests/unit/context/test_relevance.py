@@ -34,7 +34,7 @@ class Broken(Counting):
 
 
 class InMemoryVectors:
-    """Implements `ports.VectorCache` in memory."""
+    """Implements `ports.embeddings.VectorCache` in memory."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], bytes] = {}

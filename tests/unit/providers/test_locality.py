@@ -11,7 +11,7 @@ import pytest
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.provider_contexts import provider_context
 from zkchat.model.prompt import Finish
-from zkchat.ports import ModelProvider
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import ModelSettings, NamedModel
 from zkchat.providers.locality import is_cloud_name, is_loopback
 from zkchat.providers.ollama_client import Ollama

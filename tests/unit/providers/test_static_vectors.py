@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.errors import ProviderError
-from zkchat.ports import Embedder
+from zkchat.ports.embeddings import Embedder
 from zkchat.providers.static_vectors import StaticVectors, installed
 
 VECTORS = Path("weights/l2_supercat_256.safetensors")

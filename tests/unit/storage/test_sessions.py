@@ -42,7 +42,7 @@ from zkchat.model.session import (
     thread_of,
 )
 from zkchat.model.values import to_json, to_plain
-from zkchat.ports import SessionStore
+from zkchat.ports.sessions import SessionStore
 from zkchat.storage.database import open_database
 from zkchat.storage.durable_database import backups_of
 from zkchat.storage.sessions import SqliteSessions

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.attachments import PAGE_CHARS, attachment_tools
 
 LINES = [f"2026-03-04 12:{n % 60:02} INFO step {n} of the nightly run is done" for n in range(2_000)]

@@ -10,7 +10,7 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.model.message import ToolCallPart
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.explore import PAGE_CHARS, explore_tools
 from zkchat.tools.toolbox import Toolbox
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from zkchat.context.recall.search import FoundMessage
 from zkchat.model.session import IndexedMessage
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.recall import PAGE_CHARS, recall_tools
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

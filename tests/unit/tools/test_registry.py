@@ -6,7 +6,7 @@ import pytest
 
 from zkchat.errors import NoteNotFound
 from zkchat.model.message import ToolCallPart
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.argument_kinds import Text
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.registry import FunctionTool

@@ -6,7 +6,7 @@ import pytest
 from tests.support.write_desk import WriteDesk, write_desk
 from zkchat.context.assembly import digest
 from zkchat.model.message import DocumentReference
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.writing.tools import PROPOSED
 
 COFFEE = "---\nrating: 3\n---\n# Coffee\n\nBeans and water.\n\n## Brewing\n\nSlowly.\n"

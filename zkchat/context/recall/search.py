@@ -24,7 +24,8 @@ from zkchat.model.session import (
     MessageRow,
     Session,
 )
-from zkchat.ports import MessageIndex, SessionStore, TextEmbedder
+from zkchat.ports.embeddings import TextEmbedder
+from zkchat.ports.sessions import MessageIndex, SessionStore
 from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.terms import query_terms, terms
 

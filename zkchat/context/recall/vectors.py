@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
-from zkchat.ports import TextEmbedder
+from zkchat.ports.embeddings import TextEmbedder
 
 if TYPE_CHECKING:
     from zkchat.vault.search.similarity import Vector, Vectors

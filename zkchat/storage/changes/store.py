@@ -46,7 +46,7 @@ class JournalFile(Protocol):
 
 
 class VaultChanges:
-    """Implements `ports.ChangeStore`."""
+    """Implements `ports.changes.ChangeStore`."""
 
     def __init__(
         self,

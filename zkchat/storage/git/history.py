@@ -82,7 +82,7 @@ class _LoggedCommit(Struct, frozen=True, kw_only=True):
 
 
 class GitHistory:
-    """Implements `ports.CommitHistory`. Every thread may use it."""
+    """Implements `ports.history.CommitHistory`. Every thread may use it."""
 
     def __init__(self, vault: Path, variables: Mapping[str, str], temporary_folders: Sequence[Path]) -> None:
         self._vault = vault

@@ -27,7 +27,7 @@ _BY_NAME: Final = "and is found by its name only."
 
 
 class PdfExtractor:
-    """Implements `ports.TextExtractor`. One thread extracts; every thread may stop it."""
+    """Implements `ports.extraction.TextExtractor`. One thread extracts; every thread may stop it."""
 
     def __init__(self, limits: PdfLimits, variables: Mapping[str, str]) -> None:
         self.limits = limits

@@ -32,7 +32,7 @@ _EXTRACTED: Final = """SELECT path, size, modified_ns FROM files JOIN texts USIN
 
 
 class SqliteExtractedTexts:
-    """Implements `ports.ExtractedTexts` and `ports.ExtractionStore`. There is no file until there is a text."""
+    """Implements `ports.extraction.ExtractionStore`. There is no file until there is a text."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path = path

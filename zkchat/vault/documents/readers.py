@@ -6,7 +6,7 @@ from zkchat.model.note import is_drawing, is_note
 from zkchat.vault.documents.document import Document, UnreadableDocument
 
 if TYPE_CHECKING:
-    from zkchat.ports import ExtractedTexts
+    from zkchat.ports.extraction import ExtractedTexts
 
 
 def is_indexed(path: str, extracted: "ExtractedTexts | None" = None) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from zkchat.errors import StorageDamaged, ZkchatError
 from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.model.extracted_text import ExtractedText
-from zkchat.ports import NoteIndex
+from zkchat.ports.note_index import NoteIndex
 from zkchat.vault.indexing.background_embedding import BackgroundEmbedding
 from zkchat.vault.indexing.embedding import KeepOn
 from zkchat.vault.indexing.embedding_work import EmbeddingWork

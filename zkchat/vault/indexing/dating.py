@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from zkchat.model.history import Commit, CommittedFiles, HistoryStatus
 from zkchat.model.note import is_drawing, is_note
-from zkchat.ports import CommitHistory, DateStore
+from zkchat.ports.history import CommitHistory
+from zkchat.ports.note_index import DateStore
 from zkchat.vault.dates.names import name_date
 
 

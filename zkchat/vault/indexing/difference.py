@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from zkchat.model.folder import FolderListing, KnownFolder, folder_of
 from zkchat.model.note import FileStamp, NoteWarning, is_note
-from zkchat.ports import ExtractedTexts, NoteIndex
+from zkchat.ports.extraction import ExtractedTexts
+from zkchat.ports.note_index import NoteIndex
 from zkchat.vault.documents.readers import is_indexed
 from zkchat.vault.indexing.reader import Listed
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from zkchat.errors import ProviderError, TextRefused
 from zkchat.model.embeddings import SectionRows, VectorPosition, embedded_text
 from zkchat.model.index import StoredSection
-from zkchat.ports import Embedder, VectorIndex
+from zkchat.ports.embeddings import Embedder, VectorIndex
 
 if TYPE_CHECKING:
     from zkchat.vault.search.similarity import Vectors

@@ -9,7 +9,9 @@ from zkchat.errors import ProviderError
 from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.model.index import NoteFilter
 from zkchat.model.prompt import ModelInfo
-from zkchat.ports import Embedder, NoteFiles, NoteIndex
+from zkchat.ports.embeddings import Embedder
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import NoteIndex
 from zkchat.vault.indexing.embedding import (
     Call,
     Embedded,

@@ -13,7 +13,9 @@ from zkchat.errors import VaultError, ZkchatError
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import PDF_SUFFIX, FileStamp, NoteWarning
-from zkchat.ports import ExtractionStore, NoteFiles, NoteIndex, TextExtractor
+from zkchat.ports.extraction import ExtractionStore, TextExtractor
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import NoteIndex
 
 Progress = Callable[[int, int], None]
 """Told how many of how many files are done."""

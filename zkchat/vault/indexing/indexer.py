@@ -12,7 +12,10 @@ from msgspec import Struct
 from zkchat.model.folder import KnownFolders
 from zkchat.model.index import IndexBatch
 from zkchat.model.note import NoteWarning
-from zkchat.ports import ExtractedTexts, ListedFiles, NoteIndex, Workers
+from zkchat.ports.extraction import ExtractedTexts
+from zkchat.ports.note_files import ListedFiles
+from zkchat.ports.note_index import NoteIndex
+from zkchat.ports.workers import Workers
 from zkchat.vault.indexing.dating import NO_DATES, DateSources, Dating
 from zkchat.vault.indexing.difference import VaultDifference
 from zkchat.vault.indexing.reader import (

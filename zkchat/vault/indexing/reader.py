@@ -34,7 +34,9 @@ from zkchat.vault.privacy.classes import written_class
 
 if TYPE_CHECKING:  # what it brings along would take longer to load than a hundred notes to read, in each process
     from zkchat.model.extracted_text import ExtractedText
-    from zkchat.ports import ExtractedTexts, NoteFiles, NoteIndex
+    from zkchat.ports.extraction import ExtractedTexts
+    from zkchat.ports.note_files import NoteFiles
+    from zkchat.ports.note_index import NoteIndex
 
 Listed = tuple[FileStamp, bool]
 """A note that is to be read, and whether the index knows it."""

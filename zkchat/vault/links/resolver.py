@@ -33,7 +33,7 @@ from zkchat.vault.notes.wikilink import name_key
 
 if TYPE_CHECKING:
     from zkchat.model.index import CatalogRow
-    from zkchat.ports import LinkTargets
+    from zkchat.ports.note_index import LinkTargets
 
 _DOCUMENTS = (*(suffix[1:] for suffix in NOTE_SUFFIXES), "canvas", "base", "pdf")
 KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *IMAGES, *RECORDINGS))

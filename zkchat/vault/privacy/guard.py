@@ -11,7 +11,9 @@ from msgspec import Struct
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.note import Ambiguous, PrivacyClass, Resolved, is_drawing, is_image, is_note, may_hold_text
-from zkchat.ports import LinkIndex, LocatedModel, NoteCatalog, NoteFiles
+from zkchat.ports.models import LocatedModel
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import LinkIndex, NoteCatalog
 from zkchat.vault.privacy.classes import STRICTNESS, is_inside, privacy_of_text
 
 

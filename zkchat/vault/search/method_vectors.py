@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorPosition
-from zkchat.ports import VectorIndex
+from zkchat.ports.embeddings import VectorIndex
 from zkchat.vault.search.ranking import Numbers
 from zkchat.vault.search.section_rows import NONE, Digests, KeptRows, SectionDigests, digests_of, find_digests
 from zkchat.vault.search.similarity import (

@@ -15,7 +15,7 @@ from zkchat.model.dates import Calendar, DayRange, unknown_calendar
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
 from zkchat.model.patterns import lazy_pattern
-from zkchat.ports import TextIndex
+from zkchat.ports.note_index import TextIndex
 from zkchat.vault.dates.expressions import TIME_FILTERS, filter_period
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.variants import variant_prefixes

@@ -5,7 +5,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from zkchat.errors import ProviderError
-from zkchat.ports import Embedder
+from zkchat.ports.embeddings import Embedder
 
 if TYPE_CHECKING:
     from zkchat.vault.search.similarity import Vector

@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, SectionRows, VectorBlock, VectorPosition
-from zkchat.ports import VectorIndex
+from zkchat.ports.embeddings import VectorIndex
 from zkchat.vault.search.ranking import Numbers
 from zkchat.vault.search.vocabulary import distinct
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from zkchat.ports import SegmentStore
+from zkchat.ports.note_index import SegmentStore
 
 _MERGE_FACTOR = 8
 """So many segments of about the same size become one."""

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from zkchat.model.embeddings import SimilarityTraits
-from zkchat.ports import Embedder, VectorIndex
+from zkchat.ports.embeddings import Embedder, VectorIndex
 from zkchat.vault.search.query_vectors import QUERY_SECONDS, QueryVectors
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from zkchat.model.goal import Goal
 from zkchat.model.message import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import GoalEntry
-from zkchat.ports import ToolOutcome
+from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.readings import Readings
 from zkchat.tools.registry import FunctionTool

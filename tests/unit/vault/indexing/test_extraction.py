@@ -18,7 +18,10 @@ from zkchat.vault.library import Library, LibraryOptions
 
 
 class Pages:
-    """Implements `ports.TextExtractor`: what stands in the file, a page on each line. Waits where it is told to."""
+    """Implements `ports.extraction.TextExtractor`: what stands in the file, a page on each line.
+
+    Waits where it is told to.
+    """
 
     max_bytes = 1_000
 

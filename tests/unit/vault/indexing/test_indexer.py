@@ -11,7 +11,8 @@ from zkchat.errors import NoteUnreadable
 from zkchat.model.folder import IndexedFiles
 from zkchat.model.index import CatalogRow, IndexBatch
 from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved, Section
-from zkchat.ports import Done, NoteIndex, Task
+from zkchat.ports.note_index import NoteIndex
+from zkchat.ports.workers import Done, Task
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing import indexer, reader
 from zkchat.vault.indexing.indexer import Indexer, Refreshed
@@ -396,7 +397,7 @@ def test_garbage_is_collected_after_a_refresh_as_it_was_before(index: NoteIndex,
 
 
 class Neighbours:
-    """Implements `ports.Workers` without other processes."""
+    """Implements `ports.workers.Workers` without other processes."""
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
         return map(work, tasks)
