@@ -15,7 +15,7 @@ from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ToolResult
 from zkchat.model.note import Link
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.wikilink import name_key
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS
+from zkchat.vault.search.terms import UNSPACED_RUN, has_unspaced
 
 MIN_LETTERS: Final = 10
 """Letters outside links, from which on the same words in the same order are no coincidence."""
@@ -28,7 +28,6 @@ MAX_GIVEN_CHARACTERS: Final = 100_000
 _MAX_OVERLAP: Final = 8
 """Sentences that two passages may share."""
 _TOKEN: Final = lazy_pattern(r"\[\[[^\[\]\n]*\]\]|(?:[^\W_]|[\u0300-\u036f])+")
-_UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _BREAK: Final = lazy_pattern(r"[\n…\"“”„«»「」。！？：।॥]|[.!?:]\W*\s")
 """Where a sentence, a line or a quote begins or ends, and what follows may be from elsewhere."""
 _BORDER: Final = "\0"
@@ -125,12 +124,17 @@ def _pieces(answer: str, links: Sequence[Link]) -> list[_Piece]:
             start=tokens[first - 1].end() if first else 0,
             end=tokens[last - 1].end(),
             words="".join(f"{name_key(token[0])} " for token in tokens[first:last]),
-            letters=sum(len(word) + (_UNSPACED_WEIGHT - 1) * len(_UNSPACED.findall(word)) for word in own),
+            letters=sum(map(_weighed_letters, own)),
         )
         pieces.append(piece)
         if len(pieces) == MAX_PIECES:
             break
     return pieces
+
+
+def _weighed_letters(word: str) -> int:
+    unspaced = "".join(UNSPACED_RUN.findall(word)) if has_unspaced(word) else ""
+    return len(word) + (_UNSPACED_WEIGHT - 1) * len(unspaced)
 
 
 def _links_of(tokens: Sequence[re.Match[str]], links: Sequence[Link]) -> list[int | None]:

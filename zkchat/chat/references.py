@@ -17,7 +17,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.wikilink import name_key
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS
+from zkchat.vault.search.terms import has_unspaced
 
 VIA_WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model: no more of it is known than the link."""
@@ -143,7 +143,6 @@ def _key(reference: DocumentReference) -> str:
 
 
 _WORD = lazy_pattern(r"\w+")
-_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _SUFFIX = f"(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})"
 _QUOTE = "[\"'“”„‘’«»*_`]"
 
@@ -227,7 +226,7 @@ class NameMatcher:
     def names(self, name: str) -> bool:
         """A single word is a name only in quotes, or as a file: all who speak of sleep say "sleep"."""
         name = name_key(name)
-        if _UNSPACED.search(name):
+        if has_unspaced(name):
             return name in self._key
         words = _WORD.findall(name)
         if len(words) > 1:

@@ -179,7 +179,10 @@ def features_of(text: str) -> TokenFeatures:
     found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
+        highest = max(text)
         for name, letters in _LETTERS.items():
+            if highest < _SCRIPTS[name][0]:
+                continue  # to compile a class of thousands of letters takes milliseconds
             found[name] = sum(len(run.encode("utf-8", "replace")) - len(run) for run in letters.findall(text))
     return +found
 

@@ -19,7 +19,7 @@ from zkchat.vault.notes.markdown import Lines, Span, flatten
 from zkchat.vault.notes.parse import prose_of
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.passages import snippet
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS, terms
+from zkchat.vault.search.terms import UNSPACED_SCRIPTS, begins_unspaced, terms
 
 _LINE_END = lazy_pattern(r"\n")
 MAX_LINE_CHARACTERS = 2_000
@@ -191,7 +191,6 @@ _LETTERS = r"\w\u0300-\u036f\u0900-\u0dff"
 _BEFORE = rf"(?:(?<![{_LETTERS}#])|(?<=[{UNSPACED_SCRIPTS}]))"
 _AFTER = rf"(?:(?![{_LETTERS}])|(?=[{UNSPACED_SCRIPTS}]))"
 """A word ends where its letters do, or where a script without spaces begins."""
-_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _SPACE = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"
 """Between the words of a name: a line may end there, a paragraph may not."""
 _ADDRESS = lazy_pattern(r"\w+://\S+")
@@ -201,9 +200,9 @@ def _spellings(names: Iterable[str]) -> list[str]:
     """Regular expressions for names in both normal forms, the longest first. After `#` none matches: it is a tag."""
     written = {unicodedata.normalize(form, " ".join(name.split())) for name in names for form in ("NFC", "NFD")}
     return [
-        ("(?<!#)" if _UNSPACED.match(name) else _BEFORE)
+        ("(?<!#)" if begins_unspaced(name) else _BEFORE)
         + _SPACE.join(map(re.escape, name.split()))
-        + ("" if _UNSPACED.match(name[-1]) else _AFTER)
+        + ("" if begins_unspaced(name[-1]) else _AFTER)
         for name in sorted(written - {""}, key=lambda name: (-len(name), name))
     ]
 

@@ -12,7 +12,7 @@ from zkchat.lexicon.task_questions import TASK_WORDS
 from zkchat.lexicon.vault_questions import VAULT_WORDS
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.tokens import fold
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS
+from zkchat.vault.search.terms import UNSPACED_RUN, begins_unspaced
 
 LINK_MARK: Final = "\ue000"
 """Stands for a link in the text."""
@@ -21,7 +21,6 @@ PERIOD_MARK: Final = "\ue001"
 UNKNOWN: Final = "unknown"
 MAX_UNKNOWN: Final = 4
 """Tokens that are not understood at which reading ends."""
-_UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _HASHTAG: Final = lazy_pattern(r"#[^\s#?!,;:\"'“”„‘’«»()\[\]{}、。？！，：；「」『』]+")
 _FOLDER: Final = lazy_pattern(r"(?:[\w.-]+/)+(?=$|[\s?!,;:])")
 _NUMBER: Final = lazy_pattern(r"\d{1,4}(?![\w.-]*\d)")
@@ -110,10 +109,10 @@ class _Lexer:
         sign = self._text[at]
         if not (sign.isalnum() or sign in "_/#@+="):
             return at + 1
-        word = None if _UNSPACED.match(sign) else _WORD.match(self._text, at)
+        word = None if begins_unspaced(sign) else _WORD.match(self._text, at)
         end = at + 1
         if word:
-            unspaced = _UNSPACED.search(self._text, at, word.end())
+            unspaced = None if word[0].isascii() else UNSPACED_RUN.search(self._text, at, word.end())
             end = unspaced.start() if unspaced else word.end()
         last = self._tokens[-1] if self._tokens else None
         if last and last.meaning == UNKNOWN and not self._text[last.end : at].strip():
@@ -129,7 +128,7 @@ class _Lexer:
         before, after = self._text[at - 1], self._text[at]
         if not (before.isalnum() and (after.isalnum() or after == "_")):
             return False
-        return not (_UNSPACED.match(before) or _UNSPACED.match(after))
+        return not (begins_unspaced(before) or begins_unspaced(after))
 
 
 @cache

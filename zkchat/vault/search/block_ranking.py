@@ -17,7 +17,7 @@ from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.runs import ends_in_question_mark
 from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.synonyms import synonyms_of
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS, query_terms, terms
+from zkchat.vault.search.terms import UNSPACED_RUN, query_terms, terms
 
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
 COVERAGE_WEIGHT = 0.5
@@ -66,7 +66,6 @@ _DATE = lazy_pattern(
 )
 
 Idf = Callable[[Iterable[str]], Mapping[str, float]]
-_UNSPACED_RUN = lazy_pattern(f"[{UNSPACED_SCRIPTS}]+")
 """Letters of a language without spaces."""
 _IDEOGRAPHIC = lazy_pattern("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
 """A letter of Chinese, Japanese or Korean."""
@@ -132,14 +131,14 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
 
 
 def _units(topic: str) -> Iterator[_Unit]:
-    for run in _UNSPACED_RUN.findall(topic):
+    for run in UNSPACED_RUN.findall(topic):
         size = _PAIR if _IDEOGRAPHIC.match(run) else _SYLLABLE
         for place, letter in enumerate(run):
             around = run[max(0, place - size + 1) : place + size]
             groups = tuple(around[at : at + size] for at in range(max(1, len(around) - size + 1)))
             if not _KANA.match(letter) or len(run) == 1:
                 yield _Unit(letter, groups)
-    yield from map(_Unit, query_terms(_UNSPACED_RUN.sub(" ", topic)))
+    yield from map(_Unit, query_terms(UNSPACED_RUN.sub(" ", topic)))
 
 
 def _worth(unit: _Unit, present: Set[str], text: str, synonyms: Set[str]) -> float:

@@ -22,16 +22,16 @@ from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
-    UNSPACED_SCRIPTS,
+    begins_unspaced,
     phrase_text,
     query_terms,
     query_words,
     stem,
     term_spans,
     words,
+    written_words,
 )
 
-_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _PARTICLES: Final = frozenset("和与跟的了是在有我你吗呢及の和がはをにでともへやか")
 """Letters that say nothing where they stand alone."""
 _MAX_NAME_WORDS: Final = 80
@@ -43,14 +43,12 @@ _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
-_WORD = lazy_pattern(rf"(?:(?![{UNSPACED_SCRIPTS}])[\w\u0900-\u0dff])+|[{UNSPACED_SCRIPTS}]+")
-"""A word, or letters of a language without spaces."""
 
 
 def topic_of(question: str) -> str:
     """The question without the words that only ask, in the order they were written; empty where it says no topic."""
     text = _unspaced_asking().sub(" ", question[:MAX_QUERY_CHARACTERS])
-    found = _WORD.findall(text)
+    found = written_words(text)
     keys = [words(word) for word in found]
     asking = asking_words([key for listed in keys for key in listed])
     telling = []
@@ -122,8 +120,7 @@ def _telling_terms(text: str) -> frozenset[str]:
 
 def _spelled(text: str) -> str:
     """The words of a text between single spaces, however they are accented and punctuated."""
-    found = _WORD.findall(text)
-    return " ".join(word if _UNSPACED.match(word) else " ".join(words(word)) for word in found)
+    return " ".join(word if begins_unspaced(word) else " ".join(words(word)) for word in written_words(text))
 
 
 def _holds_one_of(question: str, spaced: str, unspaced: str) -> bool:

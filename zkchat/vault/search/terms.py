@@ -29,9 +29,9 @@ UNSPACED_SCRIPTS = (
 """As a part of a regular expression: the letters of languages that put no spaces between words."""
 _ASCII_WORD = lazy_pattern(r"\w+")
 _WORD = lazy_pattern(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
-_UNSPACED = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
-_SCRIPT_RUN = lazy_pattern(f"[{UNSPACED_SCRIPTS}]+|[^{UNSPACED_SCRIPTS}]+")
-"""Letters of a language without spaces, or of others."""
+_UNSPACED_LETTER = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+UNSPACED_RUN = lazy_pattern(f"([{UNSPACED_SCRIPTS}]+)")
+"""Letters of languages without spaces. To compile a class of so many letters takes milliseconds: use this one."""
 _POINTS = lazy_pattern("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 """Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
 _ACCENTED = lazy_pattern("[\u00c0-\u024f\u1e00-\u1eff]")
@@ -69,7 +69,7 @@ def words(text: str) -> list[str]:
     found = _WORD.findall(lowered)
     if not has_unspaced(lowered):
         return found
-    return [word for each in found for run in _SCRIPT_RUN.findall(each) for word in _letters_and_pairs(run)]
+    return [word for each in found for run in _script_runs(each) for word in _letters_and_pairs(run)]
 
 
 END = b"\xff"
@@ -119,7 +119,7 @@ def query_words(question: str) -> list[str]:
     if question.isascii():
         return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))
-    return [word for each in content for run in _SCRIPT_RUN.findall(each) for word in _pairs(run)]
+    return [word for each in content for run in _script_runs(each) for word in _pairs(run)]
 
 
 def are_all_queried(words: Sequence[str]) -> bool:
@@ -153,11 +153,19 @@ def idf(documents: int, containing: int) -> float:
 
 def count_words(text: str) -> int:
     """The words of a text as a reader would count them: where there are no spaces, two letters are about one."""
+    return sum((len(run) + 1) // 2 if begins_unspaced(run) else 1 for run in written_words(text))
+
+
+def written_words(text: str) -> list[str]:
+    """The words of a text as they are written; letters of languages without spaces stand apart from others."""
     if text.isascii():
-        return len(_ASCII_WORD.findall(text))
-    runs_of = _SCRIPT_RUN.findall
-    runs = [run for word in _WORD.findall(text) for run in runs_of(word)]
-    return sum((len(run) + 1) // 2 if begins_unspaced(run) else 1 for run in runs)
+        return _ASCII_WORD.findall(text)
+    return [run for word in _WORD.findall(text) for run in _script_runs(word)]
+
+
+def _script_runs(word: str) -> list[str]:
+    """A word in parts: letters of languages without spaces, and others."""
+    return [run for run in UNSPACED_RUN.split(word) if run]
 
 
 def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
@@ -167,32 +175,35 @@ def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
         if match[0].isascii():
             yield *match.span(), stem(match[0].lower())
             continue
-        for run in _SCRIPT_RUN.finditer(text, *match.span()):
-            word = run.group()
-            if begins_unspaced(word):
-                for place, letter in enumerate(word, start=run.start()):
-                    end = min(place + 2, run.end())
+        end_of_run = match.start()
+        for run in _script_runs(match[0]):
+            start, end_of_run = end_of_run, end_of_run + len(run)
+            if begins_unspaced(run):
+                for place, letter in enumerate(run, start=start):
+                    end = min(place + 2, end_of_run)
                     yield place, place + 1, letter
                     yield place, end, text[place:end]
             else:
-                yield from ((*run.span(), term) for term in terms(word))
+                yield from ((start, end_of_run, term) for term in terms(run))
 
 
 def phrase_text(text: str) -> str:
     """The words of a text as written, between single spaces: a phrase stands in it if its spelling is part of this."""
     if text.isascii():
         return " ".join(["", *_ASCII_WORD.findall(text.lower()), ""])
-    return " ".join(["", *_WORD.findall(_UNSPACED.sub(r" \g<0> ", _lowered(text))), ""])
+    lowered = _lowered(text)
+    apart = _UNSPACED_LETTER.sub(r" \g<0> ", lowered) if has_unspaced(lowered) else lowered
+    return " ".join(["", *_WORD.findall(apart), ""])
 
 
 def begins_unspaced(text: str) -> bool:
     """Whether the first letter is one of a language without spaces."""
-    return not text.isascii() and _UNSPACED.match(text) is not None
+    return not text.isascii() and UNSPACED_RUN.match(text) is not None
 
 
 def has_unspaced(text: str) -> bool:
     """Whether any letter is one of a language without spaces."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
+    return not text.isascii() and UNSPACED_RUN.search(text) is not None
 
 
 def _lowered(text: str) -> str:
