@@ -284,9 +284,12 @@ class _Explore:
         )
 
     def _passage(self, passage: Passage) -> DocumentReference:
-        return replace(
-            self._reference(passage.path, included=True),
+        return DocumentReference(
             wikilink=self._library.link_into(passage.path, passage.heading_path),
+            relative_path=passage.path,
+            reference_type="search",
+            title=self._library.title(passage.path),
+            included=True,
             anchor=anchor_of(passage.path, passage.heading_path),
             lines=LineRange(first=passage.first_line, last=passage.last_line),
             snippet=passage.snippet,
@@ -297,7 +300,7 @@ class _Explore:
 def _place_of(passage: Passage) -> str:
     """What a model cites a passage by: the path, and the page of a PDF."""
     page = page_of(passage.path, passage.heading_path)
-    return f"{passage.path}#paat_least={page}" if page else passage.path
+    return f"{passage.path}#page={page}" if page else passage.path
 
 
 def _link(named: str) -> Link:

@@ -2,17 +2,23 @@ import asyncio
 import json
 import unicodedata
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.extracted import PagesByPath
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
+from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.message import ToolCallPart
 from zkchat.ports.tools import ToolOutcome
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.vault_files import VaultFiles
 from zkchat.tools.explore import PAGE_CHARS, explore_tools
 from zkchat.tools.toolbox import Toolbox
+from zkchat.vault.library import Library, LibraryOptions
 
 NOTES = {
     "Ideas/Sleep.md": "---\naliases: Schlaf\ntags: night\n---\n# Sleep\n\n"
@@ -52,6 +58,23 @@ def test_a_note_is_read_by_whatever_name_the_model_gives_it(box: Toolbox, named:
     assert "Adults need seven hours." in outcome.text
     assert paths(outcome) == ["Ideas/Sleep.md"]
     assert outcome.references[0].included
+
+
+def test_a_passage_of_a_pdf_is_named_by_its_page_which_can_be_read_by_that_name(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "door.pdf").touch()
+    files = VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=10_000)
+    extracted = PagesByPath({"door.pdf": ExtractedText(pages=("A key.", "Crimson doors."))})
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as index:
+        library = Library.over(files, index, options=LibraryOptions(extracted=extracted))
+        library.refresh()
+        box = Toolbox(explore_tools(library, lambda: NOON))
+        found = use(box, "find_excerpts", query="crimson")
+        assert [each.wikilink for each in found.references] == ["[[door.pdf#page=2]]"]
+        assert 'path="door.pdf#page=2"' in found.text
+        read = use(box, "read_document", path="door.pdf#page=2")
+    assert "Crimson doors." in read.text
+    assert "A key." not in read.text
 
 
 def test_comments_are_not_given_to_the_model(box: Toolbox) -> None:
