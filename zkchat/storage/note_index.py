@@ -110,8 +110,7 @@ class SqliteNoteIndex:
     # --- what is known of notes ---
 
     def generation(self) -> int:
-        with self._reading() as database:
-            return _state(database, "generation")
+        return self._file.kept("generation", lambda database: _state(database, "generation"))
 
     def counts(self) -> IndexCounts:
         with self._reading() as database:
@@ -132,9 +131,7 @@ class SqliteNoteIndex:
             return stamps
 
     def stamps_ending(self, suffix: str) -> list[FileStamp]:
-        with self._reading() as database:
-            found = database.execute(STAMPS_ENDING, (f"%{suffix}",))
-            return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
+        return [*self._file.kept(f"stamps ending {suffix}", lambda database: _stamps_ending(database, suffix))]
 
     def known(self, path: str) -> KnownNote | None:
         with self._reading() as database:
@@ -160,8 +157,8 @@ class SqliteNoteIndex:
             return [[path for _, path in group] for _, group in groups]
 
     def folders(self) -> KnownFolders:
-        with self._reading() as database:
-            return KnownFolders(_state(database, "generation"), _state(database, "epoch"), known_folders(database))
+        known = self._file.kept("folders", _known_folders)
+        return known._replace(by_prefix={**known.by_prefix})
 
     def files_in(self, prefix: str) -> IndexedFiles:
         with self._reading() as database:
@@ -387,6 +384,17 @@ def _open_cached(path: Path) -> SqliteNoteIndex:
 
 def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
     return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in typed(rows, str, str, str)]
+
+
+def _known_folders(database: sqlite3.Connection) -> KnownFolders:
+    return KnownFolders(_state(database, "generation"), _state(database, "epoch"), known_folders(database))
+
+
+def _stamps_ending(database: sqlite3.Connection, suffix: str) -> list[FileStamp]:
+    if not is_note(suffix) and not _state(database, "documents"):
+        return []
+    found = database.execute(STAMPS_ENDING, (f"%{suffix}",))
+    return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
 
 
 def _catalog_rows(notes: Iterable[tuple[Any, ...]], attachments: Iterable[tuple[str]]) -> list[CatalogRow]:

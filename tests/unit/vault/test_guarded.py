@@ -118,6 +118,34 @@ def test_a_note_that_becomes_private_is_gone_from_a_search_that_was_made_before(
     assert found(elsewhere, "apples") == set()
 
 
+def ask_as_a_turn_does(library: GuardedLibrary) -> set[str]:
+    """The paths that are told of."""
+    told = {row.path for row in library.files()} | found(library, "apples")
+    for path in [*told]:
+        library.title(path)
+        library.link_to(path)
+    return told | {*library.fingerprints(told)} | {*library.confirmed(told)}
+
+
+def test_the_index_is_read_for_what_is_private_once_and_again_when_it_has_changed(
+    tmp_path: Path, index: SqliteNoteIndex, elsewhere: GuardedLibrary
+) -> None:
+    told = ask_as_a_turn_does(elsewhere)
+    read: list[str] = []
+    with index._reading() as database:
+        database.set_trace_callback(read.append)
+    assert ask_as_a_turn_does(elsewhere) == told
+    assert [each for each in read if "privacy <> 'open'" in each or "'generation'" in each] == []
+
+    (tmp_path / "vault" / "Open.md").write_text("---\nzkchat: local\n---\nApples.\n")
+    with closing(SqliteNoteIndex(tmp_path / "index.db")) as other:  # as that of another process
+        files = VaultFiles(tmp_path / "vault", exclude=(), max_note_bytes=10_000)
+        Library.over(files, other, options=LibraryOptions(local_only=["Journal"])).refresh()
+    assert "Open.md" in elsewhere.hidden()
+    assert sum("privacy <> 'open'" in each for each in read) == 1
+    assert ask_as_a_turn_does(elsewhere) == told - {"Open.md"}
+
+
 def test_the_model_is_asked_for_its_place_at_every_call(whole: Library) -> None:
     model = Located(True)
     library = whole.guarded_for(model)
