@@ -1,12 +1,14 @@
 """What zkchat itself costs in a turn: links, refresh, search, request, ledger and store, without the model's own time.
 
-    python -m benchmarks.speed.turn_speed [--notes N] [--turns N]
+    python -m benchmarks.speed.turn_speed [--notes N] [--words N] [--turns N] [--folder FOLDER]
 
 The model answers at once from a script, with one search by tool. In a chat the files are looked at while the user
 types, so that look stands in a row of its own; `ask` looks in its turn. Beside them stand two baselines of the same
 run: looking at every file of the vault (`scandir` + `stat`), and four commits to SQLite that reach the disk. On a busy
-machine look at the CPU time, which leaves out waiting for the disk. The first turn, which loads what all need, is left
-out.
+machine look at the CPU time, which leaves out waiting for the disk. The first turns are left out: they load what all
+need, and the first two looks list every folder.
+
+With `--folder`, vault and index are kept there for the next run.
 """
 
 import argparse
@@ -18,7 +20,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -26,7 +28,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from benchmarks.generate import Generator, write_vault
+from benchmarks.generate import WORDS_OF_NOTE, Generator, write_vault
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
 from zkchat.environment import Environment
@@ -35,6 +37,8 @@ from zkchat.model.events import TurnFinished
 Milliseconds = tuple[float, float]
 """Of the clock on the wall, and of the processor."""
 SEED = 4
+LEFT_OUT = 3
+"""Turns at the start that are not counted."""
 MAX_REFRESH_SECONDS = 60.0
 """Seconds; more than a look takes."""
 
@@ -116,45 +120,62 @@ def script(queries: list[str]) -> str:
     return json.dumps({"answers": answers, "context_limit": 200_000})
 
 
+def environment_of(folder: Path, data: Path) -> Environment:
+    """With the index in one folder, and the sessions in another."""
+    return Environment(
+        stdin=io.StringIO(),
+        stdout=io.StringIO(),
+        stderr=io.StringIO(),
+        variables={
+            "ZKCHAT_CONTEXT__MAX_TOKENS": "200000",  # else it is the summaries that are measured
+            "XDG_DATA_HOME": str(data),
+        },
+        cwd=data,
+        home=folder,
+    )
+
+
+def measure(folder: Path, data: Path, notes: int, words: int, turns: int) -> Iterator[str]:
+    """Run the turns over the vault in a folder, which is written unless it is there; yielded are the rows."""
+    vault = folder / "vault"
+    if not vault.exists():
+        vault.mkdir()
+        write_vault(vault, notes, words)
+    queries = Generator(notes, words=words).queries(turns)
+    Random(SEED).shuffle(queries)  # they come sorted by kind, and the first ten are to be compared with the last
+    (data / "play.json").write_text(script(queries))
+    environment = environment_of(folder, data)
+    options = conversation.ConversationOptions(vault=vault, model="scripted:play.json")
+    questions = [f"{query}? See [[{query}]]." for query in queries]
+    with conversation.open_conversation(environment, options) as opened:
+        opened.refresher.refresh()
+        opened.library.embed()
+        asked = ask(opened, questions)[LEFT_OUT:]
+    with conversation.open_conversation(environment, replace(options, bounded_refresh=True)) as opened:
+        looks, chats = chat(opened, questions)
+    every_file, commits = baselines(data, vault)
+    title = f"{notes:,} notes, {turns} turns"
+    yield f"{title:48}{'p50 ms':>10}{'p95 ms':>10}{'CPU p50':>10}{'CPU p95':>10}"
+    yield row("the look at the files, while the user types", looks[LEFT_OUT:])
+    yield row("a turn of a chat after it, without the model", chats[LEFT_OUT:])
+    yield row("    the first ten", chats[LEFT_OUT : LEFT_OUT + 10])
+    yield row("    the last ten", chats[-10:])
+    yield row("a turn with the look in it, as of ask", asked)
+    yield row("baseline: scandir + stat", every_file)
+    yield row("baseline: four commits that reach the disk", commits)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
+    parser.add_argument("--words", type=int, default=WORDS_OF_NOTE, help="of a note, on average")
     parser.add_argument("--turns", type=int, default=60)
+    parser.add_argument("--folder", type=Path, help="where vault and index are kept")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        vault = folder / "vault"
-        vault.mkdir()
-        write_vault(vault, wanted.notes)
-        queries = Generator(wanted.notes).queries(wanted.turns)
-        Random(SEED).shuffle(queries)  # they come sorted by kind, and the first ten are to be compared with the last
-        (folder / "play.json").write_text(script(queries))
-        environment = Environment(
-            stdin=io.StringIO(),
-            stdout=io.StringIO(),
-            stderr=io.StringIO(),
-            variables={"ZKCHAT_CONTEXT__MAX_TOKENS": "200000"},  # else it is the summaries that are measured
-            cwd=folder,
-            home=folder,
-        )
-        options = conversation.ConversationOptions(vault=vault, model="scripted:play.json")
-        questions = [f"{query}? See [[{query}]]." for query in queries]
-        with conversation.open_conversation(environment, options) as opened:
-            opened.refresher.refresh()
-            opened.library.embed()
-            asked = ask(opened, questions)[1:]
-        with conversation.open_conversation(environment, replace(options, bounded_refresh=True)) as opened:
-            looks, turns = chat(opened, questions)
-        every_file, commits = baselines(folder, vault)
-    title = f"{wanted.notes:,} notes, {wanted.turns} turns"
-    print(f"{title:48}{'p50 ms':>10}{'p95 ms':>10}{'CPU p50':>10}{'CPU p95':>10}")
-    print(row("the look at the files, while the user types", looks))
-    print(row("a turn of a chat after it, without the model", turns[1:]))
-    print(row("    the first ten", turns[1:11]))
-    print(row("    the last ten", turns[-10:]))
-    print(row("a turn with the look in it, as of ask", asked))
-    print(row("baseline: scandir + stat", every_file))
-    print(row("baseline: four commits that reach the disk", commits))
+        data = Path(name)
+        folder = wanted.folder or data
+        print("\n".join(measure(folder, data, wanted.notes, wanted.words, wanted.turns)))
 
 
 if __name__ == "__main__":
