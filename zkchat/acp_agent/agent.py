@@ -52,6 +52,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 PAGE: Final = 100
 """Sessions of one answer to `session/list`."""
+_MAX_CURSOR: Final = 9
+"""Characters of one; Python refuses to convert numbers of any length."""
 _NOT_FOUND: Final = -32002
 _INVALID: Final = -32602
 _FAILED: Final = -32603
@@ -157,7 +159,7 @@ class VaultAgent:
         """The sessions of the vault that `cwd` means, those used last first."""
         environment, vault = self._place(cwd or str(self._environment.cwd))
         found = await asyncio.to_thread(_listed_sessions, environment, vault)
-        start = int(cursor) if cursor and cursor.isdecimal() else 0
+        start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) <= _MAX_CURSOR else 0
         infos = [
             SessionInfo(
                 session_id=session.id,

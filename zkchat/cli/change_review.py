@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _NO: Final = frozenset({"n", "N", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", "D", " "})
+_MAX_DIGITS: Final = 9
+"""Of a number that is typed; Python refuses to convert numbers of any length."""
 _MAX_NAMED_FOLDERS: Final = 2
 _ROWS_OF_PROMPT: Final = 3
 _MIN_PAGE: Final = 5
@@ -145,7 +147,8 @@ class _Question:
 
     def _toggle(self, key: str) -> None:
         """Leave one of several changes out, or take it in again."""
-        number = int(key if len(self._units) < 10 else self._reader.read_rest_of_number(key))
+        typed = key if len(self._units) < 10 else self._reader.read_rest_of_number(key)
+        number = int(typed[:_MAX_DIGITS])
         if len(self._units) < 2 or not 1 <= number <= len(self._units):
             self._io.note(f"There is no change {number}." if len(self._units) > 1 else "There is only one change.")
             return
@@ -185,9 +188,8 @@ class _Question:
         for place, (_, write) in enumerate(found, 1):
             self._io.note(f"  {place} {write.path}")
         picked = self._reader.read_line(f"Edit which of them (1-{len(found)})? ")
-        if not picked.isdecimal() or not 1 <= int(picked) <= len(found):
-            return 0, None
-        return found[int(picked) - 1]
+        numbered = {str(place): each for place, each in enumerate(found, 1)}
+        return numbered.get(picked, (0, None))
 
     def _help(self) -> None:
         lines = [

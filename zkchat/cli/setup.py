@@ -137,10 +137,10 @@ class _Questions:
         self._io.note("")
         self._say("2. Which model is to answer?")
         services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
-        shown = self._list_models(overview, services)
+        numbered = {str(number): each for number, each in enumerate(self._list_models(overview, services), 1)}
         while True:
             typed = self._ask(f"   Number or name [{overview.in_use}]:") or overview.in_use
-            name = shown[int(typed) - 1] if typed.isdecimal() and 0 < int(typed) <= len(shown) else typed
+            name = numbered.get(typed, typed)
             service = next((each for each in services if each.name == name), None)
             try:
                 if service:

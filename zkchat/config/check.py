@@ -17,6 +17,8 @@ from zkchat.model.patterns import lazy_pattern
 
 _S = TypeVar("_S", bound=Struct)
 _WHOLE_NUMBER: Final = lazy_pattern(r"\s*([+-]?\d+(?:_\d+)*)(?:\.0+)?\s*", re.ASCII)
+LARGEST: Final = 10**12
+"""Of all whole numbers: TOML has no bound, but what is reckoned with them has."""
 _TRUE: Final = frozenset({"1", "on", "t", "true", "y", "yes"})
 _FALSE: Final = frozenset({"0", "off", "f", "false", "n", "no"})
 
@@ -83,6 +85,8 @@ def _checked(setting: Setting, key: str, value: object, problems: list[Problem])
 
 def _converted(setting: Setting, value: object) -> object:
     made = convert(value, setting.annotation)
+    if isinstance(made, int) and made > LARGEST:
+        raise ValueError("It is too large to reckon with.")
     if isinstance(made, tuple):
         "".join(made).encode()  # a variable may hold bytes that are no text
     for mark in setting.marks:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-from zkchat.config.check import Problem
+from zkchat.config.check import LARGEST, Problem
 from zkchat.config.marks import Redacted
 from zkchat.config.origins import Origin
 from zkchat.config.schema import FIELDS, accepted_values, field_of, model_keys, model_named_in
@@ -57,6 +57,8 @@ def _describe(value: object) -> str:
             return "a list"
         case dict():
             return "a table"
+        case int() if value > LARGEST:
+            return f"more than {LARGEST:,}"
         case _:
             return str(value)
 

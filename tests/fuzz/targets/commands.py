@@ -65,6 +65,10 @@ FITTING = {
 """What a parameter of that name takes; sessions and facts are added once there are some."""
 
 
+ENDLESS = frozenset({"http"})
+"""Options that make a command serve until a signal ends it."""
+
+
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
     """Every command with its parameters."""
     below = getattr(command, "commands", {})
@@ -82,7 +86,7 @@ class Grammar:
     def line(self, rng: Random) -> list[str]:
         path, parameters = rng.choice(self.commands)
         words = list(path)
-        for parameter in parameters:
+        for parameter in (each for each in parameters if each.name not in ENDLESS):
             options = [option for option in parameter.opts if option.startswith("-")]
             if not options:
                 words += [self._word(rng, parameter.name) for _ in range(0 if rng.random() < 0.05 else 1)]

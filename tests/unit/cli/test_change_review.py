@@ -88,6 +88,12 @@ def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_pat
     assert not Desk(tmp_path, "1\n2\ny\n").review().changes
 
 
+def test_a_number_of_any_length_is_no_change(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, f"{'5' * 5000}\nn\n")
+    assert desk.review().answer == "no"
+    assert "There is no change 555555555." in desk.screen
+
+
 def test_a_rename_and_the_links_that_follow_cannot_be_parted(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "2\ny\n")
     verdict = desk.review(RENAME)

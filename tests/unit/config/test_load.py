@@ -159,6 +159,10 @@ def test_a_setting_like_no_other_is_led_to_the_list(files: SettingsFiles) -> Non
         ("context.max_tokens = '4096'", 'must be a whole number of at least 256, but it is the text "4096".'),
         ("context.max_tokens = true", "must be a whole number of at least 256, but it is true."),
         ("context.max_tokens = 10", "must be a whole number of at least 256, but it is 10."),
+        (
+            f"limits.max_answer_seconds = 1{'0' * 400}",
+            "must be a whole number of at least 1, but it is more than 1,000,000,000,000.",
+        ),
         ("context.threshold = nan", "must be a number above 0 and up to 1, but it is nan."),
         ("context.threshold = [1]", "must be a number above 0 and up to 1, but it is a list."),
         ("context.threshold = {a = 1}", "must be a number above 0 and up to 1, but it is a table."),

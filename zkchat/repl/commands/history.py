@@ -165,8 +165,9 @@ async def _pick_session(context: CommandContext) -> Session | None:
 def _session_named(context: CommandContext, name: str) -> Session:
     """By its number in the list that `/resume` prints, its title or its id."""
     known = sessions_to_resume(context.store)
-    if name.isdecimal() and 0 < int(name) <= len(known) and all(session.title != name for session in known):
-        return known[int(name) - 1]
+    numbers = {str(number): session for number, session in enumerate(known, 1)}
+    if name in numbers and all(session.title != name for session in known):
+        return numbers[name]
     try:
         return context.store.find(name)
     except SessionNotFound as error:

@@ -301,6 +301,7 @@ def test_resume_switches_to_the_session_that_is_named(harness: CommandHarness) -
     assert outcome(harness, "/resume s2") == Switch(session="s2")
     assert typed(harness, "/resume s1") == "You are in that session."
     assert typed(harness, "/resume zzz") == "No session 'zzz'."
+    assert typed(harness, f"/resume {'5' * 5000}").startswith("No session '555")
 
 
 def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harness: CommandHarness) -> None:
