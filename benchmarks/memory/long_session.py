@@ -4,8 +4,9 @@
 
 Commands run as processes; their user and system time stands beside that of the same on a session of 100 messages,
 both as ratios to `python -c pass` in the same run. Turns are measured in one process, with a model that answers from a
-script, after the messages were imported and archived. What a turn adds to the store is counted in bytes of its rows,
-beside the text in them: what was said, and what of notes and earlier messages went with the question.
+script, after the messages were imported and archived. What a turn adds to the store is counted in bytes of the cells of
+its tables and indexes, beside the text in it: what was said, and what of notes and earlier messages went with the
+question, each text once. Texts are counted as they are, and stored packed.
 """
 
 import argparse
@@ -31,9 +32,11 @@ from benchmarks.memory.needles import conversation as chatter
 from zkchat.compose.conversation import ConversationOptions, open_conversation
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished
+from zkchat.storage.packed_text import unpack
 
 GARDEN = Path(__file__).parents[2] / "vault-fixtures/garden"
 FEW = 100
+TEXT = "text"
 SHORTEST = 300
 """Messages; the generated conversation needs as many for its facts."""
 WINDOW = 8192
@@ -99,31 +102,33 @@ class Home(Struct, frozen=True):
                 yield (time.process_time() - start) * 1000
 
     def stored(self) -> dict[str, int]:
-        """Bytes of the rows of the store, and of the text in them."""
+        """Bytes in the store, by table and index, and of the text in it."""
         (path,) = self.folder.glob(".local/share/zkchat/vaults/*/sessions.db")
         with closing(sqlite3.connect(path)) as database:
-            entries = [(kind, len(body.encode()), json.loads(body)) for kind, body in database.execute(
-                "SELECT kind, body FROM entries")]  # fmt: skip
-            items = [len(item.encode()) for (item,) in database.execute("SELECT item FROM request_items")]
+            sizes = dict(database.execute("SELECT name, SUM (payload) FROM dbstat GROUP BY name"))
+            bodies = [json.loads(unpack(body)) for (body,) in database.execute("SELECT body FROM entries")]
+        texts = {text for body in bodies for text in texts_in(body)}
+        indexes = sum(size for name, size in sizes.items() if name not in {"entries", "request_items"})
         return {
-            "text": sum(text_bytes(body) for _, _, body in entries),
-            "messages": sum(size for kind, size, _ in entries if kind == "message"),
-            "other entries": sum(size for kind, size, _ in entries if kind != "message"),
-            "items of requests": sum(items),
+            TEXT: sum(len(text.encode()) for text in texts),
+            "entries": sizes["entries"],
+            "items of requests": sizes["request_items"],
+            "indexes": indexes,
         }
 
 
-def text_bytes(body: object) -> int:
-    """Bytes of what was said, quoted or shown, wherever it stands in an entry."""
+def texts_in(body: object) -> Iterator[str]:
+    """What was said, quoted or shown, wherever it stands in an entry."""
     match body:
         case dict():
-            texts = [value for key, value in body.items() if key in {"text", "snippet", "summary"}]
-            others = [value for key, value in body.items() if key not in {"text", "snippet", "summary"}]
-            return sum(len(text.encode()) for text in texts if isinstance(text, str)) + sum(map(text_bytes, others))
+            for key, value in body.items():
+                if key in {"text", "snippet", "summary"} and isinstance(value, str):
+                    yield value
+                else:
+                    yield from texts_in(value)
         case list():
-            return sum(map(text_bytes, body))
-        case _:
-            return 0
+            for each in body:
+                yield from texts_in(each)
 
 
 def cpu_seconds(command: Sequence[str], folder: Path) -> float:
@@ -165,8 +170,10 @@ def show_turns(home: Home, count: int) -> None:
     print(f"\n{home.messages:,} messages, {count} turns, CPU: the first, which archives, {first:.0f} ms; ", end="")
     print(f"the others p50 {statistics.median(later):.0f}, p95 {later[int(0.95 * (len(later) - 1))]:.0f} ms")
     grown = {name: (size - before[name]) / (count - 1) for name, size in home.stored().items()}
+    text = grown.pop(TEXT)
     print("bytes per turn: " + ", ".join(f"{name} {size:,.0f}" for name, size in grown.items()), end="")
-    print(f"; beside the text {sum(grown.values()) - 2 * grown['text']:,.0f}", flush=True)
+    print(f"; together {sum(grown.values()):,.0f}, text {text:,.0f}", end="")
+    print(f", beside the text {sum(grown.values()) - text:,.0f}", flush=True)
 
 
 def main() -> None:

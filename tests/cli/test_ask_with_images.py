@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.images import SECRET, SeeingServer, first_pixel, images_in, picture, told
+from tests.support.stored_text import files_holding
 from tests.support.world import Result, World
 from zkchat.errors import ExitCode
 from zkchat.vault.images.encoding import encode_image
@@ -195,8 +196,7 @@ def test_a_later_turn_shows_the_image_again_unless_its_file_changed(world: World
     ask(world, "ollama:sees", "What is @bed.png?")
     ask(world, "ollama:sees", "And its colour?", "--continue")
     assert [len([*images_in(body["messages"])]) for body in server.chats] == [1, 1]
-    session = world.home / ".local" / "share" / "zkchat"
-    assert b64encode(picture())[:60] not in b"".join(file.read_bytes() for file in session.rglob("*") if file.is_file())
+    assert not files_holding(world.home / ".local" / "share" / "zkchat", b64encode(picture())[:60].decode())
     world.note("bed.png", picture(colour="blue"))
     ask(world, "ollama:sees", "And now?", "--continue")
     (world.vault / "bed.png").unlink()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.stored_text import files_holding
 from tests.support.world import World
 from zkchat.repl.history import SharedHistory, forget_typed
 from zkchat.repl.paste import Pastes
@@ -12,9 +13,8 @@ CANARY = "canary7351"
 
 
 def places_of(world: World, text: str) -> list[str]:
-    """The files below the home that hold these bytes."""
-    files = (file for file in world.home.rglob("*") if file.is_file())
-    return sorted(file.name for file in files if text.encode() in file.read_bytes())
+    """The files below the home that hold this text."""
+    return sorted(file.name for file in files_holding(world.home, text))
 
 
 @pytest.fixture

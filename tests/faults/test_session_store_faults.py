@@ -28,6 +28,7 @@ from zkchat.errors import StorageFull
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry
 from zkchat.storage.sessions import open_sessions
+from tests.support.stored_text import incompressible
 
 path = Path(sys.argv[1])
 
@@ -76,7 +77,7 @@ with open_store() as store:
     stored, error_name = 0, ""
     try:
         while True:
-            store.append(session.id, [message("x" * 9000)])
+            store.append(session.id, [message(incompressible(9000))])
             stored += 1
     except Exception as error:
         error_name = type(error).__name__

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults.fault_server import AFTER_TOOLS, FaultServer
+from tests.support.stored_text import files_holding
 from tests.support.world import World
 from zkchat.errors import ExitCode
 
@@ -56,7 +57,7 @@ def test_a_failing_server_costs_one_sentence_and_the_session_goes_on(world: Worl
     assert world.run("ask", "And now?", "--model", f"{protocol}:ok", "--continue").code == 0
     assert messages(world)[-1]["status"] == "complete"
     assert CANARY not in result.out + result.err
-    assert not any(CANARY.encode() in path.read_bytes() for path in world.home.rglob("*") if path.is_file())
+    assert not files_holding(world.home, CANARY)
 
 
 @pytest.mark.parametrize("fault", SURVIVED)

@@ -12,6 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from zkchat.model.choices import Role
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import (
+    ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
@@ -31,7 +32,8 @@ from zkchat.storage.sessions import SqliteSessions, open_sessions
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES: list[Role] = ["user", "assistant", "system", "tool"]
 
-texts = st.text(max_size=30)
+texts = st.text(max_size=30) | st.builds(lambda text: 60 * text, st.text(min_size=1, max_size=12))
+"""The long ones are stored packed."""
 message_ids = st.sampled_from([f"m{number}" for number in range(12)])
 parents = st.none() | message_ids
 
@@ -57,6 +59,8 @@ bodies: st.SearchStrategy[EntryBody] = st.one_of(
     st.builds(HeadEntry, message_id=parents),
     st.builds(PinEntry, message_id=message_ids, pinned=st.booleans()),
     st.builds(PriorityEntry, message_id=message_ids, priority=st.integers(1, 10)),
+    st.builds(ContentEntry, digest=message_ids, text=texts),
+    st.builds(ContentEntry, digest=message_ids, text=texts),
 )
 
 

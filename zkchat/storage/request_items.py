@@ -1,5 +1,7 @@
 """The items of request records: each is stored once in a session, and records name them by their numbers.
 
+Those that are new with a request share a row, which has the number of the last of them.
+
 A request holds nearly all that the one before it held, so that records that list everything would grow with the
 conversation, and their sum with its square.
 """
@@ -7,24 +9,34 @@ conversation, and their sum with its square.
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from itertools import filterfalse
 from typing import Final
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
 from zkchat.model.message import RequestItem
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.values import from_json, from_plain, to_json, without_defaults
 from zkchat.storage.database import execute_all
+from zkchat.storage.packed_text import Packed, pack, unpack
 
 _RANGE: Final = lazy_pattern(
     r"(?P<first>[0-9]{1,18})(?:-(?P<last>[0-9]{1,18})|=(?P<score>-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?))?"
 )
+ItemsRow = tuple[str, int, Packed]
+"""The session, the number of the last item, and the items."""
+_MAX_IN_ROW: Final = 100
 _MAX_ITEMS: Final = 1_000_000
 """Of one record: numbers that name more are damaged."""
+
+
+# Up to the row that holds the last of them, whose number may be higher.
+_ROWS: Final = """
+    SELECT number, item FROM request_items WHERE session_id = ? AND number >= ?
+        AND number <= (SELECT MIN (number) FROM request_items WHERE session_id = ? AND number >= ?)"""
 
 
 def create_items_table(connection: sqlite3.Connection) -> None:
@@ -38,7 +50,17 @@ def create_items_table(connection: sqlite3.Connection) -> None:
     )
 
 
-def insert_items(connection: sqlite3.Connection, rows: Iterable[tuple[str, int, str]]) -> None:
+def pack_rows(connection: sqlite3.Connection) -> None:
+    """A migration: from here on rows may be packed, and hold several items or contents. Those that are there stay."""
+    execute_all(
+        connection,
+        """CREATE TRIGGER request_items_stay BEFORE DELETE ON request_items
+            WHEN NOT EXISTS (SELECT 1 FROM doomed WHERE session_id = OLD.session_id)
+            BEGIN SELECT RAISE (ABORT, 'items are append-only'); END""",
+    )
+
+
+def insert_items(connection: sqlite3.Connection, rows: Iterable[ItemsRow]) -> None:
     connection.executemany("INSERT INTO request_items VALUES (?, ?, ?)", rows)
 
 
@@ -54,7 +76,8 @@ class ItemWriter(Struct):
     """By what is stored of an item."""
     following: int = 0
     """The number of the next new item."""
-    new: list[tuple[str, int, str]] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    """Items that are not stored yet, up to the number before the following."""
 
     def catch_up(self, connection: sqlite3.Connection) -> None:
         """Learn what is stored by now, by this process or others; forget what was not."""
@@ -66,10 +89,12 @@ class ItemWriter(Struct):
             self.numbers, self.following = {}, 0
         if following > self.following:
             rows = connection.execute(
-                "SELECT item, number FROM request_items WHERE session_id = ? AND number >= ?",
+                "SELECT number, item FROM request_items WHERE session_id = ? AND number >= ?",
                 (self.session_id, self.following),
             )
-            self.numbers |= dict(rows.fetchall())
+            for last, stored in rows:
+                texts = _texts_in(stored)
+                self.numbers |= zip(texts, range(last - len(texts) + 1, last + 1), strict=True)
         self.following = following
 
     def write(self, items: Sequence[RequestItem]) -> str:
@@ -79,9 +104,17 @@ class ItemWriter(Struct):
     def _number(self, text: str) -> int:
         if text not in self.numbers:
             self.numbers[text] = self.following
-            self.new.append((self.session_id, self.following, text))
+            self.new.append(text)
             self.following += 1
         return self.numbers[text]
+
+    def new_rows(self) -> Iterator[ItemsRow]:
+        """What has to be inserted of the new items."""
+        first = self.following - len(self.new)
+        for start in range(0, len(self.new), _MAX_IN_ROW):
+            texts = self.new[start : start + _MAX_IN_ROW]
+            text = f"[{','.join(texts)}]" if len(texts) > 1 else texts[0]
+            yield self.session_id, first + start + len(texts) - 1, pack(text)
 
 
 class ItemReader(Struct):
@@ -101,13 +134,10 @@ class ItemReader(Struct):
         missing = [*filterfalse(self._known.__contains__, wanted)]
         if missing:
             self._known |= dict.fromkeys(missing)
-            rows = self.connection.execute(
-                "SELECT number, item FROM request_items WHERE session_id = ? AND number BETWEEN ? AND ?",
-                (self.session_id, missing[0], missing[-1]),
-            )
-            for number, item in rows:
-                with suppress(ValueError):
-                    self._known[number] = _item_of(item)
+            rows = self.connection.execute(_ROWS, (self.session_id, missing[0], self.session_id, missing[-1]))
+            for number, stored in rows:
+                items = _items_in(stored)
+                self._known |= zip(range(number - len(items) + 1, number + 1), items, strict=True)
         return wanted
 
 
@@ -127,17 +157,33 @@ def _text_of(item: RequestItem) -> str:
     return to_json(without_defaults(item))
 
 
-def _item_of(text: str) -> RequestItem:
-    return from_plain(RequestItem, from_json(text))
-
-
-def is_item(text: str) -> bool:
-    """Whether this was stored of an item."""
+def _texts_in(stored: Packed) -> list[str]:
+    """What each item of a row was stored as; of a damaged row nothing."""
     try:
-        _item_of(text)
+        text = unpack(stored)
+        return (
+            [bytes(each).decode() for each in msgspec.json.decode(text, type=list[Raw])] if text[:1] == "[" else [text]
+        )
     except ValueError:
-        return False
-    return True
+        return []
+
+
+def _items_in(stored: Packed) -> list[RequestItem | None]:
+    """The items of a row; None for a damaged one."""
+    return [_item_of(text) for text in _texts_in(stored)]
+
+
+def _item_of(text: str) -> RequestItem | None:
+    try:
+        return from_plain(RequestItem, from_json(text))
+    except ValueError:
+        return None
+
+
+def holds_items(stored: Packed) -> bool:
+    """Whether this was stored of items, and all of them can be read."""
+    items = _items_in(stored)
+    return bool(items) and None not in items
 
 
 def highest_number(numbers: str) -> int:

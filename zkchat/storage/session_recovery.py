@@ -8,9 +8,17 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from zkchat.model.session import Session
-from zkchat.model.values import from_json, from_plain
-from zkchat.storage.request_items import highest_number, insert_items, is_item
-from zkchat.storage.session_rows import EntryRow, entry_of, insert_entries, insert_session, mark_deleted
+from zkchat.model.values import from_plain
+from zkchat.storage.packed_text import Packed
+from zkchat.storage.request_items import ItemsRow, highest_number, holds_items, insert_items
+from zkchat.storage.session_rows import (
+    EntryRow,
+    entries_of,
+    insert_entries,
+    insert_session,
+    mark_deleted,
+    plain_bodies,
+)
 from zkchat.storage.sqlite_pages import Row, read_rows
 
 
@@ -20,7 +28,7 @@ class RecoveredRows(Struct):
     sessions: dict[str, dict[str, object]] = field(default_factory=dict)
     entries: dict[tuple[str, int], EntryRow] = field(default_factory=dict)
     deleted: dict[str, str] = field(default_factory=dict)
-    items: dict[tuple[str, int], str] = field(default_factory=dict)
+    items: dict[tuple[str, int], Packed] = field(default_factory=dict)
 
     def read(self, database: Path) -> None:
         for row in read_rows(database):
@@ -41,17 +49,17 @@ class RecoveredRows(Struct):
                 str() | None as parent,
                 str() | None as title,
                 str(at),
-                str(body),
+                str() | bytes() as body,
             ):
                 entry = EntryRow(id_, sequence, kind, role, own, parent, title, at, body)
-                entry_of(entry)
+                entries_of(entry)
                 self.entries.setdefault((entry.session_id, entry.sequence), entry)
             case (str(id_), str(), str(), str(), int(), *_):
                 values: dict[str, object] = dict(zip(Session.__struct_fields__, row, strict=False))
                 from_plain(Session, values)
                 del values["message_count"]
                 self.sessions.setdefault(id_, values)
-            case (str(id_), int(number), str(item)) if is_item(item):
+            case (str(id_), int(number), str() | bytes() as item) if holds_items(item):
                 self.items.setdefault((id_, number), item)
             case (str(id_), str(at)):
                 datetime.fromisoformat(at)
@@ -72,26 +80,32 @@ class RecoveredRows(Struct):
         insert_items(connection, self._numbered_items(kept))
         mark_deleted(connection, self.deleted)
 
-    def _numbered_items(self, kept: Sequence[EntryRow]) -> Iterator[tuple[str, int, str]]:
+    def _numbered_items(self, kept: Sequence[EntryRow]) -> Iterator[ItemsRow]:
         """The items of the sessions. A lost one with the highest number leaves an empty row, so that no new item gets a
         number that a record knows for another."""
+        named = {entry.session_id: -1 for entry in kept}
         for entry in kept:
-            highest = entry.session_id, highest_number(_item_numbers(entry))
-            if highest[1] >= 0:
-                self.items.setdefault(highest, "")
-        sessions = {entry.session_id for entry in kept}
-        for (id_, number), item in sorted(self.items.items()):
-            if id_ in sessions:
-                yield id_, number, item
+            named[entry.session_id] = max(named[entry.session_id], _highest_item(entry))
+        for (id_, number), items in sorted(self.items.items()):
+            if id_ in named:
+                yield id_, number, items
+                named[id_] = named[id_] if named[id_] > number else -1
+        for id_, highest in named.items():
+            if highest >= 0:
+                yield id_, highest, ""
 
 
-def _item_numbers(entry: EntryRow) -> str:
-    """The items that the request record of a message names by numbers, those that were left out with them."""
-    match from_json(entry.body):
-        case {"message": {"request_context": {"items": str(items), "left_out": [*left_out]}}}:
-            named = [numbers for left in left_out if isinstance(left, list) for numbers in left[1:]]
-            return ",".join(each for each in (items, *named) if isinstance(each, str) and each)
-        case {"message": {"request_context": {"items": str(items)}}}:
-            return items
-        case _:
-            return ""
+def _highest_item(entry: EntryRow) -> int:
+    """The highest number that the request record of a message names, also among what was left out; -1 if none."""
+    named = (numbers for body in plain_bodies(entry) for numbers in _item_numbers(body))
+    return max(map(highest_number, named), default=-1)
+
+
+def _item_numbers(body: object) -> Iterator[str]:
+    match body:
+        case {"message": {"request_context": {"items": str(items), **rest}}}:
+            yield items
+            match rest.get("left_out"):
+                case [*left_out]:
+                    named = (numbers for left in left_out if isinstance(left, list) for numbers in left[1:])
+                    yield from (each for each in named if isinstance(each, str))

@@ -2,9 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, assert_never
+from itertools import groupby
+from typing import Any, NamedTuple, assert_never
 
 from zkchat.model.session import (
     AgentEntry,
@@ -29,11 +30,12 @@ from zkchat.model.session import (
 from zkchat.model.stored_forms import read_body, stored_body
 from zkchat.model.values import InvalidValue, from_json, from_plain, to_json, to_plain
 from zkchat.storage.durable_database import UnreadableRow, timestamp
+from zkchat.storage.packed_text import Packed, pack, unpack
 from zkchat.storage.request_items import ItemReader, ItemWriter
 
 
 class EntryRow(NamedTuple):
-    """An entry as it lies in its table."""
+    """An entry as it lies in its table, or several contents: these have the place of the last of them."""
 
     session_id: str
     sequence: int
@@ -43,7 +45,7 @@ class EntryRow(NamedTuple):
     parent_id: str | None
     title: str | None
     at: str
-    body: str
+    body: Packed
 
 
 def insert_session(connection: sqlite3.Connection, values: Mapping[str, object]) -> None:
@@ -68,20 +70,36 @@ def session_of(row: Sequence[object]) -> Session:
         raise UnreadableRow from error
 
 
-def entry_of(row: EntryRow, items: ItemReader | None = None) -> Entry:
-    """The entry of a row; what a newer zkchat wrote in a way that we do not understand comes as an unknown one.
+def entries_of(row: EntryRow, items: ItemReader | None = None) -> list[Entry]:
+    """The entries of a row; what a newer zkchat wrote in a way that we do not understand comes as unknown ones.
 
     Without `items` request records come without theirs.
     """
     try:
-        at, plain = datetime.fromisoformat(row.at), from_json(row.body)
-        try:
-            body = read_body(plain, items.read if items else None)
-        except InvalidValue:
-            body = UnknownEntry(fields={"kind": "unreadable", "original": plain})
-        return Entry(session_id=row.session_id, sequence=row.sequence, at=at, body=body)
+        at, bodies = datetime.fromisoformat(row.at), [_body_of(each, items) for each in plain_bodies(row)]
+        first = row.sequence - len(bodies) + 1
+        return [
+            Entry(session_id=row.session_id, sequence=number, at=at, body=body)
+            for number, body in enumerate(bodies, start=first)
+        ]
     except (ValueError, TypeError) as error:
         raise UnreadableRow from error
+
+
+def plain_bodies(row: EntryRow) -> list[Any]:
+    """What is stored of the entries of a row. Raises `ValueError`."""
+    match from_json(unpack(row.body)):
+        case {"kind": "content", "bodies": [*bodies]}:
+            return bodies
+        case body:
+            return [body]
+
+
+def _body_of(plain: Any, items: ItemReader | None) -> EntryBody:
+    try:
+        return read_body(plain, items.read if items else None)
+    except InvalidValue:
+        return UnknownEntry(fields={"kind": "unreadable", "original": plain})
 
 
 def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBody, str]:
@@ -95,8 +113,28 @@ def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBod
         return read_body(from_json(text)), text
 
 
-def row_of(session_id: str, sequence: int, at: datetime, body: EntryBody, text: str) -> EntryRow:
-    return EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), text)
+class Storable(NamedTuple):
+    """An entry that is about to become a row."""
+
+    sequence: int
+    at: datetime
+    body: EntryBody
+    text: str
+    """The body as it is written."""
+
+
+def rows_of(session_id: str, entries: Iterable[Storable]) -> Iterator[EntryRow]:
+    """Entries as rows, in their order. Contents that came with one request share a row."""
+    for _, group in groupby(entries, key=_row_key):
+        together = [*group]
+        sequence, at, body, text = together[-1]
+        if len(together) > 1:
+            text = f'{{"kind":"{body.kind}","bodies":[{",".join(each.text for each in together)}]}}'
+        yield EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), pack(text))
+
+
+def _row_key(entry: Storable) -> tuple[datetime, int]:
+    return entry.at, 0 if isinstance(entry.body, ContentEntry) else entry.sequence
 
 
 def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:

@@ -13,17 +13,25 @@ from zkchat.model.text import counted
 from zkchat.storage.database import execute_all, sibling
 from zkchat.storage.durable_database import DurableDatabase, keep_reserve, release_reserve, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
-from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, erase_items, insert_items
+from zkchat.storage.request_items import (
+    ItemReader,
+    ItemWriter,
+    create_items_table,
+    erase_items,
+    insert_items,
+    pack_rows,
+)
 from zkchat.storage.session_listing import add_listing_columns, update_listing
 from zkchat.storage.session_locks import SessionLocks
 from zkchat.storage.session_recovery import RecoveredRows
 from zkchat.storage.session_rows import (
     EntryRow,
-    entry_of,
+    Storable,
+    entries_of,
     insert_entries,
     insert_session,
     mark_deleted,
-    row_of,
+    rows_of,
     session_of,
     storable,
 )
@@ -100,7 +108,7 @@ _BEFORE_ALL: Final = -(1 << 63)
 class SqliteSessions(DurableDatabase):
     """Implements `ports.sessions.SessionStore`: the sessions of one vault."""
 
-    migrations = (_create_tables, add_listing_columns, create_items_table)
+    migrations = (_create_tables, add_listing_columns, create_items_table, pack_rows)
 
     def __init__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
         super().__init__(path, now=now, new_id=new_id)
@@ -137,8 +145,8 @@ class SqliteSessions(DurableDatabase):
                 connection,
                 {"id": session_id, "title": "", "created_at": timestamp(at), "updated_at": timestamp(at)},
             )
-            rows = [row_of(session_id, 1, at, *storable(TitleEntry(title=title)))] if title else []
-            insert_entries(connection, rows)
+            entries = [Storable(1, at, *storable(TitleEntry(title=title)))] if title else []
+            insert_entries(connection, rows_of(session_id, entries))
         return self.get(session_id)
 
     def add(self, session_id: str, bodies: Sequence[EntryBody]) -> bool:
@@ -161,11 +169,9 @@ class SqliteSessions(DurableDatabase):
             at = timestamp(first)
             insert_session(connection, {"id": session_id, "title": "", "created_at": at, "updated_at": at})
             items = ItemWriter(session_id)
-            stored = [(at, storable(body, items)) for at, body in zip(times, bodies, strict=True)]
-            insert_items(connection, items.new)
-            rows = [row_of(session_id, number, at or first, *each) for number, (at, each) in enumerate(stored, start=1)]
-            insert_entries(connection, rows)
-            update_listing(connection, session_id, (body for _, (body, _) in stored))
+            timed = enumerate(zip(times, bodies, strict=True), start=1)
+            stored = [Storable(number, at or first, *storable(body, items)) for number, (at, body) in timed]
+            _insert(connection, stored, items)
         return True
 
     def append(self, session_id: str, bodies: Sequence[EntryBody]) -> list[Entry]:
@@ -183,12 +189,11 @@ class SqliteSessions(DurableDatabase):
             (following,) = connection.execute(
                 "SELECT COALESCE (MAX (sequence), 0) + 1 FROM entries WHERE session_id = ?", (session_id,)
             ).fetchone()
-            stored = [*enumerate([storable(body, items) for body in bodies], start=following)]
-            insert_items(connection, items.new)
-            insert_entries(connection, [row_of(session_id, number, at, *each) for number, each in stored])
-            update_listing(connection, session_id, (body for _, (body, _) in stored))
+            numbered = enumerate(bodies, start=following)
+            stored = [Storable(number, at, *storable(body, items)) for number, body in numbered]
+            _insert(connection, stored, items)
         self._items = items
-        return [Entry(session_id=session_id, sequence=number, at=at, body=body) for number, (body, _) in stored]
+        return [Entry(session_id=session_id, sequence=each.sequence, at=at, body=each.body) for each in stored]
 
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
         """The entries that all conditions of the filter let through, in order.
@@ -209,7 +214,8 @@ class SqliteSessions(DurableDatabase):
         with self._reading() as connection:
             statement = _ENTRIES if wanted.last is None else _LAST_MESSAGES
             items = ItemReader(connection, session_id)
-            return [entry_of(EntryRow(*row), items) for row in connection.execute(statement, parameters)]
+            rows = connection.execute(statement, parameters)
+            return [entry for row in rows for entry in entries_of(EntryRow(*row), items)]
 
     def sessions(self) -> list[Session]:
         """All of them, the last used first."""
@@ -255,6 +261,13 @@ class SqliteSessions(DurableDatabase):
         for file in sources:
             found.read(file)
         found.insert_into(connection)
+
+
+def _insert(connection: sqlite3.Connection, stored: Sequence[Storable], items: ItemWriter) -> None:
+    """Add entries of one session, and the items that their records name for the first time."""
+    insert_items(connection, items.new_rows())
+    insert_entries(connection, rows_of(items.session_id, stored))
+    update_listing(connection, items.session_id, (each.body for each in stored))
 
 
 def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:

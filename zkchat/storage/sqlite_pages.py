@@ -6,13 +6,14 @@ from pathlib import Path
 from zkchat.storage.database import PAGE_SIZE, sibling
 
 Page = memoryview
-Row = tuple[str | int | None, ...]
+Value = str | bytes | int | None
+Row = tuple[Value, ...]
 
 
 def read_rows(database: Path) -> Iterator[Row]:
     """Every whole row in the leaves of a database file and of its log, the newest first, some of them twice.
 
-    Only text and whole numbers are understood: no table of ours that matters holds anything else.
+    Only text, bytes and whole numbers are understood: no table of ours that matters holds anything else.
     """
     pages = _pages(database)
     generations = _generations(sibling(database, "-wal"))
@@ -92,16 +93,16 @@ def _record(payload: bytes) -> Row:
     view = memoryview(payload)
     end_of_head, at = _varint(view, 0)
     start = end_of_head
-    values: list[str | int | None] = []
+    values: list[Value] = []
     while at < end_of_head:
         kind, at = _varint(view, at)
-        length = (kind - 13) // 2 if kind >= 13 else (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0, 0)[kind]
+        length = (kind - 12) // 2 if kind >= 12 else (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)[kind]
         values.append(_value(kind, payload[start : start + length], length))
         start += length
     return tuple(values)
 
 
-def _value(kind: int, data: bytes, length: int) -> str | int | None:
+def _value(kind: int, data: bytes, length: int) -> Value:
     if len(data) != length:
         raise ValueError(kind)
     match kind:
@@ -111,8 +112,8 @@ def _value(kind: int, data: bytes, length: int) -> str | int | None:
             return kind - 8
         case 1 | 2 | 3 | 4 | 5 | 6:
             return int.from_bytes(data, signed=True)
-        case _ if kind >= 13 and kind % 2:
-            return data.decode()
+        case _ if kind >= 12:
+            return data.decode() if kind % 2 else data
         case _:
             raise ValueError(kind)
 

@@ -1,6 +1,7 @@
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.odd_files import KINDS, replace_with_kind
+from tests.support.stored_text import incompressible
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 from zkchat.model.message import ChatMessage, TextPart
 from zkchat.model.session import MessageEntry, TitleEntry, messages_of
@@ -31,7 +33,7 @@ def open_at(path: Path, now: datetime = NOON) -> Recovered[SqliteSessions]:
 
 
 def message(number: int, size: int = 300) -> MessageEntry:
-    text = f"message {number} " + "wörd " * (size // 5)
+    text = f"message {number} " + "wörd " * 30 + incompressible(size - 150)
     return MessageEntry(
         message=ChatMessage(id=f"m{number}", role="user", parts=(TextPart(text=text),), created_at=NOON)
     )
@@ -232,8 +234,15 @@ def test_two_recoveries_in_one_second_keep_two_files(path: Path) -> None:
     assert tuple(file.read_bytes() for file in kept) == (first, second)
 
 
-def test_damage_that_shows_later_is_recovered_at_the_next_opening(path: Path) -> None:
-    overwrite(path, path.read_bytes().index(b"message 3 "), b'"\xff')
+def in_a_packed_row(path: Path) -> bytes:
+    with closing(sqlite3.connect(path)) as connection:
+        ((packed,),) = connection.execute("SELECT body FROM entries WHERE typeof (body) = 'blob' LIMIT 1")
+    return bytes(packed[500:520])
+
+
+@pytest.mark.parametrize("place", [lambda _: b"message 3 ", in_a_packed_row])
+def test_damage_that_shows_later_is_recovered_at_the_next_opening(path: Path, place: Callable[[Path], bytes]) -> None:
+    overwrite(path, path.read_bytes().index(place(path)), b'"\xff')
     opened = open_at(path)
     with opened.store as store, pytest.raises(StorageDamaged):
         texts(store)
@@ -356,7 +365,7 @@ def test_values_that_no_table_of_ours_holds_are_passed_over(tmp_path: Path) -> N
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE things (x)")
         connection.executemany("INSERT INTO things VALUES (?)", [(1.5,), (b"blob",), ("text",)])
-    assert list(read_rows(path)) == [("text",)]
+    assert list(read_rows(path)) == [(b"blob",), ("text",)]
 
 
 @pytest.mark.parametrize("name", [b"entries_stay_as_written", b"sessions_follow_entries", b"doomed", b"append-only"])

@@ -72,7 +72,7 @@ def test_a_record_does_not_grow_with_the_conversation(store: SqliteSessions, tmp
     assert bodies(store) == said
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
         sizes = [size for (size,) in connection.execute("SELECT length(body) FROM entries ORDER BY sequence")]
-        assert connection.execute("SELECT count(*) FROM request_items").fetchone() == (598,)
+        assert connection.execute("SELECT count(*), max(number) FROM request_items").fetchone() == (299, 597)
     assert sizes[-1] <= sizes[2] + 10
 
 
@@ -109,7 +109,7 @@ def test_items_come_back_in_their_order_however_they_repeat(records: list[list[i
             writer = ItemWriter("s1")  # as another process would
             writer.catch_up(connection)
             written.append(writer.write([pool[each] for each in record]))
-            insert_items(connection, writer.new)
+            insert_items(connection, writer.new_rows())
         reader = ItemReader(connection, "s1")
         assert [reader.read(each) for each in written] == [tuple(pool[each] for each in record) for record in records]
 
@@ -163,7 +163,7 @@ def test_damaged_numbers_name_only_what_is_there(numbers: str) -> None:
         create_items_table(connection)
         writer = ItemWriter("s1")
         writer.write(items_up_to(3))
-        insert_items(connection, writer.new)
+        insert_items(connection, writer.new_rows())
         assert set(ItemReader(connection, "s1").read(numbers)) <= {*items_up_to(3)}
 
 
@@ -171,8 +171,10 @@ def test_damaged_numbers_name_only_what_is_there(numbers: str) -> None:
 def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_path: Path, sent: int) -> None:
     left_out = tuple(LeftOut(item=item, why="budget") for item in items_up_to(5)[sent:])
     context = RequestContext(items=items_up_to(sent), left_out=left_out)
+    store.append("s1", [answer(0, items_up_to(3))])
     store.append("s1", [MessageEntry(message=replace(answer(1, ()).message, request_context=context))])
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        connection.execute("DROP TRIGGER request_items_stay")
         connection.execute("DELETE FROM request_items WHERE number > 2")
         connection.commit()
     store.close()
@@ -180,9 +182,50 @@ def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_pa
     with SqliteSessions(target, now=lambda: NOON, new_id=lambda: "s9") as recovered:
         with recovered._writing() as connection:
             SqliteSessions.restore(connection, [tmp_path / "sessions.db"])
-        assert bodies(recovered)[0].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
+        assert bodies(recovered)[-1].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
         later = answer(2, (RequestItem(type="rule", name="new"),))
         recovered.append("s1", [later])
-        assert bodies(recovered)[0].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
-        assert bodies(recovered)[0].message.request_context.left_out == ()  # type: ignore[attr-defined]
-        assert bodies(recovered)[1] == later
+        assert bodies(recovered)[1].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
+        assert bodies(recovered)[1].message.request_context.left_out == ()  # type: ignore[attr-defined]
+        assert bodies(recovered)[2] == later
+
+
+def test_items_that_came_with_one_request_share_a_row(store: SqliteSessions, tmp_path: Path) -> None:
+    said = [answer(number, items_up_to(number)) for number in (7, 107, 108)]
+    for each in said:
+        store.append("s1", [each])
+    with opened(tmp_path) as other:
+        assert bodies(other) == said
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        rows = connection.execute("SELECT number, typeof (item) FROM request_items ORDER BY number").fetchall()
+    assert rows == [(6, "text"), (106, "blob"), (107, "text")]
+
+
+def test_a_row_that_is_lost_or_damaged_takes_no_other_item_with_it(store: SqliteSessions, tmp_path: Path) -> None:
+    for number in (5, 10, 15):
+        store.append("s1", [answer(number, items_up_to(number))])
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection, connection:
+        connection.execute("DROP TRIGGER request_items_stay")
+        connection.execute("DELETE FROM request_items WHERE number = 9")
+        connection.execute("DROP TRIGGER request_items_stay_as_written")
+        connection.execute("UPDATE request_items SET item = x'789c' WHERE number = 4")
+    assert bodies(store)[-1].message.request_context.items == items_up_to(15)[10:]  # type: ignore[attr-defined]
+
+
+def test_items_of_a_session_that_is_there_cannot_be_deleted(store: SqliteSessions, tmp_path: Path) -> None:
+    store.append("s1", [answer(1, items_up_to(3))])
+    with (
+        closing(sqlite3.connect(tmp_path / "sessions.db")) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="append-only"),
+    ):
+        connection.execute("DELETE FROM request_items")
+
+
+def test_a_recovery_keeps_items_that_several_records_of_one_row_name(store: SqliteSessions, tmp_path: Path) -> None:
+    said = [answer(number, items_up_to(number)) for number in (3, 6, 9)]
+    store.append("s1", said)
+    store.close()
+    with SqliteSessions(tmp_path / "new.db", now=lambda: NOON, new_id=lambda: "s9") as recovered:
+        with recovered._writing() as connection:
+            SqliteSessions.restore(connection, [tmp_path / "sessions.db"])
+        assert bodies(recovered) == said

@@ -9,7 +9,8 @@ from threading import Thread
 import pytest
 from msgspec.structs import replace
 
-from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull
+from tests.support.stored_text import incompressible
+from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
 from zkchat.model.choices import Role
 from zkchat.model.message import (
     BudgetUse,
@@ -274,13 +275,19 @@ def test_a_deleted_session_is_gone_and_the_others_stay(store: SqliteSessions) ->
 def test_the_words_of_a_deleted_session_are_in_no_file_any_more(path: Path) -> None:
     with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
         doomed, other = store.create("Doomed"), store.create("Other")
-        store.append(doomed.id, [message(f"m{number}", "a secret " * 1000) for number in range(20)])
+        texts = ["a secret", incompressible(9000)] * 10
+        store.append(doomed.id, [message(f"m{number}", text) for number, text in enumerate(texts)])
         store.append(other.id, [message("m1", "harmless")])
+    with closing(sqlite3.connect(path)) as database:
+        ((packed,),) = database.execute("SELECT body FROM entries WHERE typeof (body) = 'blob' LIMIT 1")
+    secrets = (b"a secret", packed[1000:1050], packed[-1050:-1000])
+    assert all(secret in path.read_bytes() for secret in secrets)
     (copy,) = backups_of(path)
     (copy.parent / "sessions-unreadable.db").write_text("no database")
     with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
         store.delete(doomed.id)
-        assert not [file for file in path.parent.rglob("*") if file.is_file() and b"a secret" in file.read_bytes()]
+        files = [file.read_bytes() for file in path.parent.rglob("*") if file.is_file()]
+        assert not [secret for secret in secrets for content in files if secret in content]
     with SqliteSessions(copy, now=Clock(), new_id=Ids()) as copied:
         assert [session.title for session in copied.sessions()] == ["Other"]
 
@@ -481,7 +488,7 @@ def test_a_full_disk_takes_nothing_of_an_append_and_later_ones_work(path: Path, 
     store.append(session.id, [message("m1", "before")])
     limit(store, pages=20)
     with pytest.raises(StorageFull):
-        store.append(session.id, [message("m2"), message("m3", "x" * 200_000)])
+        store.append(session.id, [message("m2"), message("m3", incompressible(200_000))])
     assert ids(store.entries(session.id)) == ["m1"]
     limit(store, pages=1_000_000)
     store.append(session.id, [message("m4", "after")])
@@ -568,3 +575,25 @@ def test_a_time_ahead_of_the_clock_is_now_so_that_later_entries_are_later(store:
     store.append("theirs", [said_on(2)])
     first, second = store.entries("theirs")
     assert first.at < second.at == store.get("theirs").updated_at
+
+
+def test_a_zkchat_that_cannot_unpack_leaves_the_store_alone(
+    path: Path, store: SqliteSessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(store.create().id, [message("m1", incompressible(900))])
+    monkeypatch.setattr(SqliteSessions, "migrations", SqliteSessions.migrations[:3])
+    with pytest.raises(StorageTooNew):
+        SqliteSessions(path, now=Clock(), new_id=Ids())
+
+
+def test_contents_of_one_request_share_a_row_and_keep_their_places(path: Path, store: SqliteSessions) -> None:
+    session = store.create()
+    contents = [ContentEntry(digest=f"d{number}", text=f"text {number} " * 20) for number in range(5)]
+    written = store.append(session.id, [*contents, message("m1"), *contents[:2], message("m2")])
+    assert [entry.sequence for entry in written] == [*range(1, 10)]
+    assert store.entries(session.id) == written
+    assert store.entries(session.id, EntryFilter(after=6)) == written[6:]
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute("SELECT sequence, kind FROM entries ORDER BY sequence").fetchall()
+    assert rows == [(5, "content"), (6, "message"), (8, "content"), (9, "message")]
+    assert store.append(session.id, [message("m3")])[0].sequence == 10

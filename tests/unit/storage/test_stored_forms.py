@@ -7,7 +7,7 @@ import pytest
 
 from zkchat.storage.durable_database import UnreadableRow
 from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
-from zkchat.storage.session_rows import EntryRow, entry_of, storable
+from zkchat.storage.session_rows import EntryRow, entries_of, storable
 
 # In each line what is stored, and what it is stored as again where that is not the same; `-` for what is unreadable.
 FORMS = [line.split("\t") for line in Path(__file__).with_name("stored_forms.tsv").read_text("utf-8").split("\n")[:-1]]
@@ -27,7 +27,8 @@ def stored_again(body: str) -> str:
     writer.catch_up(connection)
     row = EntryRow("s", 1, "message", None, None, None, None, "2026-03-01T12:00:00+00:00", body)
     try:
-        return storable(entry_of(row, ItemReader(connection, "s")).body, writer)[1]
+        (entry,) = entries_of(row, ItemReader(connection, "s"))
+        return storable(entry.body, writer)[1]
     except UnreadableRow:
         return "-"
     finally:
