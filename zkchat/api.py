@@ -49,9 +49,11 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import Ambiguous, External, Missing, Passage, Resolution, Resolved
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import Session, thread_of
+from zkchat.model.usage import ContextUsage
 from zkchat.model.values import to_plain
 
 if TYPE_CHECKING:

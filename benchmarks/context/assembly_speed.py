@@ -14,7 +14,8 @@ from zkchat.context.assembly import Assembler, RequestPlan, prompt_item
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
 from zkchat.context.tokens import CachedTokenizer, Encoding
-from zkchat.model.message import ChatMessage, CompactionPart, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Entry, History, MessageEntry
 

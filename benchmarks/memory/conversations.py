@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.memory.needles import MEMORY, TOKENS, stored
 from zkchat.context.recall.selection import recall
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.ports.embeddings import TextEmbedder
 from zkchat.providers.static_vectors import installed
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat.model.message import Evidence, LineRange
+from zkchat.model.evidence import Evidence
+from zkchat.model.references import LineRange
 from zkchat.vault.verification.contradiction import find_contradiction
 
 PAIRS = Path(__file__).parent / "contradictions.json"

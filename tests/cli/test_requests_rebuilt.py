@@ -14,7 +14,7 @@ from zkchat.compose import conversation, stores
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import TurnFailed
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import History
 from zkchat.model.values import from_plain

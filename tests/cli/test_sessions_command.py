@@ -11,8 +11,8 @@ from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.choices import Role
-from zkchat.model.message import (
-    ChatMessage,
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import (
     CompactionPart,
     EvidencePart,
     FilePart,

@@ -9,7 +9,8 @@ from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.session import MessageEntry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Reque
 from tests.support.world import Result, World
 from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS
 from zkchat.errors import ExitCode
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.model.values import from_plain
 

@@ -13,7 +13,7 @@ from zkchat.context.assembly import digest
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.tokens import load_encoding
 from zkchat.errors import ExitCode
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
 from zkchat.tools.names import CORE_TOOLS
 

@@ -36,7 +36,8 @@ from zkchat.compose import conversation, stores
 from zkchat.context.assembly import request_from
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.events import Event
-from zkchat.model.message import RequestItem, ToolCallPart
+from zkchat.model.parts import ToolCallPart
+from zkchat.model.request_context import RequestItem
 from zkchat.model.session import DraftEntry, History
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.indexer import Refreshed

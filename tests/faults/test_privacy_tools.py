@@ -15,7 +15,7 @@ import zkchat.tools
 from tests.support.egress import ID, QUOTING, Recorder, Scene, leaked, make_scene
 from zkchat.chat.conversation import Conversation
 from zkchat.model.events import Event
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 
 EXAMPLES: dict[str, dict[str, object]] = {
     "read_document": {"relative_path": ID},

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from zkchat.errors import StorageDamaged
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.session import MessageEntry
 from zkchat.storage.recovery import Recovered
 from zkchat.storage.sessions import SqliteSessions, open_sessions

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import ReferenceVia
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 
 PATHS = st.sampled_from(["a.md", "b.md", "c.md", "d.md"])
 ANCHORS = st.sampled_from(["", "", "One", "Two"])

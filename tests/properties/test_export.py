@@ -10,7 +10,8 @@ from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
 from zkchat.export.session_import import read_conversations
 from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage, ImagePart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ImagePart
 from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry, PriorityEntry
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -19,7 +19,7 @@ from zkchat.context.tokens import Estimate
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import PromptReady, TurnFailed
 from zkchat.model.images import ImageRule
-from zkchat.model.message import ImagePart
+from zkchat.model.parts import ImagePart
 from zkchat.model.prompt import ModelRequest
 from zkchat.vault.library import Library
 

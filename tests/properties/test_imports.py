@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zkchat.errors import SessionError
 from zkchat.export.session_import import ImportedFile, read_conversations
-from zkchat.model.message import ToolCallPart, ToolResultPart
+from zkchat.model.parts import ToolCallPart, ToolResultPart
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

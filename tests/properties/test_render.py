@@ -36,7 +36,8 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import CompactionPart, DocumentReference
+from zkchat.model.parts import CompactionPart
+from zkchat.model.references import DocumentReference
 from zkchat.render.presenters.base import Presenter
 from zkchat.render.presenters.json import JsonPresenter
 from zkchat.render.presenters.plain import PlainPresenter

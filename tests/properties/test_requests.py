@@ -19,7 +19,8 @@ from zkchat.context.condensing import split_question
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacted, PromptReady, TurnFailed
-from zkchat.model.message import ChatMessage, FilePart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import FilePart
 from zkchat.model.prompt import ModelRequest
 from zkchat.model.values import to_json, to_plain
 from zkchat.vault.library import Library

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.session import (
     ContentEntry,
     DraftEntry,

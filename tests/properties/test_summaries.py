@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.tokens import Estimate
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.vault.notes.language import detect_language
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

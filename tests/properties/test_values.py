@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from msgspec import NODEFAULT
 from msgspec.structs import fields
 
-from zkchat.model import branches, events, message, prompt, session
+from zkchat.model import branches, events, evidence, message, parts, prompt, references, request_context, session, usage
 from zkchat.model.events import Event, Notice
-from zkchat.model.message import ChatMessage, Part
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import Part
 from zkchat.model.session import Entry, EntryBody
 from zkchat.model.stored_forms import read_body, read_entry, read_message
 from zkchat.model.values import Tagged, Unknown, Value, from_json, from_plain, to_json, to_plain
@@ -98,7 +99,7 @@ def read(value_type: Any, plain: Any) -> Value:
 VALUES = sorted(
     {
         value
-        for module in (branches, events, message, prompt, session)
+        for module in (branches, events, evidence, message, parts, prompt, references, request_context, session, usage)
         for _, value in inspect.getmembers(module, inspect.isclass)
         if issubclass(value, Value) and value not in (Value, Tagged, Unknown, Notice)
     },

@@ -7,7 +7,8 @@ from contextlib import aclosing
 import pytest
 
 from zkchat.errors import ProviderError
-from zkchat.model.message import Evidence, LineRange, ToolCallPart
+from zkchat.model.evidence import Evidence
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     ModelChunk,
@@ -18,6 +19,7 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
+from zkchat.model.references import LineRange
 from zkchat.ports.models import ModelProvider
 
 FIND = ToolSpec(

@@ -17,7 +17,7 @@ from tests.providers.contract import (
     first_words,
     text_of,
 )
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import ModelChunk, PromptMessage, TextChunk
 from zkchat.ports.models import ModelProvider
 from zkchat.providers.transport import min_tokens

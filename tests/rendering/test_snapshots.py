@@ -29,7 +29,8 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import CompactionPart, DocumentReference, LineRange
+from zkchat.model.parts import CompactionPart
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.context_bar import context_bar
 from zkchat.render.links import NO_LINKS

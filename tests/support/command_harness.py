@@ -14,10 +14,12 @@ from zkchat.model.change import ChangeRecord, ChangeSet
 from zkchat.model.choices import OpenWith
 from zkchat.model.events import Event, Warned
 from zkchat.model.goal import Goal
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.patch import patch_of
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import (
     EntryBody,
     HeadEntry,
@@ -30,6 +32,7 @@ from zkchat.model.session import (
     Window,
 )
 from zkchat.model.stored_forms import read_message
+from zkchat.model.usage import ContextUsage
 from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import NumberedRow, RowSection, plain_rows, plain_sections
 from zkchat.repl.command_context import CommandContext

@@ -14,7 +14,7 @@ from zkchat.compose import conversation, stores
 from zkchat.compose.user_interface import Unattended
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import Event, TurnFailed, Warned
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
 from zkchat.model.session import History
 

@@ -1,6 +1,7 @@
 """Passages of notes, as they are found."""
 
-from zkchat.model.message import Evidence, LineRange
+from zkchat.model.evidence import Evidence
+from zkchat.model.references import LineRange
 
 
 def passage(text: str, *, note: str = "Sleep", heading: str = "", linked: bool = False, score: float = 1.0) -> Evidence:

@@ -9,7 +9,10 @@ from typing import Any
 import pyte
 from rich.console import Console, RenderableType
 
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
+from zkchat.model.references import DocumentReference
+from zkchat.model.usage import ContextUsage
 from zkchat.model.values import from_plain
 from zkchat.render.console import Matches, console_for
 from zkchat.render.links import NO_LINKS, ClickableLinks

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerResource, ServerStatus, ServerTool
 from zkchat.tools.server_approval import CallAnswer, ServerCall

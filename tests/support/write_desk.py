@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
 from zkchat.context.formatting import documents_in
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.readings import Readings

@@ -20,8 +20,8 @@ from msgspec import Struct
 
 from zkchat.compose.images import inline_image
 from zkchat.errors import ImageUnusable, StorageError, UsageError, VaultError
-from zkchat.model.message import ImagePart
 from zkchat.model.note import PrivacyClass, is_note
+from zkchat.model.parts import ImagePart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.privacy.classes import privacy_of_text
 

@@ -8,7 +8,8 @@ from acp.schema import AgentMessageChunk, AgentThoughtChunk, UserMessageChunk
 from zkchat.acp_agent import tool_calls
 from zkchat.acp_agent.updates import NotePlaces, Update, plan_of, text_chunk, thought_chunk
 from zkchat.model.goal import Goal
-from zkchat.model.message import ChatMessage, CompactionPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.text import shorten
 from zkchat.render.phrases import compaction_part
 from zkchat.render.sanitize import sanitize_text

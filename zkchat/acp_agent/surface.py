@@ -8,9 +8,10 @@ from acp.schema import PermissionOption, ToolCallUpdate
 
 from zkchat.acp_agent.client import SessionClient
 from zkchat.model.change import ChangeSet
-from zkchat.model.message import ContextUsage, DocumentReference
 from zkchat.model.patch import patch_of
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
+from zkchat.model.usage import ContextUsage
 from zkchat.render.context_bar import context_line
 from zkchat.render.numbered_rows import plain_rows, plain_sections
 from zkchat.render.references import reference_lines

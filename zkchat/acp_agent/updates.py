@@ -28,7 +28,8 @@ from acp.schema import (
 )
 
 from zkchat.model.goal import Goal, StepState
-from zkchat.model.message import ContextUsage, DocumentReference
+from zkchat.model.references import DocumentReference
+from zkchat.model.usage import ContextUsage
 from zkchat.render.brief_references import in_brief, short_reason
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 

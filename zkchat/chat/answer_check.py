@@ -9,7 +9,8 @@ from zkchat.chat.tool_loop import Exchange, ToolLoop
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.selection import wants_evidence
 from zkchat.model.events import AnswerReplaced, TextDelta, Warned
-from zkchat.model.message import ChatMessage, FilePart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import FilePart
 from zkchat.model.prompt import Finish
 from zkchat.model.quotation import place_of, quotations
 from zkchat.model.session import HeadEntry

@@ -26,8 +26,10 @@ from zkchat.context.strategies import CompactionPlan, Retention, truncation_leve
 from zkchat.errors import ProviderError
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacted, Warned
-from zkchat.model.message import ChatMessage, CompactionPart, Condensed, DocumentReference, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, Condensed, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import MessageEntry, Window, mark_condensed
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer

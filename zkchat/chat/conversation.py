@@ -25,20 +25,14 @@ from zkchat.context.calibration import Calibration
 from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Event, PromptReady, TurnFinished, Warned
+from zkchat.model.evidence import VaultListing
 from zkchat.model.goal import Goal
 from zkchat.model.memory import FactSource
-from zkchat.model.message import (
-    Brief,
-    BudgetUse,
-    ChatMessage,
-    CompactionPart,
-    ContextUsage,
-    ImagePart,
-    RequestItem,
-    VaultListing,
-)
+from zkchat.model.message import Brief, ChatMessage
+from zkchat.model.parts import CompactionPart, ImagePart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
+from zkchat.model.request_context import RequestItem
 from zkchat.model.session import (
     AgentEntry,
     GoalEntry,
@@ -53,6 +47,7 @@ from zkchat.model.session import (
     TitleEntry,
     Window,
 )
+from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.vault.library import Library
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from zkchat.context.formatting import format_document
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.message import ChatMessage, DocumentReference
+from zkchat.model.message import ChatMessage
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import History
 from zkchat.model.text import shorten
 from zkchat.ports.models import ModelProvider

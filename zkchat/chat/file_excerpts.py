@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from zkchat.context.message_excerpts import find_in_text
 from zkchat.errors import VaultError
-from zkchat.model.message import Evidence, LineRange, MessageExcerpt
+from zkchat.model.evidence import Evidence, MessageExcerpt
+from zkchat.model.references import LineRange
 from zkchat.vault.library import Library
 
 

@@ -9,7 +9,9 @@ from zkchat.chat.references import resolve_links
 from zkchat.chat.second_look import look_up
 from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.errors import StorageError, UsageError, VaultError
-from zkchat.model.message import ChatMessage, Evidence, EvidencePart, VaultListing
+from zkchat.model.evidence import Evidence, VaultListing
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import EvidencePart
 from zkchat.vault.evidence import Findings
 from zkchat.vault.library import Library
 

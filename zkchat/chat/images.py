@@ -17,9 +17,10 @@ from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images
 from zkchat.errors import NoteNotFound, StorageError, VaultError, ZkchatError
 from zkchat.model.events import Warned
 from zkchat.model.images import ImageDetail, ImageRule
-from zkchat.model.message import DocumentReference, FilePart, ImagePart
 from zkchat.model.note import Ambiguous, Link, Resolved, is_image, is_note
+from zkchat.model.parts import FilePart, ImagePart
 from zkchat.model.prompt import ModelInfo, ModelRequest, PromptMessage
+from zkchat.model.references import DocumentReference
 from zkchat.ports.models import ModelProvider
 from zkchat.vault.images.encoding import digest_of, encode_image, inspect_image
 from zkchat.vault.images.headers import MAX_FILE_BYTES

@@ -11,16 +11,8 @@ from msgspec.structs import replace
 from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.choices import Role
 from zkchat.model.events import Warned
-from zkchat.model.message import (
-    Brief,
-    ChatMessage,
-    ImagePart,
-    Part,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from zkchat.model.message import Brief, ChatMessage
+from zkchat.model.parts import ImagePart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import (
     ContentEntry,

@@ -10,7 +10,7 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Warned
-from zkchat.model.message import CompactionPart
+from zkchat.model.parts import CompactionPart
 from zkchat.model.session import mark_condensed
 
 NOTHING_TO_SUMMARISE: Final = (

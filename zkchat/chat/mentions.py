@@ -6,9 +6,9 @@ from typing import Final
 
 from zkchat.errors import VaultError
 from zkchat.model.events import Warned
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import Ambiguous, External, Link, Missing, Resolved, is_image, is_note, without_suffix
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.wikilink import name_key

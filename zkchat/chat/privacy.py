@@ -13,19 +13,11 @@ from msgspec.structs import replace
 
 from zkchat.chat.journal import Journal
 from zkchat.errors import StorageError
-from zkchat.model.message import (
-    ChatMessage,
-    CompactionPart,
-    Condensed,
-    EvidencePart,
-    FilePart,
-    ImagePart,
-    LeftOut,
-    RequestContext,
-    RequestItem,
-)
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import file_kind, is_note
+from zkchat.model.parts import CompactionPart, Condensed, EvidencePart, FilePart, ImagePart
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
 from zkchat.model.session import Window, compaction_of
 from zkchat.ports.models import ModelProvider
 from zkchat.vault.library import GuardedLibrary, Library

@@ -11,8 +11,9 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from zkchat.context.formatting import documents_in
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ToolResultPart
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
+from zkchat.model.parts import EvidencePart, FilePart, ToolResultPart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.terms import UNSPACED_RUN, has_unspaced

@@ -10,9 +10,11 @@ from msgspec.structs import replace
 from zkchat.chat.mentions import link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
 from zkchat.errors import StorageError, VaultError
-from zkchat.model.message import ChatMessage, DocumentReference, RequestContext
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note

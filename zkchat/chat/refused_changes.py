@@ -6,7 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from zkchat.chat.tool_results import calls_with_results
 from zkchat.model.events import Warned
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart, ToolResultPart
 
 MAX_REASON_CHARS: Final = 200
 """Of why a change was refused that the user is told."""

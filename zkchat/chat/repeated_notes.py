@@ -7,7 +7,10 @@ from msgspec.structs import replace
 from zkchat.chat.references import ReferenceList, full_name
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import Selection
-from zkchat.model.message import ChatMessage, DocumentReference, FilePart, LeftOut, RequestItem
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import FilePart
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import LeftOut, RequestItem
 
 IN_EVERY_REQUEST = "linked in the message, and in every request already"
 WITH_THE_MESSAGE = "its text comes with the message, which links it"

@@ -41,9 +41,11 @@ from zkchat.context.strategies import (
 from zkchat.errors import UsageError
 from zkchat.model.choices import CompactionStrategy, ItemType, LeftOutReason
 from zkchat.model.events import Compacting, Warned
-from zkchat.model.message import ChatMessage, LeftOut, RequestItem, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.model.session import History, Window, abstained_turns, unanswered_turns
 from zkchat.model.text import shorten
 from zkchat.ports.models import ModelProvider

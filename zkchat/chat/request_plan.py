@@ -35,9 +35,10 @@ from zkchat.context.selection import (
 from zkchat.errors import StorageError, VaultError
 from zkchat.memory.project import project_memory
 from zkchat.memory.state import MemoryState, memory_state
-from zkchat.model.message import Brief, ChatMessage, LeftOut, RequestItem
+from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
+from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.model.session import History
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer

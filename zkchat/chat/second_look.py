@@ -15,7 +15,10 @@ from zkchat.context.assembly import PromptItem, RequestPlan, prompt_item
 from zkchat.context.formatting import format_evidence
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
-from zkchat.model.message import ChatMessage, DocumentReference, Evidence, RequestItem
+from zkchat.model.evidence import Evidence
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestItem
 from zkchat.model.session import HeadEntry
 from zkchat.vault.dated_evidence import find_evidence
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings

@@ -15,8 +15,8 @@ from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
 from zkchat.memory.state import WHOLE, MemoryState
 from zkchat.model.choices import SessionItemType
-from zkchat.model.message import RequestContext, RequestItem
 from zkchat.model.note import Link, Missing, without_suffix
+from zkchat.model.request_context import RequestContext, RequestItem
 
 _MEMORY_HINT: Final = "It is switched on by memory.enabled, context.memory_share, and `memory` of the agent."
 

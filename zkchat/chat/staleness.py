@@ -13,8 +13,10 @@ from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, STRICT, WRIT
 from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned
-from zkchat.model.message import ChatMessage, FilePart, Part, RequestContext, RequestItem
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import without_suffix
+from zkchat.model.parts import FilePart, Part
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import MessageCache
 from zkchat.vault.images.encoding import digest_of
 from zkchat.vault.images.headers import MAX_FILE_BYTES

@@ -31,7 +31,8 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, DocumentReference, Status, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage, Status
+from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.prompt import (
     Finish,
     ModelChunk,
@@ -43,6 +44,7 @@ from zkchat.model.prompt import (
     ToolRequested,
 )
 from zkchat.model.quotation import no_answer
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import MessageEntry
 from zkchat.model.text import counted
 from zkchat.ports.models import ModelProvider

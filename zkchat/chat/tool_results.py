@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart, ToolResultPart
 
 
 def calls_with_results(messages: Iterable[ChatMessage]) -> Iterator[tuple[ToolCallPart, ToolResultPart]]:

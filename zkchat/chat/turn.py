@@ -45,20 +45,12 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import (
-    Brief,
-    ChatMessage,
-    DocumentReference,
-    Evidence,
-    EvidencePart,
-    FilePart,
-    ImagePart,
-    Part,
-    TextPart,
-    VaultListing,
-)
+from zkchat.model.evidence import Evidence, VaultListing
+from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.note import is_image
+from zkchat.model.parts import EvidencePart, FilePart, ImagePart, Part, TextPart
 from zkchat.model.profile import Agent
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer

@@ -4,7 +4,9 @@ from itertools import islice
 from typing import Final
 
 from zkchat.context.selection import added_items
-from zkchat.model.message import ChatMessage, RequestItem, ToolCallPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart
+from zkchat.model.request_context import RequestItem
 from zkchat.model.session import History
 
 UNUSED_AFTER: Final = 10

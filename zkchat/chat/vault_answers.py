@@ -6,8 +6,9 @@ from typing import Final
 from zkchat.chat.question import Question
 from zkchat.chat.references import VIA_WITHHELD
 from zkchat.errors import StorageError, VaultError
-from zkchat.model.message import DocumentReference, VaultListing
+from zkchat.model.evidence import VaultListing
 from zkchat.model.note import Ambiguous, Link, Resolved
+from zkchat.model.references import DocumentReference
 from zkchat.vault.catalog.answers import MAX_LISTED, CatalogAnswer, Row, answer_query
 from zkchat.vault.catalog.lexer import LINK_MARK
 from zkchat.vault.catalog.parser import parse_question

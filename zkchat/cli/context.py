@@ -16,8 +16,9 @@ from zkchat.model.values import to_plain
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zkchat.model.message import ChatMessage, RequestContext
+    from zkchat.model.message import ChatMessage
     from zkchat.model.prompt import ModelRequest
+    from zkchat.model.request_context import RequestContext
     from zkchat.model.session import History
 
 app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)

@@ -14,7 +14,8 @@ from zkchat.model.times import local_time
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
-    from zkchat.model.message import ChatMessage, Part
+    from zkchat.model.message import ChatMessage
+    from zkchat.model.parts import Part
     from zkchat.model.session import EntryBody
     from zkchat.ports.sessions import SessionStore
 
@@ -322,7 +323,7 @@ def _message_lines(message: "ChatMessage") -> Iterator[str]:
 
 def _format_part(part: "Part") -> str:
     """A part as text; thinking and evidence are left to `--json`."""
-    from zkchat.model import message as parts
+    from zkchat.model import parts
     from zkchat.render import phrases
 
     match part:

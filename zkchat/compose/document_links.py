@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.choices import OpenWith
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, page_named
+from zkchat.model.references import DocumentReference
 from zkchat.render.links import UNKNOWN, LinkTarget
 
 if TYPE_CHECKING:

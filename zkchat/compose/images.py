@@ -9,7 +9,7 @@ from zkchat.errors import ImageUnusable, NoteNotFound, NoteUnreadable, UsageErro
 from zkchat.files import read_bounded
 
 if TYPE_CHECKING:
-    from zkchat.model.message import ImagePart
+    from zkchat.model.parts import ImagePart
 
 MAX_INLINE_SIDE: Final = 1568
 """Pixels of the longer side of an image that is stored with its message."""
@@ -29,7 +29,7 @@ def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -
     """The images for a message; one of the vault as if it were mentioned. Raises `UsageError` for what is no image."""
     if not files:
         return ()
-    from zkchat.model.message import ImagePart
+    from zkchat.model.parts import ImagePart
     from zkchat.vault.images.encoding import digest_of, inspect_image
     from zkchat.vault.images.headers import MAX_FILE_BYTES
 
@@ -62,7 +62,7 @@ def inline_image(name: str, data: str) -> "ImagePart":
     """An image without a file, in base 64, made smaller: it is stored with its message. Raises `ImageUnusable`."""
     from base64 import b64decode, b64encode
 
-    from zkchat.model.message import ImagePart
+    from zkchat.model.parts import ImagePart
     from zkchat.vault.images.encoding import encode_image
     from zkchat.vault.images.headers import MAX_FILE_BYTES
 

@@ -19,17 +19,12 @@ from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.images import ImageLook, ImageView, NoImages, images_of
 from zkchat.context.instructions import STRICT
 from zkchat.model.choices import IncludeMode, ItemType
-from zkchat.model.message import (
-    ChatMessage,
-    ContextUsage,
-    EvidencePart,
-    FilePart,
-    LeftOut,
-    RequestContext,
-    RequestItem,
-)
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import EvidencePart, FilePart
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
+from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
 from zkchat.model.session import Window
+from zkchat.model.usage import ContextUsage
 from zkchat.model.values import from_plain
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.search.question_terms import topic_terms

@@ -7,8 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
-from zkchat.model.message import BudgetUse, ContextUsage
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.usage import BudgetUse, ContextUsage
 
 MAX_DEFAULT_WINDOW = 32_768
 """For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from zkchat.context.assembly import digest
 from zkchat.context.condensing import Count, condense_text
 from zkchat.context.strategies import truncation_level
-from zkchat.model.message import DocumentReference, FilePart
+from zkchat.model.parts import FilePart
+from zkchat.model.references import DocumentReference
 from zkchat.model.text import counted
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.parse import parse_note

@@ -6,19 +6,13 @@ from html import escape, unescape
 from typing import Final
 
 from zkchat.context.images import describe_images, with_reasons
-from zkchat.model.message import (
-    ChatMessage,
-    CompactionPart,
-    DocumentReference,
-    Evidence,
-    EvidencePart,
-    FilePart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from zkchat.model.evidence import Evidence
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, EvidencePart, FilePart, ToolCallPart, ToolResultPart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import PromptMessage
 from zkchat.model.quotation import place_of, time_of
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import IndexedMessage
 
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."

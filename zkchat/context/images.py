@@ -8,7 +8,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from zkchat.model.message import ChatMessage, ImagePart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ImagePart
 
 BLIND: Final = "the model does not see images"
 """Why no image is sent to most models."""

@@ -6,7 +6,7 @@ from zkchat.context.condensing import split_question
 from zkchat.context.coverage import is_question
 from zkchat.context.text_units import TextUnits, split_units
 from zkchat.context.unit_ranking import answering_units
-from zkchat.model.message import MessageExcerpt
+from zkchat.model.evidence import MessageExcerpt
 
 MAX_EXCERPTS: Final = 5
 MIN_MATERIAL: Final = 200

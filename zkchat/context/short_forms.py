@@ -9,7 +9,8 @@ from zkchat.context.documents import MIN_EXCERPT_TOKENS, TAG_TOKENS, excerpt_doc
 from zkchat.context.formatting import augmented_text
 from zkchat.context.images import NO_ROOM, images_of, words_alone
 from zkchat.context.strategies import truncation_level
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, ImagePart, Part, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import EvidencePart, FilePart, ImagePart, Part, TextPart
 
 READ_ON: Final = "(read_attachment reads on in this text.)"
 

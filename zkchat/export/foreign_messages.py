@@ -18,18 +18,12 @@ from zkchat.export.message_envelopes import InvalidMessage, id_at, role_of, unwr
 from zkchat.export.session_json import Json
 from zkchat.export.tool_pairs import pair_calls
 from zkchat.model.choices import Role
-from zkchat.model.message import (
-    ChatMessage,
-    CompactionPart,
-    ContextType,
-    DocumentReference,
-    Part,
-    TextPart,
-    TokenUsage,
-    ToolResultPart,
-)
+from zkchat.model.message import ChatMessage, ContextType
+from zkchat.model.parts import CompactionPart, Part, TextPart, ToolResultPart
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
 from zkchat.model.stored_forms import read_message
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import InvalidValue, explain, from_plain
 
 _CONTENTS: Final = ("content", "parts", "text", "value")

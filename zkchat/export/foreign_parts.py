@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from zkchat.export.import_report import Tally, noun_of
 from zkchat.export.session_json import Json
-from zkchat.model.message import (
+from zkchat.model.parts import (
     CompactionPart,
     FilePart,
     ImagePart,

@@ -6,10 +6,10 @@ from typing import Final, assert_never
 
 from zkchat.export.active_content import neutralize
 from zkchat.export.redaction import redact
-from zkchat.model.message import (
-    ChatMessage,
+from zkchat.model.message import ChatMessage
+from zkchat.model.note import without_suffix
+from zkchat.model.parts import (
     CompactionPart,
-    DocumentReference,
     EvidencePart,
     FilePart,
     ImagePart,
@@ -20,8 +20,8 @@ from zkchat.model.message import (
     ToolResultPart,
     UnknownPart,
 )
-from zkchat.model.note import without_suffix
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import Session
 
 MARK: Final = "zkchat-note"

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from msgspec.structs import replace
 
 from zkchat.export.import_report import Tally
-from zkchat.model.message import ChatMessage, Part, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import Part, ToolCallPart, ToolResultPart
 
 
 def pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[ChatMessage], Mapping[str, str | None]]:

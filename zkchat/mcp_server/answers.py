@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from zkchat.mcp_server.uris import uri_of
-from zkchat.model.message import DocumentReference, Evidence
+from zkchat.model.evidence import Evidence
+from zkchat.model.references import DocumentReference
 from zkchat.model.verification import Difference, SourcePlace
 from zkchat.model.verification import Verdict as StatementVerdict
 

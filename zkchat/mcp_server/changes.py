@@ -19,7 +19,7 @@ from zkchat.compose.workspace import Workspace
 from zkchat.compose.writing import open_change_store
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.model.change import ChangeOrigin, ChangeSet
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.patch import patch_of
 from zkchat.ports.models import LocatedModel
 from zkchat.ports.tools import ToolOutcome

@@ -17,8 +17,8 @@ from zkchat.errors import StorageError
 from zkchat.mcp_server.changes import HostChanges, open_host_changes
 from zkchat.mcp_server.vault_files import FileContent, VisibleFiles, read_uri
 from zkchat.mcp_server.worker import Worker
-from zkchat.model.message import ToolCallPart
 from zkchat.model.note import is_note
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.explore import explore_tools

@@ -19,7 +19,7 @@ from zkchat.mcp_server.answers import (
     VerifiedText,
 )
 from zkchat.mcp_server.uris import path_in, uri_of
-from zkchat.model.message import Evidence
+from zkchat.model.evidence import Evidence
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import MAX_FOUND, Arguments

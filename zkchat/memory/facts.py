@@ -13,8 +13,8 @@ from zkchat.context.selection import Selection
 from zkchat.errors import UsageError
 from zkchat.memory.comparison import compare_fact
 from zkchat.model.memory import Fact, FactSource
-from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.model.text import shorten
 from zkchat.ports.memory import MemoryStore

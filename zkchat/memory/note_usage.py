@@ -9,7 +9,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.model.memory import DocumentUse, UsageConversation, UsageEdge, UsageGraph, UsedNote
-from zkchat.model.message import ChatMessage, DocumentReference
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import Entry, Session, messages_of
 
 MAX_NODES: Final = 2000

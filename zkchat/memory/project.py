@@ -10,8 +10,8 @@ from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import Selection
 from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.model.trust import PAGES
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.markdown import blank, flatten, outline

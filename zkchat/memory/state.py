@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from zkchat.context.selection import Selection, dropped_items
 from zkchat.model.choices import LeftOutReason
-from zkchat.model.message import LeftOut, RequestItem
 from zkchat.model.profile import Agent
+from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.model.session import ItemsEntry
 
 WHOLE: Final = "memory"

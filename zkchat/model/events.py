@@ -1,15 +1,12 @@
 """The events of a turn, as consumers get them while it runs. docs/events.md lists them."""
 
 from zkchat.model.change import Decision
+from zkchat.model.evidence import Evidence
 from zkchat.model.goal import Goal, GoalCheck, StepState
-from zkchat.model.message import (
-    ChatMessage,
-    ContextUsage,
-    DocumentReference,
-    Evidence,
-    RequestContext,
-    TokenUsage,
-)
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext
+from zkchat.model.usage import ContextUsage, TokenUsage
 from zkchat.model.values import Tagged
 
 

@@ -3,8 +3,10 @@
 from typing import Any, Literal
 
 from zkchat.model.choices import Role
+from zkchat.model.evidence import Evidence, MessageExcerpt, VaultListing
 from zkchat.model.images import DEFAULT_RULE, ImageDetail, ImageRule
-from zkchat.model.message import Evidence, ImagePart, MessageExcerpt, TokenUsage, ToolCallPart, VaultListing
+from zkchat.model.parts import ImagePart, ToolCallPart
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import Tagged, Value
 
 FinishReason = Literal["stop", "length", "tool_calls", "abstained", "interrupted"]

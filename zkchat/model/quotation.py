@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from zkchat.model.message import Evidence, MessageExcerpt
+from zkchat.model.evidence import Evidence, MessageExcerpt
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import RemarkChunk, TextChunk
 

@@ -10,17 +10,9 @@ from msgspec.structs import replace
 from zkchat.model.change import Decision
 from zkchat.model.choices import Role
 from zkchat.model.goal import Goal
-from zkchat.model.message import (
-    ChatMessage,
-    CompactionPart,
-    Condensed,
-    Priority,
-    RequestItem,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from zkchat.model.message import ChatMessage, Priority
+from zkchat.model.parts import CompactionPart, Condensed, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.request_context import RequestItem
 from zkchat.model.values import Tagged, Unknown, Value
 
 Known = TypeVar("Known")

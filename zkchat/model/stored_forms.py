@@ -5,7 +5,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, get_args
 
-from zkchat.model.message import ChatMessage, Part, RequestContext, RequestItem, UnknownPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import Part, UnknownPart
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import Entry, EntryBody, MessageEntry, UnknownEntry
 from zkchat.model.values import Unknown, defaults_of, from_plain, to_plain, without_defaults
 

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from zkchat.model.message import LineRange
+from zkchat.model.references import LineRange
 from zkchat.model.values import Value
 
 Verdict = Literal["quoted", "supported", "contradicted", "unsupported"]

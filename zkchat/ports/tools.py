@@ -4,8 +4,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from zkchat.model.message import DocumentReference
 from zkchat.model.prompt import ToolSpec
+from zkchat.model.references import DocumentReference
 
 
 class ToolOutcome(Struct, frozen=True, kw_only=True):

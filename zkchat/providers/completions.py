@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from zkchat.errors import ProviderError
 from zkchat.model.images import ImageDetail
-from zkchat.model.message import TokenUsage, ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -20,6 +20,7 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_plain
 from zkchat.providers.errors import Endpoint
 from zkchat.providers.thinking import ThinkingSplitter, finish_chunks

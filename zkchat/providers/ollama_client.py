@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from zkchat.model.message import TokenUsage, ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -21,6 +21,7 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
+from zkchat.model.usage import TokenUsage
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
 from zkchat.providers.embedding_conventions import is_only_for_embedding
 from zkchat.providers.errors import Endpoint, Reply

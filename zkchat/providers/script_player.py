@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, field
 
 from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.message import TokenUsage, ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -20,6 +20,7 @@ from zkchat.model.prompt import (
     ThinkingChunk,
     ToolRequested,
 )
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_json, from_plain, place_and_reason
 
 

@@ -14,9 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
-from zkchat.model.message import TokenUsage, ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
+from zkchat.model.usage import TokenUsage
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_client_error, map_error
 from zkchat.providers.locality import is_loopback

@@ -7,7 +7,8 @@ from msgspec import Struct, field
 
 from zkchat.model.choices import PanelView
 from zkchat.model.events import TurnFinished
-from zkchat.model.message import ChatMessage, ContextUsage
+from zkchat.model.message import ChatMessage
+from zkchat.model.usage import ContextUsage
 from zkchat.render.brief_references import BriefList, brief_lines, brief_rows, in_brief, quoted_places
 from zkchat.render.cells import flow
 from zkchat.render.context_bar import ShownUsage, context_bar, context_gauge, context_line, tokens_used

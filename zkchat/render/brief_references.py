@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import file_kind, page_named
+from zkchat.model.references import DocumentReference
 from zkchat.render.cells import fit_cells, flow
 from zkchat.render.links import ClickableLinks
 from zkchat.render.references import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from zkchat.model.message import ContextUsage
+from zkchat.model.usage import ContextUsage
 from zkchat.render.cells import flow
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final, get_args
 
 from zkchat.model.choices import IncludeMode, ItemType
-from zkchat.model.message import LeftOut, RequestContext, RequestItem
+from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
 from zkchat.model.text import counted
 from zkchat.render.context_bar import context_line
 from zkchat.render.sanitize import sanitize_line

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 
 
 class LinkTarget(Struct, frozen=True):

@@ -144,7 +144,7 @@ def draw_rows(
 def _place_style(row: NumberedRow, links: "ClickableLinks | None") -> "Style":
     from rich.style import Style
 
-    from zkchat.model.message import DocumentReference
+    from zkchat.model.references import DocumentReference
     from zkchat.render.links import percent_encoded
 
     reference = DocumentReference(wikilink=row.path, relative_path=row.path) if row.path else None

@@ -5,7 +5,8 @@ from typing import Final, assert_never
 
 from zkchat.model.choices import DEFAULT_PRIORITY, KEEP_PRIORITY
 from zkchat.model.events import ChangesReviewed, Compacted, Compacting, ResourceRead
-from zkchat.model.message import ChatMessage, CompactionPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart
 from zkchat.model.text import counted, shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import file_kind, page_named
+from zkchat.model.references import DocumentReference
 from zkchat.model.text import shorten
 from zkchat.render.links import NO_LINKS, ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line

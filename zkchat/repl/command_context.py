@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from zkchat.model.embeddings import EmbeddingProgress
     from zkchat.model.events import Event
     from zkchat.model.goal import Goal
-    from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference
+    from zkchat.model.message import ChatMessage
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.providers import ModelOverview
+    from zkchat.model.references import DocumentReference
     from zkchat.model.session import History, Window
+    from zkchat.model.usage import ContextUsage
     from zkchat.ports.changes import ChangeStore
     from zkchat.ports.sessions import SessionStore
     from zkchat.render.console import Matches

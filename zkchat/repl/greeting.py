@@ -7,10 +7,11 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFinished
-from zkchat.model.message import ChatMessage, ContextUsage
+from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session, compaction_of
 from zkchat.model.text import counted, shorten
+from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
 
 _HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."

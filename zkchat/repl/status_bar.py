@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat.model.message import ContextUsage
+from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
 
 if TYPE_CHECKING:

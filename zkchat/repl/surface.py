@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from zkchat.model.change import ChangeSet
-from zkchat.model.message import ContextUsage, DocumentReference
+from zkchat.model.references import DocumentReference
+from zkchat.model.usage import ContextUsage
 from zkchat.render.context_bar import context_line
 from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text

@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
-from zkchat.model.message import RequestItem
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.request_context import RequestItem
 from zkchat.model.values import from_json, from_plain, to_json, without_defaults
 from zkchat.storage.database import execute_all
 from zkchat.storage.packed_text import Packed, pack, unpack

@@ -11,8 +11,8 @@ from zkchat.context.formatting import NEWEST_COUNTS, format_document
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.dates import DayRange
 from zkchat.model.index import StoredLink
-from zkchat.model.message import DocumentReference, LineRange
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved, anchor_of, is_pdf, page_named, page_of
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import Arguments, Limit

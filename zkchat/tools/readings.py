@@ -8,8 +8,8 @@ from msgspec import Struct, field
 
 from zkchat.context.assembly import digest
 from zkchat.errors import VaultError
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import is_note
+from zkchat.model.references import DocumentReference
 from zkchat.tools.given_parts import GivenParts
 from zkchat.vault.library import Library
 from zkchat.vault.notes.parse import parse_note

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.choices import ToolName
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerAnswer
 from zkchat.ports.tools import ToolOutcome

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import ToolSpec
 from zkchat.model.text import shorten
 from zkchat.ports.tools import Tool, ToolOutcome

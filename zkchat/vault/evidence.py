@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange
-from zkchat.model.message import Evidence, LineRange
+from zkchat.model.evidence import Evidence
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved, anchor_of
+from zkchat.model.references import LineRange
 from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
 from zkchat.vault.evidence_candidates import (
     EVERYWHERE,

@@ -11,8 +11,9 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.model.dates import NoteDate, NoteDates
-from zkchat.model.message import Evidence, LineRange
+from zkchat.model.evidence import Evidence
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import LineRange
 from zkchat.vault.dates.headings import day_of_headings
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.question_terms import topic_of, topic_terms

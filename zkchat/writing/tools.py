@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
 from zkchat.model.line_diff import hunks_of, split_lines
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import is_note
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, OneOf, Text, WrongValue
 from zkchat.tools.arguments import Arguments

@@ -22,8 +22,9 @@ from zkchat.memory.comparison import compare_fact
 from zkchat.memory.facts import list_items
 from zkchat.memory.project import imports_of, project_memory
 from zkchat.model.memory import Fact
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import PrivacyClass
+from zkchat.model.parts import TextPart
 from zkchat.model.profile import ProfileFile
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import from_plain

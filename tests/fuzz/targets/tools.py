@@ -16,7 +16,7 @@ from tests.support.sessions import NOON, NamedSession
 from zkchat.context.recall.search import FoundMessage
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.values import to_plain
 from zkchat.ports.tools import Tool
 from zkchat.tools.explore import explore_tools

@@ -5,7 +5,8 @@ from tests.support.sessions import NOON
 from zkchat.acp_agent.replay import replay
 from zkchat.acp_agent.updates import NotePlaces
 from zkchat.model.goal import Goal, GoalStep
-from zkchat.model.message import ChatMessage, CompactionPart, FilePart, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, FilePart, TextPart
 
 
 def kinds_of(*messages: ChatMessage, goal: Goal | None = None) -> list[tuple[str, Any]]:

@@ -20,7 +20,9 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, LineRange
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference, LineRange
+from zkchat.model.usage import ContextUsage
 
 PLACES = NotePlaces(Path("/vault"))
 USAGE = ContextUsage(window=100, messages=7)

@@ -14,7 +14,8 @@ from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
 from zkchat.errors import ProviderError
 from zkchat.model.events import AnswerReplaced, Event, PromptReady, TextDelta, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, TokenUsage, ToolCallPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -24,6 +25,7 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolRequested,
 )
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_plain
 from zkchat.vault.library import Library
 

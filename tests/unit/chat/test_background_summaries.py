@@ -17,7 +17,8 @@ from zkchat.context.assembly import prompt_item, tool_item
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.errors import ProviderError, StorageError
-from zkchat.model.message import ChatMessage, ContextUsage, DocumentReference, RequestContext, RequestItem, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -28,7 +29,10 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolSpec,
 )
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import ContentEntry, Entry, EntryBody, History, MessageEntry
+from zkchat.model.usage import ContextUsage
 from zkchat.vault.library import Library
 
 BREAD = (

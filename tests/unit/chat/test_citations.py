@@ -12,7 +12,9 @@ from tests.support.sessions import NOON
 from zkchat.chat.quotations import GivenText
 from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
 from zkchat.errors import StorageError
-from zkchat.model.message import ChatMessage, DocumentReference, RequestContext, RequestItem
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.values import from_plain
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library

@@ -19,7 +19,8 @@ from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart, ToolCallPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, Condensed, TextPart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.model.session import MessageEntry, compaction_of, thread_of
 from zkchat.model.values import to_json, to_plain

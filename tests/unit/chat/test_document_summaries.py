@@ -19,7 +19,7 @@ from zkchat.chat.document_summaries import (
     summarize,
 )
 from zkchat.errors import StorageError
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.model.values import from_plain
 from zkchat.storage.summaries import SqliteSummaries
 from zkchat.vault.library import Library

@@ -12,7 +12,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.errors import UsageError
 from zkchat.model.events import EvidenceFound
-from zkchat.model.message import Evidence
+from zkchat.model.evidence import Evidence
 from zkchat.model.values import from_plain
 from zkchat.ports.models import ModelProvider
 from zkchat.providers.quote import Quote

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
-from zkchat.model.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry, TitleEntry
 from zkchat.model.stored_forms import read_message
 

@@ -13,7 +13,8 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.chat.tool_loop import MAX_CALLS, AnswerLimits
 from zkchat.errors import ExitCode
 from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
 from zkchat.model.session import thread_of
 from zkchat.model.values import from_plain

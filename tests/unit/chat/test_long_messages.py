@@ -10,7 +10,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.model.events import ToolFinished, TurnFinished, Warned
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.vault.library import Library
 

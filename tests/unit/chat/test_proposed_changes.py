@@ -18,7 +18,7 @@ from zkchat.context.assembly import request_from
 from zkchat.context.instructions import WRITING
 from zkchat.errors import ProviderError
 from zkchat.model.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import ChangesEntry, Session
 from zkchat.model.values import from_plain

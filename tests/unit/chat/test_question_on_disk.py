@@ -14,7 +14,8 @@ from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
 from zkchat.errors import StorageError
 from zkchat.model.events import TurnFailed, TurnFinished
-from zkchat.model.message import ChatMessage, FilePart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import FilePart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
 from zkchat.model.session import AgentEntry, Entry, ItemsEntry, MessageEntry, messages_of
 from zkchat.providers.quote import Quote

@@ -1,7 +1,7 @@
 from itertools import pairwise
 
 from zkchat.chat.references import ReferenceList
-from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.values import from_plain
 
 

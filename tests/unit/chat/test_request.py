@@ -11,8 +11,8 @@ from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.errors import ConfigError
 from zkchat.model.events import TurnFinished, Warned
-from zkchat.model.message import RequestItem
 from zkchat.model.profile import ProfileFile
+from zkchat.model.request_context import RequestItem
 from zkchat.vault.library import Library
 from zkchat.vault.links import resolver
 

@@ -15,7 +15,7 @@ from zkchat.chat.references import embedded, resolve_links
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
 from zkchat.context.tokens import Estimate
 from zkchat.errors import StorageError
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.library import Library
 from zkchat.vault.notes.wikilink import link_to

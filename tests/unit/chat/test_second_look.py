@@ -20,7 +20,8 @@ from zkchat.chat.second_look import REASON, relevant_evidence
 from zkchat.context.assembly import request_from
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage, RequestItem, ToolCallPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import (
     Finish,
     FinishReason,
@@ -30,6 +31,7 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolRequested,
 )
+from zkchat.model.request_context import RequestItem
 from zkchat.model.values import from_plain
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles

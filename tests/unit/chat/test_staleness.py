@@ -15,9 +15,10 @@ from zkchat.agents.profiles import build_profiles
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
 from zkchat.model.events import Event, TurnFinished, Warned
-from zkchat.model.message import FilePart, RequestContext, RequestItem, ToolCallPart
+from zkchat.model.parts import FilePart, ToolCallPart
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library

@@ -11,8 +11,8 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.model.events import TurnFinished
-from zkchat.model.message import RequestContext, RequestItem
 from zkchat.model.profile import ProfileFile
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.tools.explore import explore_tools
 from zkchat.tools.names import CORE_TOOLS
 from zkchat.vault.library import Library

@@ -29,10 +29,13 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage, EvidencePart, FilePart, RequestItem, TextPart, TokenUsage, ToolResultPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.quotation import NOTHING
+from zkchat.model.request_context import RequestItem
 from zkchat.model.session import TitleEntry, messages_of, thread_of
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_plain
 from zkchat.ports.models import ModelProvider
 from zkchat.providers.quote import Quote

@@ -9,7 +9,7 @@ from tests.support.libraries import Located, library_of
 from zkchat.compose.document_links import VaultDocumentLinks
 from zkchat.errors import StorageError
 from zkchat.model.choices import OpenWith
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.render.links import UNKNOWN, LinkTarget
 from zkchat.vault.library import Library
 

@@ -23,15 +23,13 @@ from zkchat.context.formatting import augmented_text, format_message
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError
 from zkchat.model.choices import Role
-from zkchat.model.message import (
-    ChatMessage,
+from zkchat.model.evidence import Evidence
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import (
     CompactionPart,
     Condensed,
-    DocumentReference,
-    Evidence,
     EvidencePart,
     FilePart,
-    LineRange,
     Part,
     TextPart,
     ThinkingPart,
@@ -39,6 +37,7 @@ from zkchat.model.message import (
     ToolResultPart,
 )
 from zkchat.model.prompt import ModelInfo, ToolSpec
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.session import Window
 from zkchat.model.values import from_plain, to_json, to_plain
 

@@ -4,7 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from zkchat.context.calibration import Calibration, RequestSize, calibrate
-from zkchat.model.message import ChatMessage, ContextUsage, RequestContext, TokenUsage
+from zkchat.model.message import ChatMessage
+from zkchat.model.request_context import RequestContext
+from zkchat.model.usage import ContextUsage, TokenUsage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_d
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import wants_evidence
 from zkchat.context.tokens import Estimate
-from zkchat.model.message import DocumentReference
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.references import DocumentReference
 
 
 def reference(path: str | None, **more: str) -> DocumentReference:

@@ -8,7 +8,8 @@ from zkchat.context.coverage import content_terms
 from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 count = Estimate().count

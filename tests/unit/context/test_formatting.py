@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from zkchat.context.formatting import NEWEST_COUNTS, format_document, format_evidence
-from zkchat.model.message import Evidence, LineRange
+from zkchat.model.evidence import Evidence
+from zkchat.model.references import LineRange
 
 
 def passage(text: str, heading: str = "") -> Evidence:

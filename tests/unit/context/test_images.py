@@ -12,9 +12,12 @@ from zkchat.context.formatting import format_message
 from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images, words_alone
 from zkchat.context.short_forms import short_form
 from zkchat.context.tokens import Estimate
-from zkchat.model.message import ChatMessage, ContextUsage, FilePart, ImagePart, RequestContext, TextPart, TokenUsage
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import FilePart, ImagePart, TextPart
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.request_context import RequestContext
 from zkchat.model.session import Window
+from zkchat.model.usage import ContextUsage, TokenUsage
 
 BED = ImagePart(name="bed.png", media_type="image/png", digest="d", width=560, height=280, alt="the bed")
 MAP = ImagePart(name="a\nmap.png", media_type="image/png", digest="e", embedded_in="Trip.md")

@@ -8,19 +8,11 @@ import pytest
 
 from tests.support.sessions import NOON
 from zkchat.export.session_import import Imported, ImportedFile, read_conversations
-from zkchat.model.message import (
-    ChatMessage,
-    CompactionPart,
-    DocumentReference,
-    FilePart,
-    ImagePart,
-    TextPart,
-    ThinkingPart,
-    TokenUsage,
-    ToolCallPart,
-    ToolResultPart,
-)
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import Entry, thread_of
+from zkchat.model.usage import TokenUsage
 
 PNG = "iVBORw0KGgo="
 QUESTION = {"role": "user", "content": "How long?"}

@@ -11,15 +11,9 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.errors import SessionError
 from zkchat.export.session_import import Imported, ImportedFile, read_conversations
 from zkchat.export.session_json import as_json
-from zkchat.model.message import (
-    ChatMessage,
-    CompactionPart,
-    DocumentReference,
-    ImagePart,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, ImagePart, TextPart, ToolCallPart, ToolResultPart
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import (
     DraftEntry,
     Entry,

@@ -6,7 +6,8 @@ from tests.support.sessions import NOON
 from zkchat.memory.note_usage import NoteUsage, note_uses
 from zkchat.model.choices import ReferenceVia, Role, ToolName
 from zkchat.model.memory import DocumentUse
-from zkchat.model.message import ChatMessage, DocumentReference
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import Entry, MessageEntry, Session, TitleEntry
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)

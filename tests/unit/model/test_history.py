@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.model.branches import branches_of
-from zkchat.model.message import ChatMessage, CompactionPart, Condensed, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, Condensed, TextPart
 from zkchat.model.session import (
     ContentEntry,
     DraftEntry,

@@ -3,7 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, Status, TextPart
+from zkchat.model.message import ChatMessage, Status
+from zkchat.model.parts import TextPart
 from zkchat.model.session import (
     DraftEntry,
     Entry,

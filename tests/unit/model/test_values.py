@@ -5,22 +5,14 @@ import pytest
 from msgspec.structs import replace
 
 from zkchat.model.choices import ToolName
-from zkchat.model.message import (
-    BudgetUse,
-    ChatMessage,
-    ContextUsage,
-    DocumentReference,
-    LineRange,
-    RequestContext,
-    RequestItem,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
-    UnknownPart,
-)
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, UnknownPart
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.references import DocumentReference, LineRange
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import UnknownEntry
 from zkchat.model.stored_forms import read_entry, read_message
+from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.model.values import InvalidValue, explain, from_json, from_plain, to_json, to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
 from zkchat.errors import ProviderError
-from zkchat.model.message import ImagePart, ToolCallPart
+from zkchat.model.parts import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama_client import Ollama

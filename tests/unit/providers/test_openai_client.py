@@ -10,8 +10,9 @@ from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, fail
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from zkchat.compose.providers import tokenizer_of
 from zkchat.errors import ProviderError
-from zkchat.model.message import ImagePart, TokenUsage, ToolCallPart
+from zkchat.model.parts import ImagePart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
+from zkchat.model.usage import TokenUsage
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.openai_client import OpenAI
 from zkchat.providers.transport import TransportPolicy

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.message import TokenUsage
 from zkchat.model.prompt import (
     Finish,
     ModelChunk,
@@ -15,6 +14,7 @@ from zkchat.model.prompt import (
     ThinkingChunk,
     ToolRequested,
 )
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_plain
 from zkchat.providers.script_player import Script, Scripted, read_script
 

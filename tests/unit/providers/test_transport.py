@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from zkchat.context.tokens import tokenizer_for
 from zkchat.errors import ProviderError
-from zkchat.model.message import TokenUsage, ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import ModelRequest, PromptMessage
+from zkchat.model.usage import TokenUsage
 from zkchat.providers.errors import Endpoint, Failure
 from zkchat.providers.locality import display_address
 from zkchat.providers.transport import (

@@ -7,7 +7,7 @@ from rich.console import Group
 
 from tests.support.screens import a_usage, an_answer, drawn
 from zkchat.model.events import TurnFinished
-from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.render.answer_footer import AnswerFooter
 
 SLEEP = DocumentReference(

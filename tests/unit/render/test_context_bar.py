@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.screens import a_usage, drawn, terminal, written
-from zkchat.model.message import ContextUsage
+from zkchat.model.usage import ContextUsage
 from zkchat.render.context_bar import ShownUsage, context_bar, context_gauge, context_line, tokens_used
 
 

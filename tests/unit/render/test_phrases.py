@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.support.screens import an_answer
 from zkchat.model.events import Compacting
-from zkchat.model.message import CompactionPart, Condensed, TextPart
+from zkchat.model.parts import CompactionPart, Condensed, TextPart
 from zkchat.render import phrases
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
-from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.values import from_plain
 from zkchat.render.links import LinkTarget
 from zkchat.render.references import (

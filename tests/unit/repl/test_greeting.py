@@ -7,9 +7,12 @@ from msgspec.structs import replace
 
 from tests.support.screens import a_usage, an_answer
 from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
-from zkchat.model.message import ChatMessage, CompactionPart, ContextUsage, RequestContext, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, TextPart
 from zkchat.model.prompt import ModelInfo
+from zkchat.model.request_context import RequestContext
 from zkchat.model.session import Session
+from zkchat.model.usage import ContextUsage
 from zkchat.repl.greeting import Exchange, ago, greeting, last_exchanges
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

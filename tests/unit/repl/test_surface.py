@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
 from tests.unit.render.markdown.test_wikilinks import Vault
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.numbered_rows import NumberedRow
 from zkchat.repl.note_pages import Position

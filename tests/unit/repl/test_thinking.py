@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from zkchat.model.choices import ThinkingView
-from zkchat.model.message import TextPart, ThinkingPart
+from zkchat.model.parts import TextPart, ThinkingPart
 from zkchat.repl.thinking import ThinkingToggle
 
 

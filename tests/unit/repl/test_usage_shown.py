@@ -11,7 +11,8 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.model.events import TurnFinished
-from zkchat.model.message import ContextUsage, RequestItem
+from zkchat.model.request_context import RequestItem
+from zkchat.model.usage import ContextUsage
 from zkchat.providers.quote import Quote
 from zkchat.repl.status_bar import status_of
 from zkchat.vault.library import Library

@@ -13,18 +13,13 @@ from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.errors import StorageFull
-from zkchat.model.message import (
-    BudgetUse,
-    ChatMessage,
-    ContextUsage,
-    DocumentReference,
-    LeftOut,
-    RequestContext,
-    RequestItem,
-    TextPart,
-)
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
 from zkchat.model.session import MessageEntry
 from zkchat.model.stored_forms import OMITTED
+from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.storage import sessions as module
 from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
 from zkchat.storage.sessions import SqliteSessions

@@ -12,18 +12,10 @@ from msgspec.structs import replace
 from tests.support.stored_text import incompressible
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
 from zkchat.model.choices import Role
-from zkchat.model.message import (
-    BudgetUse,
-    ChatMessage,
-    ContextUsage,
-    DocumentReference,
-    LineRange,
-    RequestContext,
-    RequestItem,
-    Status,
-    TextPart,
-    ToolCallPart,
-)
+from zkchat.model.message import ChatMessage, Status
+from zkchat.model.parts import TextPart, ToolCallPart
+from zkchat.model.references import DocumentReference, LineRange
+from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import (
     ContentEntry,
     DraftEntry,
@@ -42,6 +34,7 @@ from zkchat.model.session import (
     orphans_of,
     thread_of,
 )
+from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.model.values import to_json, to_plain
 from zkchat.ports.sessions import SessionStore
 from zkchat.storage.database import open_database

@@ -12,7 +12,7 @@ from tests.support.extracted import PagesByPath
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.ports.tools import ToolOutcome
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles

@@ -5,7 +5,7 @@ from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NamedSession
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.memory import memory_tools
 from zkchat.tools.toolbox import Toolbox

@@ -6,7 +6,7 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.write_desk import MessagesBefore
 from zkchat.context.assembly import digest
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.tools.readings import Readings, is_clipping
 from zkchat.vault.library import Library
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 
 from zkchat.errors import NoteNotFound
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.argument_kinds import Text
 from zkchat.tools.arguments import Arguments

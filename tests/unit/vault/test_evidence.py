@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.model.message import EvidencePart, LineRange
+from zkchat.model.parts import EvidencePart
+from zkchat.model.references import LineRange
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import to_plain
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence

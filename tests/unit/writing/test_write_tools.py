@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.write_desk import WriteDesk, write_desk
 from zkchat.context.assembly import digest
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.ports.tools import ToolOutcome
 from zkchat.writing.tools import PROPOSED
 

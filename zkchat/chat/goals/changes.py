@@ -9,7 +9,8 @@ from zkchat.chat.tool_results import calls_with_results
 from zkchat.errors import VaultError
 from zkchat.model.events import ChangesReviewed, Warned
 from zkchat.model.goal import DECIDED, Goal
-from zkchat.model.message import ChatMessage, ToolCallPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.text import counted
 from zkchat.tools.readings import is_clipping
 from zkchat.vault.notes.parse import parse_note

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from zkchat.context.recall.vectors import MessageVectors
 from zkchat.errors import StorageDamaged
-from zkchat.model.message import ChatMessage, CompactionPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart
 from zkchat.model.session import (
     Entry,
     EntryFilter,

@@ -27,15 +27,12 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import (
-    ChatMessage,
-    ContextUsage,
-    DocumentReference,
-    Evidence,
-    RequestContext,
-    TokenUsage,
-)
+from zkchat.model.evidence import Evidence
+from zkchat.model.message import ChatMessage
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext
+from zkchat.model.usage import ContextUsage, TokenUsage
 from zkchat.model.values import Json, Value, to_plain
 from zkchat.render.presenters.base import OutputStream
 

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 from zkchat.errors import UsageError
 from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage, VaultListing
+from zkchat.model.evidence import VaultListing
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
 from zkchat.model.prompt import RemarkChunk, TextChunk
 from zkchat.model.quotation import no_answer, quotations

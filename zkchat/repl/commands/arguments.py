@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.errors import UsageError
-from zkchat.model.message import ChatMessage, DocumentReference, ToolCallPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import ToolCallPart
+from zkchat.model.references import DocumentReference
 from zkchat.model.session import compaction_of
 from zkchat.repl.command_context import CommandContext
 

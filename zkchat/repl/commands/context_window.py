@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from zkchat.errors import UsageError
-from zkchat.model.message import ChatMessage, CompactionPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart
 from zkchat.model.session import compaction_of
 from zkchat.model.text import counted
 from zkchat.render import phrases

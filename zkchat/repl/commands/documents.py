@@ -3,8 +3,8 @@
 from typing import Final
 
 from zkchat.errors import UsageError
-from zkchat.model.message import DocumentReference
 from zkchat.model.note import may_hold_text
+from zkchat.model.references import DocumentReference
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import last_answer_id
 from zkchat.repl.commands.places import complete_place, find_file

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from zkchat.errors import NoteNotFound, UsageError
-from zkchat.model.message import DocumentReference, VaultListing
+from zkchat.model.evidence import VaultListing
 from zkchat.model.note import page_named
+from zkchat.model.references import DocumentReference
 from zkchat.model.text import counted
 from zkchat.render.references import describe_doubt
 from zkchat.repl.command_context import CommandContext

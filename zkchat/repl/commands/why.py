@@ -8,7 +8,9 @@ from msgspec import Struct
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError
 from zkchat.model.choices import LeftOutReason, SessionItemType
-from zkchat.model.message import ChatMessage, DocumentReference, LeftOut, RequestItem
+from zkchat.model.message import ChatMessage
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.render.references import describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 from zkchat.repl.commands.arguments import is_answer, last_answer, number_of

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zkchat.lexicon.negation import NEGATIVE_PREFIXES
-from zkchat.model.message import Evidence
+from zkchat.model.evidence import Evidence
 from zkchat.vault.notes.language import detect_language, guess_language
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import words

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.lexicon.changed_states import NO_LONGER, UNSPACED_AMOUNT_ASKED, UPDATE_WORDS
-from zkchat.model.message import Evidence
+from zkchat.model.evidence import Evidence
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.question_terms import topic_of, wants_time

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import VaultError
-from zkchat.model.message import LineRange
 from zkchat.model.note import Passage, anchor_of
+from zkchat.model.references import LineRange
 from zkchat.model.verification import CheckedStatement, SourcePlace, Verdict, Verification
 from zkchat.vault.library import Library
 from zkchat.vault.notes.language import detect_language, guess_language

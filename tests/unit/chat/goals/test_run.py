@@ -28,7 +28,7 @@ from zkchat.errors import UsageError
 from zkchat.memory.facts import Memory
 from zkchat.model.events import ChangesReviewed, Event, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
 from zkchat.model.goal import Goal
-from zkchat.model.message import ToolCallPart
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
 from zkchat.model.session import GoalEntry
 from zkchat.ports.tools import ToolOutcome

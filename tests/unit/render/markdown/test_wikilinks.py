@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support.screens import in_chunks, on_screen, streamed, terminal, written
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.render.links import LinkTarget
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.markdown.wikilinks import label_of

@@ -28,7 +28,9 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import DocumentReference, RequestContext, RequestItem, TokenUsage
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext, RequestItem
+from zkchat.model.usage import TokenUsage
 from zkchat.model.values import to_plain
 from zkchat.render.presenters.json import JsonPresenter
 

@@ -23,7 +23,9 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import CompactionPart, DocumentReference, TokenUsage
+from zkchat.model.parts import CompactionPart
+from zkchat.model.references import DocumentReference
+from zkchat.model.usage import TokenUsage
 from zkchat.render.presenters.base import Presenter
 from zkchat.render.presenters.plain import PlainPresenter
 

@@ -25,7 +25,10 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import CompactionPart, DocumentReference, RequestContext, TokenUsage
+from zkchat.model.parts import CompactionPart
+from zkchat.model.references import DocumentReference
+from zkchat.model.request_context import RequestContext
+from zkchat.model.usage import TokenUsage
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import console_for
 from zkchat.render.presenters.base import Presenter

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.model.message import DocumentReference, LineRange
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.repl.commands.table import completions, described_completions, run
 from zkchat.vault.daily_notes import DailyNoteSettings
 from zkchat.vault.library import Library

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from tests.support.command_harness import CommandHarness
 from zkchat.model.events import Event, Warned
-from zkchat.model.message import CompactionPart, ToolCallPart, ToolResultPart
+from zkchat.model.parts import CompactionPart, ToolCallPart, ToolResultPart
 from zkchat.repl.command_context import NOTHING, Edit, Nothing, Outcome, Play, Switch
 from zkchat.repl.commands.table import completions, run
 

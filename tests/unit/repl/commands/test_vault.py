@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.model.message import DocumentReference
+from zkchat.model.references import DocumentReference
 from zkchat.repl.commands.table import completions, run
 from zkchat.vault.library import Library
 

@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 from tests.support.sessions import NOON
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.session import MessageEntry
 from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.changes.plan import plan_changes

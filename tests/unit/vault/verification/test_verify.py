@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.retrieval.verification import ALTERED, judge, opened, read_statements
 from tests.support.libraries import Located, library_of
-from zkchat.model.message import LineRange
+from zkchat.model.references import LineRange
 from zkchat.model.verification import CheckedStatement
 from zkchat.vault.library import Library
 from zkchat.vault.verification.statements import MAX_CHARACTERS
