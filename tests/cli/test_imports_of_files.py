@@ -31,6 +31,16 @@ def archive(**files: Any) -> bytes:
     return data.getvalue()
 
 
+def damaged_archive() -> bytes:
+    """Packed by another method than most are, with bytes in the middle that cannot be unpacked."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_LZMA) as made:
+        made.writestr("conversations.json", "[1, 2, 3]" * 100)
+    content = bytearray(data.getvalue())
+    content[70:75] = b"\xff" * 5
+    return bytes(content)
+
+
 def texts(world: World, session: str) -> list[str]:
     shown = world.run("context", "export", session).json["messages"]
     return ["".join(part.get("text", "") for part in message["parts"]) for message in shown]
@@ -79,6 +89,7 @@ def test_an_export_in_several_files_is_read_whole(world: World) -> None:
     [
         (archive(**{"a.json": [], "b.json": []}), "export.zip: The .zip holds no conversations.json."),
         (archive(**{"conversations.json": [GROWN]})[:80], "export.zip: The .zip cannot be read"),
+        (damaged_archive(), "export.zip: The .zip cannot be read: Corrupt input data."),
         (b"SQLite format 3\0" + b"x" * 500, "export.zip: The database cannot be read"),
     ],
 )

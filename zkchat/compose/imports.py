@@ -6,12 +6,12 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.errors import SessionError, SessionNotFound
+from zkchat.errors import SessionError, SessionNotFound, ZkchatError
 
 if TYPE_CHECKING:
     from zkchat.environment import Environment
@@ -71,15 +71,15 @@ def read_import_text(text: str, *, now: datetime) -> "ImportedFile":
 
 def _read_zip(stream: IO[bytes], now: datetime) -> "ImportedFile":
     """The conversations of an export as it is sent: nothing is unpacked onto the disk."""
-    import zlib
-
     from zkchat.export.session_import import merged
 
     try:
         with ZipFile(stream) as archive:
             names = archive.namelist()[:_MAX_FILES_OF_ZIP]
             return merged(_read_members(archive, _conversation_files(names), now))
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except ZkchatError:
+        raise
+    except Exception as error:  # each method of packing has errors of its own for a broken file
         raise SessionError(f"The .zip cannot be read: {error}.") from error
 
 
