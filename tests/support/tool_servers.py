@@ -54,11 +54,11 @@ class ApprovalsInMemory:
     def __init__(self) -> None:
         self.tools: list[tuple[str, str]] = []
 
-    def is_approved(self, definition: ServerDefinition, tool: str) -> bool:
-        return (definition.name, tool) in self.tools
+    def is_approved(self, definition: ServerDefinition, tool: ServerTool) -> bool:
+        return (definition.name, tool.name) in self.tools
 
-    def approve(self, definition: ServerDefinition, tool: str) -> None:
-        self.tools.append((definition.name, tool))
+    def approve(self, definition: ServerDefinition, tool: ServerTool) -> None:
+        self.tools.append((definition.name, tool.name))
 
 
 class Answering:

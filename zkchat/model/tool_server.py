@@ -1,5 +1,7 @@
 """MCP servers of the user as the chat knows them: how each is reached, what it offers, and what it answered."""
 
+import json
+from hashlib import sha256
 from typing import Any, Literal
 
 from msgspec import field
@@ -41,6 +43,12 @@ class ServerTool(Value, frozen=True, kw_only=True):
     parameters: dict[str, Any] = field(default_factory=dict)
     is_read_only: bool = False
     """Whether the server says that a call changes nothing."""
+
+    @property
+    def digest(self) -> str:
+        """Of all that the server says of it: an approval of a tool is for that."""
+        said = [self.name, self.description, self.parameters, self.is_read_only]
+        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 class ServerResource(Value, frozen=True, kw_only=True):

@@ -58,9 +58,9 @@ class CallReviewer(Protocol):
 class CallApprovals(Protocol):
     """The user's approvals that hold from one conversation to the next."""
 
-    def is_approved(self, definition: ServerDefinition, tool: str) -> bool: ...
+    def is_approved(self, definition: ServerDefinition, tool: ServerTool) -> bool: ...
 
-    def approve(self, definition: ServerDefinition, tool: str) -> None: ...
+    def approve(self, definition: ServerDefinition, tool: ServerTool) -> None: ...
 
 
 class LocalTexts(Protocol):
@@ -97,7 +97,7 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
     allowed: Collection[str] = ()
     """Servers of the user and tools of them (`server/tool`) that the settings allow unasked."""
     _accepted: set[tuple[str, str]] = field(default_factory=set)
-    """Tools that the user accepted for this conversation."""
+    """Tools that the user accepted for this conversation, by their servers and digests."""
 
     def refusal(self, call: ServerCall) -> Refusal | None:
         """Why a call is not made; None where it is."""
@@ -117,8 +117,8 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
         is_named = definition.name in self.allowed or call.name in self.allowed
         if definition.origin == "user" and (tool.is_read_only or is_named):
             return True
-        is_accepted = (definition.name, tool.name) in self._accepted
-        return is_accepted or self.approvals.is_approved(definition, tool.name)
+        is_accepted = (definition.name, tool.digest) in self._accepted
+        return is_accepted or self.approvals.is_approved(definition, tool)
 
     def _ask(self, call: ServerCall) -> Refusal | None:
         if self.reviewer is None:
@@ -131,9 +131,9 @@ class CallPolicy(Struct, frozen=True, kw_only=True):
         if answer == "no":
             return Refusal(f"Not called: the user said no to {call.name} with these arguments. Do without it.")
         if call.may_always:
-            self._accepted.add((call.definition.name, call.tool.name))
+            self._accepted.add((call.definition.name, call.tool.digest))
             if answer == "always":
-                self.approvals.approve(call.definition, call.tool.name)
+                self.approvals.approve(call.definition, call.tool)
         return None
 
 

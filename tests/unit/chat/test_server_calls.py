@@ -66,6 +66,15 @@ def test_the_user_is_asked_once_before_a_tool_changes_something(library: Library
     assert model.last_result.startswith('<result server="web" tool="send">\nfine\n</result>')
 
 
+def test_a_tool_that_changed_since_the_yes_is_asked_about_again(library: Library) -> None:
+    servers, user = ServersInMemory(server("web", tool())), Answering("yes", "yes")
+    conversation = talk(library, Playing(SEND, "Sent.", SEND, "Sent."), servers, user)
+    events_of(conversation.say("Send it."))
+    servers.connected = (server("web", tool(parameters={"type": "object", "required": ["notes"]})),)
+    events_of(conversation.say("Send it."))
+    assert len(user.asked) == 2
+
+
 def test_a_no_is_told_the_model_and_nothing_is_sent(library: Library) -> None:
     servers = ServersInMemory(server("web", tool()))
     model = Playing(SEND)
