@@ -5,10 +5,11 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -134,18 +135,21 @@ def _home(variables: Mapping[str, str]) -> Path:
         return Path(os.path.expandvars(r"%USERPROFILE%")) if os.name == "nt" else Path(os.sep, "(no home folder)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Environment:
+class Environment(Struct, frozen=True, kw_only=True):
     stdin: TextIO
     stdout: TextIO
     stderr: TextIO
-    variables: Mapping[str, str] = field(repr=False)
+    variables: Mapping[str, str]
     cwd: Path
     home: Path
     now: Callable[[], datetime] = utc_now
     new_id: Callable[[], str] = random_id
     take_early_keys: Callable[[], bytes] = bytes
     """What was typed before anybody read it, once."""
+
+    def __repr__(self) -> str:
+        """Without the variables, which may hold keys."""
+        return f"Environment(cwd={self.cwd!r}, home={self.home!r})"
 
     @classmethod
     def of_this_process(

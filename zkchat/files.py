@@ -5,7 +5,6 @@ Where a folder may hold what others wrote, it is named as `beneath`: below it no
 
 import errno
 import os
-import secrets
 import stat
 import sys
 import time
@@ -185,7 +184,7 @@ def _replace(name: Path, folder: int | None, content: bytes, mode: int) -> None:
     with suppress(FileNotFoundError):
         found = os.stat(name, dir_fd=folder, follow_symlinks=folder is None).st_mode
         mode = stat.S_IMODE(found) & 0o777 if stat.S_ISREG(found) else mode
-    temporary = name.with_name(f".{name.name}.{secrets.token_hex(4)}")
+    temporary = name.with_name(f".{name.name}.{os.urandom(4).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
     try:
         with os.fdopen(os.open(temporary, flags, mode, dir_fd=folder), "wb") as stream:

@@ -11,9 +11,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from benchmarks.generate import write_vault
 from benchmarks.links.made_vaults import MadeVault, halves, vault_with_mentions

@@ -13,9 +13,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from benchmarks.generate import write_vault
 from zkchat.compose.library import open_note_library

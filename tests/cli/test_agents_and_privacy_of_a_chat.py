@@ -1,11 +1,11 @@
 """`--agent`, `--private`, and what is remembered: `zkchat ask` and `zkchat chat` as a user calls them."""
 
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.common import CommandIO

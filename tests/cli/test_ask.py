@@ -1,11 +1,11 @@
 import io
 import json
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.screens import underlined, without_sequences
 from tests.support.waiting import eventually

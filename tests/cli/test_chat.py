@@ -5,11 +5,11 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from threading import current_thread
 
 import pytest
+from msgspec.structs import replace
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput

@@ -4,10 +4,10 @@ import io
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.main import run

@@ -1,9 +1,9 @@
-import dataclasses
 import io
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.screens import on_screen
 from tests.support.world import World
@@ -16,7 +16,7 @@ class SlowWorld:
 
     def __init__(self, world: World, *, terminal: bool = True) -> None:
         self.time = datetime(2026, 3, 1, tzinfo=UTC)
-        self.environment: Environment = dataclasses.replace(world.environment(terminal=terminal), now=lambda: self.time)
+        self.environment: Environment = replace(world.environment(terminal=terminal), now=lambda: self.time)
 
     def wait(self, seconds: float) -> None:
         self.time += timedelta(seconds=seconds)
@@ -101,7 +101,7 @@ def test_where_nobody_knows_the_width_it_is_eighty(world: World) -> None:
 def test_a_terminal_that_cannot_erase_is_left_alone(world: World, term: str | None) -> None:
     slow = SlowWorld(world, terminal=term is not None)
     variables = {**slow.environment.variables, "TERM": term or "xterm"}
-    with progress(dataclasses.replace(slow.environment, variables=variables), "Reading") as step:
+    with progress(replace(slow.environment, variables=variables), "Reading") as step:
         slow.wait(1)
         step(1, 2)
     assert slow.written == ""
@@ -114,7 +114,7 @@ def test_letters_that_the_terminal_lacks_become_others(world: World, tmp_path: P
 
     with AsciiTerminal(io.BytesIO(), encoding="ascii", write_through=True) as stderr:
         slow = SlowWorld(world)
-        with progress(dataclasses.replace(slow.environment, stderr=stderr), "Reading") as step:
+        with progress(replace(slow.environment, stderr=stderr), "Reading") as step:
             slow.wait(1)
             step(1, 2)
         assert isinstance(stderr.buffer, io.BytesIO)

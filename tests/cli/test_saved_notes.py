@@ -1,7 +1,8 @@
 """A note that a chat writes is known in the same chat."""
 
 import io
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.support.world import Terminal, World
 from zkchat.cli.main import run

@@ -1,8 +1,7 @@
 """`--show-context` of `ask` and `chat`: what goes to the model and why, before the answer."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import Terminal, World
 from zkchat.cli.main import run

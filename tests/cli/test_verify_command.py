@@ -1,9 +1,9 @@
 """`zkchat verify`: the statements of a text beside the notes."""
 
 import io
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import World
 from zkchat.cli.main import run

@@ -2,11 +2,13 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.fuzz.case import Broken, Case, Folders, require, signature
 from tests.support.screens import what_acts_on_a_terminal

@@ -4,7 +4,6 @@ To take a picture anew, delete its file and run the test twice: the first run wr
 """
 
 import asyncio
-import dataclasses
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -206,7 +205,7 @@ def draw_stats(console: Console) -> None:
     harness.exchange("What is sleep?", "Rest.")
     harness.conversation.usage = a_usage()
     surface = DrawnSurface(console, Nobody(), Nobody(), NO_LINKS)
-    asyncio.run(run(dataclasses.replace(harness.context, surface=surface), "/stats"))
+    asyncio.run(run(replace(harness.context, surface=surface), "/stats"))
 
 
 KINDS = {"auto": "color", "never": "plain"}

@@ -6,12 +6,12 @@ To take a picture anew, delete its file and run the test twice: the first run wr
 import asyncio
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of

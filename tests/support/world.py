@@ -4,10 +4,12 @@ import io
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from zkchat.compose.paths import known_vaults
 from zkchat.environment import Environment, utc_now

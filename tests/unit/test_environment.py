@@ -1,11 +1,11 @@
 import io
 import os
 import sys
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from zkchat.environment import Environment
 

@@ -1,7 +1,6 @@
 """The methods of ACP that a client calls: sessions that begin, are loaded and listed, prompts, choices."""
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -225,7 +224,7 @@ class VaultAgent:
         folder = Path(cwd)
         if not folder.is_absolute():
             raise UsageError(f"The working folder of a session must be an absolute path, and {cwd} is none.")
-        environment = dataclasses.replace(self._environment, cwd=folder)
+        environment = replace(self._environment, cwd=folder)
         try:
             return environment, find_vault(environment, self._options.vault)
         except VaultError as error:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct, field
@@ -149,7 +149,9 @@ def built_in() -> list[ProfileFile]:
 
 @cache
 def _built_in_text(name: str) -> str:
-    return (files("zkchat.agents") / "builtin" / f"{name}.md").read_text("utf-8")
+    text = get_data("zkchat.agents", f"builtin/{name}.md")
+    assert text is not None, "files can be read wherever modules can"
+    return text.decode()
 
 
 @cache

@@ -1,5 +1,7 @@
 """Check an answer against the notes: what contradicts a passage is replaced by it, what they do not say is named."""
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from zkchat.chat.event_stream import Emit
@@ -15,7 +17,9 @@ from zkchat.model.prompt import Finish
 from zkchat.model.quotation import place_of, quotations
 from zkchat.model.session import HeadEntry
 from zkchat.model.text import counted, shorten
-from zkchat.vault.verification.contradiction import Contradiction, find_contradiction
+
+if TYPE_CHECKING:
+    from zkchat.vault.verification.contradiction import Contradiction
 
 MAX_QUOTED_CHARS = 160
 MAX_QUOTED_STATEMENTS = 3
@@ -43,6 +47,8 @@ class AnswerCheck(Struct, frozen=True, kw_only=True):
         """Replace the answer of the exchange by the passage that it contradicts, if there is one."""
         if exchange.draft is None or exchange.made or not self.applies(exchange.assembled, strict=exchange.strict):
             return
+        from zkchat.vault.verification.contradiction import find_contradiction
+
         documents = [part.text for part in user.parts if isinstance(part, FilePart)]
         text = exchange.draft.finished().text
         found = find_contradiction(text, exchange.assembled.request.evidence, question.prose, documents)
@@ -66,7 +72,7 @@ class AnswerCheck(Struct, frozen=True, kw_only=True):
             hint="/verify in a chat, and zkchat verify, show what your notes say of each.",
         )
 
-    async def _replace(self, exchange: Exchange, user: ChatMessage, found: Contradiction, emit: Emit) -> None:
+    async def _replace(self, exchange: Exchange, user: ChatMessage, found: "Contradiction", emit: Emit) -> None:
         loop = self.loop
         references = exchange.references.as_tuple()
         first = loop.close(exchange)
@@ -82,7 +88,7 @@ class AnswerCheck(Struct, frozen=True, kw_only=True):
         await emit(AnswerReplaced(message_id=first.id))
         await emit(TextDelta(text=text))
 
-    def _warning(self, found: Contradiction, message_id: str) -> Warned:
+    def _warning(self, found: "Contradiction", message_id: str) -> Warned:
         said = _shortened(found.said)
         return Warned(
             text=f"{self.loop.provider.info.name} said “{said}”, which contradicts {place_of(found.evidence)}.",

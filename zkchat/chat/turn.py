@@ -54,7 +54,7 @@ from zkchat.model.references import DocumentReference
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
-from zkchat.vault.catalog.answers import MAX_ASKED, MAX_LISTED
+from zkchat.vault.catalog.query import MAX_ASKED, MAX_LISTED
 from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library

@@ -1,7 +1,7 @@
 """Answers to questions about the vault itself, for an answer that no model writes: their text and their documents."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from zkchat.chat.question import Question
 from zkchat.chat.references import VIA_WITHHELD
@@ -9,12 +9,15 @@ from zkchat.errors import StorageError, VaultError
 from zkchat.model.evidence import VaultListing
 from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.model.references import DocumentReference
-from zkchat.vault.catalog.answers import MAX_LISTED, CatalogAnswer, Row, answer_query
 from zkchat.vault.catalog.lexer import LINK_MARK
 from zkchat.vault.catalog.parser import parse_question
+from zkchat.vault.catalog.query import MAX_LISTED
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import is_folder
 from zkchat.vault.notes import wikilink
+
+if TYPE_CHECKING:
+    from zkchat.vault.catalog.answers import CatalogAnswer, Row
 
 _EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
 
@@ -41,6 +44,8 @@ def answer_about_vault(
         query = parse_question(_marked(question), targets, names, calendar)
         if query is None:
             return None
+        from zkchat.vault.catalog.answers import answer_query
+
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         answer = answer_query(library, query, path or "", calendar, most=after + most)
@@ -97,7 +102,7 @@ def _marked(question: Question) -> str:
     return text.partition(" ")[2] if question.agent is not None and text.startswith("@") else text
 
 
-def _text(library: Library, answer: CatalogAnswer, after: int) -> str:
+def _text(library: Library, answer: "CatalogAnswer", after: int) -> str:
     lines = [
         _line(library, row, number, is_list=len(answer.rows) > 1)
         for number, row in enumerate(answer.rows[after:], start=after + 1)
@@ -108,13 +113,13 @@ def _text(library: Library, answer: CatalogAnswer, after: int) -> str:
     return f"{answer.heading}\n" + "".join(["\n", *lines, more] if lines else [])
 
 
-def _line(library: Library, row: Row, number: int, *, is_list: bool) -> str:
+def _line(library: Library, row: "Row", number: int, *, is_list: bool) -> str:
     if row.path is None:
         return f"- {row.details}\n" if is_list else f"{row.details}\n"
     return f"{number}. {' · '.join(filter(None, [library.link_to(row.path), row.details]))}\n"
 
 
-def _references(library: Library, answer: CatalogAnswer, text: str) -> Iterable[DocumentReference]:
+def _references(library: Library, answer: "CatalogAnswer", text: str) -> Iterable[DocumentReference]:
     """The notes of the list in its order, so that they have its numbers, and those that are named beside it."""
     listed = [row.path for row in answer.rows if row.path]
     beside = (library.resolve(link, suggestions=0) for link in wikilink.scan(text))

@@ -273,12 +273,13 @@ class _OneTurn:
         """Print the diff of a dry run, and say what was dropped with an answer that was stopped."""
         from zkchat.render.phrases import reviewed
         from zkchat.render.sanitize import sanitize_text
-        from zkchat.writing.proposals import PROPOSE_ONLY
 
         if dropped := self._opened.conversation.writing.take_dropped():
             io.note_wrapped(reviewed(dropped))
         if self._changes is None or view.json:
             return
+        from zkchat.writing.proposals import PROPOSE_ONLY
+
         if view.dry_run and not io.environment.stdout_is_tty:
             io.out_exactly(self._changes.diff)
         elif self._changes.reason == PROPOSE_ONLY and not (

@@ -46,15 +46,16 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
 
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
-    from zkchat.render.presenters.base import OutputStream
-    from zkchat.render.presenters.context import ContextPresenter
-    from zkchat.render.presenters.json import JsonPresenter
-
     if view.json:
+        from zkchat.render.presenters.json import JsonPresenter
+
         return JsonPresenter(environment.stdout)
     presenter = _create_text_presenter(environment, opened, view)
     if not view.context:
         return presenter
+    from zkchat.render.presenters.base import OutputStream
+    from zkchat.render.presenters.context import ContextPresenter
+
     is_drawn = environment.stderr_is_tty and not view.plain
     return ContextPresenter(
         presenter, _dimmed(environment, opened) if is_drawn else OutputStream(environment.stderr).line

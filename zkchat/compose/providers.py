@@ -1,10 +1,10 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from zkchat.model.providers import PROVIDERS
 
@@ -19,8 +19,7 @@ _FOREIGN_TOKENIZER_FACTOR = 1.2
 """Tokens of an unknown tokenizer for each of ours, rather high than low."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelInUse:
+class ModelInUse(Struct, frozen=True, kw_only=True):
     """The model of a conversation, and what the user should know of it."""
 
     provider: "ModelProvider"

@@ -1,9 +1,9 @@
 """Which model goes on with a session: the one that it has, unless the user says otherwise now."""
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from zkchat.compose.providers import ModelInUse, guarded_provider, provider_context
 from zkchat.errors import ConfigError
@@ -41,8 +41,7 @@ class SessionModel(Struct, frozen=True, kw_only=True):
         return self.told or bool(self.kept and self.kept.chosen)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionModelInUse(ModelInUse):
+class SessionModelInUse(ModelInUse, frozen=True, kw_only=True):
     entry: "ModelEntry"
     """What the session is to keep of it, but for the facts that are known once it has answered."""
 
@@ -109,7 +108,7 @@ def open_model(workspace: "Workspace", session: SessionModel, set_before: str) -
     kept = session.kept
     model = _resumed_model(workspace, session, kept, set_before) if kept else guarded_provider(workspace)
     entry = ModelEntry(name=model.name, chosen=session.is_chosen)
-    return SessionModelInUse(**vars(model), entry=entry)
+    return SessionModelInUse(**asdict(model), entry=entry)
 
 
 def _resumed_model(workspace: "Workspace", session: SessionModel, kept: "ModelEntry", set_before: str) -> ModelInUse:

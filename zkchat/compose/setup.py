@@ -1,11 +1,11 @@
 """What `zkchat setup` offers and writes: the folder of the notes, the model, and the folders that stay here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.compose.paths import FoundFolder, find_paths, known_vaults
 

@@ -1,7 +1,8 @@
 """Changes of notes: the store with its journal, and the editor over it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -38,10 +39,10 @@ def open_change_store(
     The library is refreshed after each change. A recovered journal is reported to `notices`, and a change that was
     interrupted.
     """
-    with closing(_open_changes(workspace, notices)) as store:
+    with closing(LateChanges(partial(_open_changes, workspace, notices), library)) as store:
         if _is_interrupted(workspace):
             store.recover()
-        yield store if library is None else RefreshingChanges(store, library)
+        yield store
 
 
 def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
@@ -124,15 +125,29 @@ def link_follower(workspace: Workspace, library: "Library", store: "ChangeStore"
     return follow
 
 
-class RefreshingChanges:
-    """Implements `ports.changes.ChangeStore`: the index knows of a change when it is made.
+class LateChanges:
+    """Implements `ports.changes.ChangeStore` with one that is opened when it is first needed: most answers change
+    nothing.
 
-    Of one of many files it knows soon after: who asks for a refresh waits for it.
+    Where there is a library, its index knows of a change when it is made. Of one of many files it knows soon after: who
+    asks for a refresh waits for it.
     """
 
-    def __init__(self, store: "ChangeStore", library: "Library") -> None:
-        self._store = store
+    def __init__(self, open_store: "Callable[[], VaultChanges]", library: "Library | None") -> None:
+        self._open_store = open_store
         self._library = library
+
+    @cached_property
+    def _store(self) -> "VaultChanges":
+        return self._open_store()
+
+    def close(self) -> None:
+        if "_store" in self.__dict__:
+            self._store.close()
+
+    def recover(self) -> None:
+        """Take back a change set whose process was killed."""
+        self._store.recover()
 
     def read_bytes(self, path: str) -> bytes | None:
         return self._store.read_bytes(path)
@@ -158,6 +173,8 @@ class RefreshingChanges:
         return self._refreshed(self._store.undo(record_id))
 
     def _refreshed(self, record: "ChangeRecord") -> "ChangeRecord":
+        if self._library is None:
+            return record
         if len(record.changes.writes) > _MAX_AWAITED_FILES:
             self._library.refresh_in_background()
             return record

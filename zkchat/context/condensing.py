@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from zkchat.context.coverage import is_question
 from zkchat.context.text_units import TextUnits, split_units
-from zkchat.context.unit_ranking import rank_units
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.vault.notes.markdown import Span
@@ -149,6 +148,8 @@ def _order(units: TextUnits, question: str, characters: float) -> list[int]:
 
     No more than may fit: `characters` are about as many as the budget holds.
     """
+    from zkchat.context.unit_ranking import rank_units
+
     total = len(units.spans)
     share = HEAD_SHARE * characters
     head = [*_within(units, range(total), share)]

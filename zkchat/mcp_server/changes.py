@@ -1,7 +1,6 @@
 """Changes of notes that a host's model makes: proposed, agreed to by the host's user, applied through the journal."""
 
 import asyncio
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -193,7 +192,7 @@ def open_host_changes(
 ) -> Iterator[HostChanges]:
     """What a host may change notes with, over the notes that its model may see."""
     clock, review, turns = _Clock(workspace.environment.now), _HostReview(), _CallsAsTurns()
-    workspace = replace(workspace, environment=dataclasses.replace(workspace.environment, now=clock))
+    workspace = replace(workspace, environment=replace(workspace.environment, now=clock))
     with open_change_store(workspace, library, notices) as store:
         options = WritingOptions(enabled=True)
         parts = proposals_over(store, workspace, model, _HostInterface(review), options)

@@ -1,7 +1,6 @@
 """What the note index keeps of a vault: the rows that go in, and those that come out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from types import MappingProxyType
 from typing import NamedTuple
@@ -185,8 +184,7 @@ class StoredSection(Struct, frozen=True, kw_only=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteFilter:
+class NoteFilter(Struct, frozen=True, kw_only=True):
     """Which notes a search may look at. Empty: all."""
 
     tags: tuple[str, ...] = ()
@@ -196,8 +194,13 @@ class NoteFilter:
     within: frozenset[str] | None = None
     period: DayRange | None = None
     """The days on which they were written: notes as a whole, but for sections whose headings tell another day."""
-    zone: tzinfo | None = field(default=None, compare=False)
+    zone: tzinfo | None = None
     """The time zone that the days are of; None: the system's."""
+
+    @property
+    def is_about_notes(self) -> bool:
+        """Whether it asks anything of a note, beside being one of those within which is looked."""
+        return bool(self.tags or self.paths or self.period)
 
 
 class IndexCounts(Struct, frozen=True, kw_only=True):

@@ -4,9 +4,8 @@
 descriptors are imported to list names, and wherever a model is looked for.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,18 +48,17 @@ class NamedModel(Struct, frozen=True, kw_only=True):
         return f"{self.provider}:{self.id}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderContext:
+class ProviderContext(Struct, frozen=True, kw_only=True):
     """What providers may use of the settings and of the process."""
 
-    settings: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    settings: Mapping[str, Mapping[str, Any]]
     """The settings sections of providers: a provider's section has the provider's name.
 
     In each, `local` is false where its models run on another machine, and `api_key_env` names the variable of its key.
     """
     set_by_user: frozenset[str] = frozenset()
     """Dotted keys of the settings that the user set, rather than a vault."""
-    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    variables: Mapping[str, str] = {}
     folder: Path
     """Where relative paths in a model's name start."""
     home: Path
@@ -68,16 +66,23 @@ class ProviderContext:
     """Where downloaded models are kept."""
     window: int | None = None
     """The user's limit on the context window; a model in this process reserves no memory beyond it."""
-    models: Mapping[str, NamedModel] = field(default_factory=dict)
+    models: Mapping[str, NamedModel] = {}
     """Those that the user has named."""
 
+    def __repr__(self) -> str:
+        """Without what may hold keys."""
+        return f"ProviderContext(folder={self.folder!r}, models={[*self.models]!r})"
 
-@dataclass(frozen=True, slots=True)
-class ServerKey:
+
+class ServerKey(Struct, frozen=True):
     """The key that is sent to a server, empty for none, and a warning about it."""
 
-    value: str = field(default="", repr=False)
+    value: str = ""
     warning: str = ""
+
+    def __repr__(self) -> str:
+        """Without the key itself."""
+        return f"ServerKey(warning={self.warning!r})"
 
 
 class OfferedModel(Struct, frozen=True):
@@ -106,8 +111,7 @@ class Choice(Struct, frozen=True, kw_only=True):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderDescriptor(ABC):
+class ProviderDescriptor(Struct, frozen=True, kw_only=True):
     """One provider. Only `create` is required; the defaults suit a model that runs in this process and has no key."""
 
     name: str

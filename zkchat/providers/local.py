@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from zkchat.ports.tokenizer import Tokenizer
 
 
-class LocalDescriptor(ProviderDescriptor):
+class LocalDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
         from zkchat.providers.gguf import find_model_file
         from zkchat.providers.llama_cpp import LlamaCpp

@@ -36,7 +36,7 @@ _MIN_FILE_BYTES: Final = 10_000_000
 """Bytes below which an entry of the list is no file with weights, but forwarded."""
 
 
-class OllamaDescriptor(ProviderDescriptor):
+class OllamaDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
         from zkchat.providers.ollama_client import Ollama
 

@@ -32,7 +32,7 @@ _CHAT_MODELS: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4")
 _OTHER_KINDS: Final = ("audio", "embed", "image", "instruct", "realtime", "search", "transcribe", "tts")
 
 
-class OpenAIDescriptor(ProviderDescriptor):
+class OpenAIDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
         from zkchat.providers.openai_client import OpenAI
 

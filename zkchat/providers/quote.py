@@ -51,7 +51,7 @@ class Quote:
         yield Finish()
 
 
-class QuoteDescriptor(ProviderDescriptor):
+class QuoteDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
         return Quote()
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from zkchat.ports.models import ModelProvider
 
 
-class ScriptedDescriptor(ProviderDescriptor):
+class ScriptedDescriptor(ProviderDescriptor, frozen=True):
     def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
         from zkchat.providers.script_player import Scripted, read_script
 

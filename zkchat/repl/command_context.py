@@ -1,7 +1,6 @@
 """What a slash command is: the context that it is given, the row that describes it, and its possible outcomes."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -268,8 +267,7 @@ class MentionChooser(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandContext:
+class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """Everything that a slash command may use. A new one is made for each conversation."""
 
     conversation: CommandConversation
@@ -292,8 +290,12 @@ class CommandContext:
     """The MCP servers; None where there is none."""
     embedding_progress: "Callable[[], EmbeddingProgress | None]" = lambda: None
     """How far the vectors of the vault are."""
-    keys: Sequence[str] = field(default=(), repr=False)
+    keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
+
+    def __repr__(self) -> str:
+        """Without the keys."""
+        return f"CommandContext(conversation={self.conversation!r})"
 
 
 class Nothing(Struct, frozen=True):

@@ -3,9 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
 from zkchat.model.index import NoteFilter

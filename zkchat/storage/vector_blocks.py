@@ -5,7 +5,6 @@ their own.
 """
 
 import os
-import secrets
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, Final, NamedTuple
@@ -87,7 +86,7 @@ def format_of(file: BinaryIO) -> FileFormat | None:
 
 def header_of(method: str, vector_bytes: int, sketch_bytes: int) -> bytes:
     name = method.encode()
-    head = _HEADER.pack(_MAGIC, secrets.randbits(64), vector_bytes, sketch_bytes, len(name), 0)[:-4]
+    head = _HEADER.pack(_MAGIC, int.from_bytes(os.urandom(8)), vector_bytes, sketch_bytes, len(name), 0)[:-4]
     return head + struct.pack("<I", crc32(name, crc32(head))) + name
 
 

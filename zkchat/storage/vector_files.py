@@ -7,7 +7,6 @@ use any more, a new one takes its place.
 
 import mmap
 import os
-import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import blake2b
@@ -224,7 +223,7 @@ def _open_to_write(path: Path, method: str, rows: Rows) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     """A new file that takes the place of another, or of none, once it is written."""
-    temporary = path.with_name(f"{path.name}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f"{path.name}-{os.urandom(4).hex()}")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "w+b") as file:

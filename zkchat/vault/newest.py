@@ -18,7 +18,6 @@ from zkchat.vault.dates.headings import day_of_headings
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 from zkchat.vault.search.terms import terms
-from zkchat.vault.verification.differing_answers import answer_differently
 
 MIN_SHARE_OF_OLDER: Final = 0.35
 """The score of a newer passage, as a share of that of an older one, from which it may come first."""
@@ -120,6 +119,8 @@ def _disagree(question: str, one: tuple[DatedPassage, str], another: tuple[Dated
     """Whether what two passages say on the question differs in a number, a date, a name or a negation."""
     if one[0].path == another[0].path and one[0].heading == another[0].heading:
         return False
+    from zkchat.vault.verification.differing_answers import answer_differently
+
     return answer_differently(question, _evidence(*one), _evidence(*another))
 
 

@@ -1,11 +1,10 @@
 """The changes that a model proposes: staged by its tools, reviewed when it has answered, applied together."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.errors import ExitCode, FileConflict, FilesChanged, ZkchatError
@@ -37,8 +36,7 @@ MAX_ATTEMPTS: Final = 3
 """Times that a proposal is brought to files that changed meanwhile."""
 
 
-@dataclass(kw_only=True)
-class Proposals:
+class Proposals(Struct, kw_only=True, eq=False, dict=True):
     """What a conversation holds of the changes that its model proposes.
 
     Implements `chat.proposed_changes.ProposedChanges`.

@@ -1,10 +1,10 @@
 """Questions that one key answers, at a terminal that gives lines."""
 
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import World
 from zkchat.cli.common import CommandIO

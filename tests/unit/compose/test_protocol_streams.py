@@ -2,11 +2,11 @@
 
 import io
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.support.world import World
 from zkchat.compose.protocol_streams import Lines, claimed_streams

@@ -1,10 +1,10 @@
 import socket
 import sys
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.gguf_files import write_gguf
 from tests.support.provider_contexts import provider_context

@@ -12,7 +12,7 @@ from zkchat.render.references import describe_doubt
 from zkchat.repl.command_context import CommandContext
 from zkchat.repl.commands.arguments import last_answer_id, last_references, number_completions, parse_number
 from zkchat.repl.vault_browser import Place
-from zkchat.vault.catalog.answers import MAX_LISTED
+from zkchat.vault.catalog.query import MAX_LISTED
 from zkchat.vault.named_notes import find_named_note
 
 NEXT_STEP: Final = "/show N reads one, /open N opens it."

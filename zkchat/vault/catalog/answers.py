@@ -11,16 +11,13 @@ from zkchat.model.dates import Calendar
 from zkchat.model.note import Ambiguous, Missing, Resolved, file_title
 from zkchat.model.text import counted
 from zkchat.vault import graph
-from zkchat.vault.catalog.query import CatalogQuery, QueryKind
+from zkchat.vault.catalog.query import MAX_ASKED, MAX_LISTED, CatalogQuery, QueryKind
 from zkchat.vault.catalog.task_answers import describe_task, tasks_asked_for
 from zkchat.vault.catalog.view import CatalogView, ranked
 from zkchat.vault.dates.expressions import describe_period
 from zkchat.vault.library import Library
 from zkchat.vault.notes.wikilink import name_key
 
-MAX_LISTED: Final = 15
-"""Rows of an answer, unless the question asks for another number."""
-MAX_ASKED: Final = 50
 _DEFAULT_RANKED: Final = 5
 """Notes that are listed as the newest or longest, where no number is asked for."""
 _OVERVIEW_ITEMS: Final = 6

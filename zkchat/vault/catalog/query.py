@@ -1,6 +1,6 @@
 """What is asked of the catalog of notes: which of them, since when, in which order."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -22,6 +22,9 @@ QueryKind = Literal[
 ]
 TaskTime = Literal["open", "due", "overdue"]
 Order = Literal["newest", "oldest", "longest", "shortest"]
+MAX_LISTED: Final = 15
+"""Rows of an answer, unless the question asks for another number."""
+MAX_ASKED: Final = 50
 
 
 class CatalogQuery(Struct, frozen=True, kw_only=True):

@@ -20,7 +20,6 @@ PERIOD_FORMS: Final = (
 )
 MAX_CHARACTERS: Final = 80
 """Of a period; what is longer is none."""
-TIME_FILTERS: Final = ("on", "after", "before", "during")
 _COMPACT: Final = lazy_pattern(r"(\d{4})(\d{2})(\d{2})")
 _SLASHED: Final = lazy_pattern(r"(\d{1,2})/(\d{1,2})/\d{4}")
 _MAX_MONTH: Final = 12

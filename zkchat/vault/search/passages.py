@@ -16,7 +16,7 @@ from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
 from zkchat.model.patterns import lazy_pattern
 from zkchat.ports.note_index import TextIndex
-from zkchat.vault.dates.expressions import TIME_FILTERS, filter_period
+from zkchat.vault.dates.time_filters import TIME_FILTERS
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.variants import variant_prefixes
 from zkchat.vault.search.vectors import Similarities
@@ -71,7 +71,7 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     for kind, piece in pieces:
         value = _value(piece)
         if kind in TIME_FILTERS:
-            days = filter_period(kind, value, today)
+            days = _days_of(kind, value, today)
             period = days.overlap(period) if days else period
         elif kind == "word":
             words.append(piece.group())
@@ -106,10 +106,16 @@ def _kind(piece: re.Match[str], calendar: Calendar) -> str:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
     if field in TIME_FILTERS:
-        return field if filter_period(field, value, calendar) else "word"
+        return field if _days_of(field, value, calendar) else "word"
     if field == "tag":
         return "tag" if value.strip("#/") else "word"
     return field or ("phrase" if piece["quoted"] else "word")
+
+
+def _days_of(field: str, value: str, calendar: Calendar) -> DayRange | None:
+    from zkchat.vault.dates.expressions import filter_period
+
+    return filter_period(field, value, calendar)
 
 
 class PassageSearch(Protocol):
@@ -192,7 +198,7 @@ class Search:
 
         What holds no text comes last.
         """
-        if notes == NoteFilter(within=notes.within):
+        if not notes.is_about_notes:
             return
         shown: set[str] = set()
         blank: list[StoredSection] = []
@@ -224,7 +230,7 @@ class Search:
                 allowed = allowed & index.holding(row for row in postings if row.term == term)
             for term in banned:
                 allowed = allowed & ~index.holding(row for row in postings if row.term == term)
-            if notes != NoteFilter():
+            if notes.is_about_notes or notes.within is not None:
                 allowed = allowed & index.within(self._index.section_ranges(notes))
             scores = index.section_scores(signals)
             if allowed is not index.alive:

@@ -23,7 +23,6 @@ PROMPT = ServerPrompt(
 
 
 def context_with(servers: ServersInMemory) -> tuple[CommandHarness, CommandContext]:
-    from dataclasses import replace
 
     harness = CommandHarness()
     return harness, replace(harness.context, servers=ServerAccess(servers=servers, wait_seconds=0))

@@ -1,6 +1,5 @@
 """The daily brief: which notes and tasks are in it, and in which order."""
 
-import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ def vault_of(folder: Path, notes: dict[str, str], ages: dict[str, float] | None 
     for path, text in notes.items():
         changed = (NOW - timedelta(days=(ages or {}).get(path, 365))).timestamp()
         os.utime(world.note(path, text), (changed, changed))
-    environment = dataclasses.replace(world.environment(), variables={**world.variables, "TZ": "UTC"})
+    environment = replace(world.environment(), variables={**world.variables, "TZ": "UTC"})
     with open_library(environment, world.vault) as (_, library):
         library.refresh()
         yield library

@@ -10,8 +10,8 @@ import pytest
 from tests.support.libraries import Located, library_of
 from zkchat.model.dates import Calendar, DayRange
 from zkchat.vault.brief.daily import make_brief
-from zkchat.vault.catalog.answers import MAX_LISTED, CatalogAnswer, answer_query
-from zkchat.vault.catalog.query import CatalogQuery
+from zkchat.vault.catalog.answers import CatalogAnswer, answer_query
+from zkchat.vault.catalog.query import MAX_LISTED, CatalogQuery
 from zkchat.vault.library import Library
 from zkchat.vault.listings import recent_notes
 
