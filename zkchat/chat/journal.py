@@ -1,7 +1,7 @@
 """The entries of a conversation, stored as they happen; what a full disk refuses is stored once there is room."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -154,16 +154,24 @@ class Journal:
             stored = self.store.append(session.id, [_of_session(session.id, body) for body in waiting])
         except SessionNotFound as error:  # another terminal deleted it: what follows is a session of its own
             self.session, self._seen = None, 0
+            self._own.clear()
             return self._keep_in_memory(bodies, error)
         except StorageError as error:
             return self._keep_in_memory(bodies, error)
-        self._own.update(entry.sequence for entry in stored)
+        self._note_own(entry.sequence for entry in stored)
         if not self._unsaved:
             self.history.extend(stored)
             return None
         self.history = History([*self.history.entries[: -len(self._unsaved)], *stored])
         self._unsaved.clear()
         return Warned(text="Saving works again: all of this conversation is on disk.")
+
+    def _note_own(self, places: Iterable[int]) -> None:
+        """Entries were written here. Those that follow what is in the history need not be read again."""
+        self._own.update(places)
+        while self._seen + 1 in self._own:
+            self._seen += 1
+            self._own.remove(self._seen)
 
     def save_rest(self) -> Warned | None:
         """Try once more to store what could not be stored; what then is left is reported."""

@@ -43,6 +43,7 @@ SCRIPTS: Final = tuple(_SCRIPTS)
 
 _LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
 _DIGIT = lazy_pattern("[0-9]")
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 _ENGLISH = STOP_WORDS_BY_CODE["en"]
 _OF_OTHERS = frozenset().union(*STOP_WORDS_BY_CODE.values()) - _ENGLISH
@@ -179,11 +180,12 @@ def features_of(text: str) -> TokenFeatures:
     found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
-        highest = max(text)
+        others = "".join(_NOT_ASCII.findall(text))  # those of ASCII take one byte each
+        highest = max(others)
         for name, letters in _LETTERS.items():
             if highest < _SCRIPTS[name][0]:
                 continue  # to compile a class of thousands of letters takes milliseconds
-            found[name] = sum(len(run.encode("utf-8", "replace")) - len(run) for run in letters.findall(text))
+            found[name] = sum(len(run.encode("utf-8", "replace")) - len(run) for run in letters.findall(others))
     return +found
 
 
@@ -198,4 +200,6 @@ def sum_features(each: Iterable[TokenFeatures]) -> dict[str, int]:
 
 def _is_foreign(line: str) -> bool:
     words = _WORD.findall(line.lower())
-    return sum(word in _OF_OTHERS for word in words) > sum(word in _ENGLISH for word in words)
+    if _OF_OTHERS.isdisjoint(words):
+        return False
+    return sum(map(_OF_OTHERS.__contains__, words)) > sum(map(_ENGLISH.__contains__, words))

@@ -16,9 +16,8 @@ from zkchat.model.references import DocumentReference
 from zkchat.model.session import IndexedMessage
 
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
-_DOCUMENT: Final = lazy_pattern(
-    r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n(.*?)(?:\n</document>|\Z)', re.DOTALL
-)
+_DOCUMENT_HEAD: Final = lazy_pattern(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n')
+_DOCUMENT_END: Final = "\n</document>"
 
 
 def format_message(
@@ -127,7 +126,7 @@ def format_summary(part: CompactionPart) -> str:
 def format_document(path: str, text: str, extent: str = "") -> str:
     """What a note says, marked as data. A note cannot close its own wrapping and pass for something else."""
     part = f' part="{escape(extent)}"' if extent else ""
-    return f'<document path="{escape(path)}"{part}>\n{_contained(text, "document")}\n</document>'
+    return f'<document path="{escape(path)}"{part}>\n{_contained(text, "document")}{_DOCUMENT_END}'
 
 
 def _format_file(part: FilePart) -> str:
@@ -143,7 +142,14 @@ def _format_file(part: FilePart) -> str:
 
 def documents_in(text: str) -> list[tuple[str, str]]:
     """Path and text of each note that `format_document` wrote into a text, which may have been cut."""
-    return [(unescape(found[1]), found[2]) for found in _DOCUMENT.finditer(text)]
+    found: list[tuple[str, str]] = []
+    position = 0
+    while head := _DOCUMENT_HEAD.search(text, position):
+        position = text.find(_DOCUMENT_END, head.end())  # a lazy pattern takes twenty times as long
+        if position < 0:
+            position = len(text)
+        found.append((unescape(head[1]), text[head.end() : position]))
+    return found
 
 
 def format_quote(message: ChatMessage | IndexedMessage, text: str) -> str:

@@ -1,12 +1,14 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.session import DraftEntry, EntryBody, ItemsEntry, MessageEntry, TitleEntry
+from zkchat.model.session import DraftEntry, Entry, EntryBody, EntryFilter, ItemsEntry, MessageEntry, TitleEntry
 from zkchat.model.stored_forms import read_message
 
 
@@ -193,6 +195,30 @@ def test_what_another_terminal_said_is_taken_in_and_told() -> None:
     assert [message.id for message in Journal(store, here.session, lambda: NOON, lambda: "new").history.thread] == [
         "q1", "q2", "a2", "q3", "q4",
     ]  # fmt: skip
+
+
+def test_what_was_written_here_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SessionsInMemory()
+    here = journal(store)
+    read: list[Entry] = []
+
+    def entries(session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
+        found = SessionsInMemory.entries(store, session_id, wanted)
+        read.extend(found)
+        return found
+
+    monkeypatch.setattr(store, "entries", entries)
+    ask(here, "one", "q1")
+    here.append(MessageEntry(message=answer("a1", parent_id="q1")))
+    ask(here, "two", "q2")
+    assert read == []
+    there = Journal(store, here.session, lambda: NOON, lambda: "new")
+    read.clear()
+    ask(there, "three", "q3")
+    here.append(MessageEntry(message=answer("a2", parent_id="q2")))
+    ask(here, "four", "q4")
+    told = [entry.body.message.id for entry in read if isinstance(entry.body, MessageEntry)]
+    assert told == ["q3", "a2"]  # what came after the other's is looked through with it
 
 
 def test_two_terminals_that_spoke_at_once_go_on_each_on_its_own_branch_and_say_so() -> None:
