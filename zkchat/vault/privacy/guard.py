@@ -119,7 +119,9 @@ class PrivacyGuard:
 
     def hidden(self) -> frozenset[str]:
         """The paths of the notes that the model may not see."""
-        private = self._private_notes()
+        return self._hidden_among(self._private_notes())
+
+    def _hidden_among(self, private: _PrivateNotes) -> frozenset[str]:
         return private.hidden_here if self._model.info.on_this_machine else private.hidden_elsewhere
 
     def may_tell_of_local_notes(self) -> bool:
@@ -189,8 +191,10 @@ class PrivacyGuard:
     def confirm(self, paths: Sequence[str]) -> list[str]:
         """Those that are visible by what their files say now. They count as disclosed."""
         self.check(paths)
-        shown = self.visible(paths)
-        self.disclose(shown)
+        private = self._private  # as it has just been learned
+        hidden = self._hidden_among(private)
+        shown = [path for path in paths if path not in hidden]
+        self.disclosed = self.disclosed or not private.local.isdisjoint(shown)
         return shown
 
     def disclose(self, paths: Iterable[str]) -> None:
