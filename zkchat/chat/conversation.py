@@ -88,7 +88,7 @@ class Conversation:
         self._further_passages = FurtherPassages(
             library=turn.library,
             asked=lambda: self.history.last_question,
-            found=turn.further_passages,
+            found=turn.augmentation.further_passages,
             are_quoted=turn.provider.info.needs_notes,
         )
         self._is_tokenizer_loaded = False

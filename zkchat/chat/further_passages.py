@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
+from zkchat.chat.evidence_lookup import look_up
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
-from zkchat.chat.second_look import look_up
 from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.model.evidence import Evidence, VaultListing

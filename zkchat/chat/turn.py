@@ -8,31 +8,27 @@ from typing import Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.agents.profiles import DEFAULT
 from zkchat.chat.answer_check import AnswerCheck
+from zkchat.chat.answering_agent import answering_agent, unknown_agent_warning
+from zkchat.chat.augmentation import Augmentation
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.empty_answers import empty_answer_warning
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.evidence_lookup import as_reference
 from zkchat.chat.images import MessageImages
 from zkchat.chat.journal import Asked, Journal
-from zkchat.chat.long_messages import priority_of
 from zkchat.chat.mentions import is_mentioned, problems_of
 from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
 from zkchat.chat.proposed_changes import ProposedChanges
 from zkchat.chat.question import Question
-from zkchat.chat.references import ReferenceList, embedded, resolve_links
-from zkchat.chat.repeated_notes import is_sent_anyway, with_those_sent_anyway
+from zkchat.chat.references import ReferenceList, resolve_links
+from zkchat.chat.reported_warnings import ReportedWarnings
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.second_look import SecondLook, as_reference, look_up
+from zkchat.chat.second_look import SecondLook
 from zkchat.chat.server_access import Resource, ServerAccess
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
-from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.assembly import AssembledRequest, RequestPlan
-from zkchat.context.documents import TAG_TOKENS, DocumentRoom, excerpt_document, include_documents
-from zkchat.context.formatting import augmented_text
-from zkchat.context.images import images_of
 from zkchat.context.message_excerpts import find_excerpts
-from zkchat.context.selection import wants_evidence
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import (
     Event,
@@ -45,17 +41,13 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.evidence import Evidence, VaultListing
 from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.note import is_image
-from zkchat.model.parts import EvidencePart, FilePart, ImagePart, Part, TextPart
+from zkchat.model.parts import FilePart, ImagePart
 from zkchat.model.profile import Agent
 from zkchat.model.references import DocumentReference
 from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
-from zkchat.vault.catalog.query import MAX_ASKED, MAX_LISTED
-from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 from zkchat.vault.note_warnings import describe_warning, summarize_warnings
@@ -79,6 +71,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     privacy: ConversationPrivacy
     requests: RequestBuilder
     loop: ToolLoop
+    augmentation: Augmentation
     second_look: SecondLook
     answer_check: AnswerCheck
     summaries: Summaries
@@ -90,12 +83,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     """The MCP servers; None where there is none."""
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
-    quoted_passages: int = DEFAULT_LIMIT
-    """Passages that an answer without a model quotes at most."""
-    further_passages: dict[str, int] = field(default_factory=dict)
-    """How many passages would follow those that went with a question, by its id."""
-    reported: set[str] = field(default_factory=set)
-    """Warnings that the user has seen and needs not see again."""
+    reported: ReportedWarnings = field(default_factory=ReportedWarnings)
 
     def ask(
         self,
@@ -203,18 +191,19 @@ class Turn(Struct, frozen=True, kw_only=True):
             events.append(_without_vault(error))
         if references:
             events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
-        if warning := self._unknown_agent(question):
+        if warning := unknown_agent_warning(self.requests.planner.profiles, self.journal.history, question):
             events.append(warning)
         try:
-            user, warnings = self._user_message(question, asked, references, resources)
-            return question, user, [*events, *warnings]
+            agent = self.agent_for(question)
+            user, warnings = self.augmentation.augment(question, asked, agent, references, resources)
+            return question, user, [*events, *self.reported.new_ones(warnings)]
         except ZkchatError as error:
             return question, None, [*events, _failed(error)]
 
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is reported once in a conversation."""
         refreshed = self.index.refresh()
-        new = [each for each in refreshed.warnings if self._new_warnings([describe_warning(each)])]
+        new = [each for each in refreshed.warnings if self.reported.is_new(describe_warning(each))]
         warnings = [Warned(text=sentence) for sentence in summarize_warnings(new)]
         if self.library.whole.is_empty():
             empty = VaultError(
@@ -225,158 +214,9 @@ class Turn(Struct, frozen=True, kw_only=True):
             warnings.append(Warned(text=empty.message, hint=empty.hint))
         return warnings
 
-    def _cannot_propose(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[str]:
-        """Why the model can propose no changes, where the user lets it: a sentence."""
-        info, proposals = self.provider.info, self.proposals
-        if proposals is None or not proposals.is_on or (user.brief and not user.brief.uses_notes):
-            return
-        if not info.calls_tools:
-            yield f"{info.name} calls no tools, so that it proposes no changes of notes."
-        elif not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
-            yield f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
-
-    def _unreported(self, warnings: Iterable[Warned]) -> list[Warned]:
-        """Those that the user has not seen in this conversation."""
-        return [each for each in warnings if self._new_warnings([each.text])]
-
-    def _new_warnings(self, texts: Iterable[str]) -> list[Warned]:
-        new = [text for text in dict.fromkeys(texts) if text not in self.reported]
-        self.reported.update(new)
-        return [Warned(text=text) for text in new]
-
-    def _user_message(
-        self,
-        question: Question,
-        asked: ChatMessage,
-        references: tuple[DocumentReference, ...],
-        resources: Sequence[Resource] = (),
-    ) -> tuple[ChatMessage, Sequence[Warned]]:
-        own = self.tokenizer.count(question.text)
-        agent = self.agent_for(question)
-        can_read = self.requests.planner.can_read(agent)
-        lasting = self.requests.planner.lasting_notes(agent) if references else ()
-        linked = [each for each in references if not is_sent_anyway(each, lasting)]
-        listing = self._listing(question, references)
-        is_looked_up = listing is None and (asked.brief is None or asked.brief.uses_notes)
-        found = self._evidence(question, references, can_read=can_read) if is_looked_up else Findings()
-        excerpts = find_excerpts(question.text) if self.provider.info.needs_notes and not listing else ()
-        if excerpts and (found.is_doubtful or not found.evidence):
-            found = Findings()
-        self.further_passages[asked.id] = found.more
-        named = self.images.take_named(linked, images_of(asked), partial(self._room, question, asked))
-        taken = {each.relative_path: each for each in named.references}
-        linked = [taken.get(each.relative_path, each) for each in linked]
-        files, marked, evidence = self._documents(question, asked, linked, found.evidence, named.tokens)
-        files += self._resource_parts(question, asked, resources, files, named.tokens)
-        beside = named.tokens + self._tokens_of(files)
-        shown = self.images.take_embedded(files, named.parts, partial(self._room, question, asked, beside))
-        marked += shown.references
-        parts: list[Part] = [TextPart(text=question.text), *files, *named.parts, *shown.parts]
-        if evidence or found.nearest or found.remark or excerpts or listing:
-            parts.append(
-                EvidencePart(
-                    evidence=evidence,
-                    nearest=found.nearest,
-                    is_doubtful=found.is_doubtful,
-                    excerpts=excerpts,
-                    listing=listing,
-                    remark=found.remark,
-                )
-            )
-        user = replace(
-            asked,
-            parts=tuple(parts),
-            references=with_those_sent_anyway(marked, references, lasting),
-            token_count=own,
-            priority=priority_of(question.text, own),
-        )
-        augmented = self.tokenizer.count(augmented_text(user, can_read=can_read)) + named.tokens + shown.tokens
-        user = replace(user, augmented_token_count=augmented)
-        return user, self._unreported(named.warnings)
-
-    def _room(self, question: Question, asked: ChatMessage, beside: int = 0) -> int:
-        """The tokens that what goes along with a question may take beside so many others."""
-        return self.requests.documents_room(self.agent_for(question), asked, question.prose, beside).tokens
-
-    def _tokens_of(self, files: Iterable[FilePart]) -> int:
-        return sum(self.requests.expected_tokens.count(file.text) + TAG_TOKENS for file in files)
-
-    def _documents(
-        self,
-        question: Question,
-        asked: ChatMessage,
-        linked: Sequence[DocumentReference],
-        found: Sequence[Evidence],
-        taken: int,
-    ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
-        """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
-
-        `taken` are the tokens of images.
-        Passages that stand in the documents are not sent twice, except to a model that reads little else.
-        """
-        info, agent, evidence = self.provider.info, self.agent_for(question), tuple(found)
-        embeds, tokenizer = partial(embedded, self.library), self.requests.expected_tokens
-        files: list[FilePart] = []
-        marked: list[DocumentReference] = []
-        for _ in range(2):  # passages that need not be sent leave their room to the documents
-            room = DocumentRoom(tokens=0)
-            if any(reference.relative_path for reference in linked):
-                beside = _tokens_beside(evidence, linked, tokenizer)
-                beside += taken + (tokenizer.count(asked.brief.text) if asked.brief else 0)
-                room = self.requests.documents_room(agent, asked, question.prose, beside)
-            files, marked = include_documents(linked, self._text_of, tokenizer, room, embeds)
-            if info.needs_notes or info.needs_evidence:
-                break
-            before, evidence = evidence, tuple(each for each in found if not _holds(files, each))
-            if len(evidence) == len(before):
-                break
-        return files, marked, evidence
-
-    def _resource_parts(
-        self,
-        question: Question,
-        asked: ChatMessage,
-        resources: Sequence[Resource],
-        files: Sequence[FilePart],
-        taken: int,
-    ) -> list[FilePart]:
-        """What servers gave, in the room that is left beside the documents, shared by all of them."""
-        if not resources:
-            return []
-        tokenizer = self.requests.expected_tokens
-        beside = taken + self._tokens_of(files) + TAG_TOKENS * len(resources)
-        room = self.requests.documents_room(self.agent_for(question), asked, question.prose, beside)
-        parts: list[FilePart] = []
-        for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
-            spent = sum(tokenizer.count(part.text) for part in parts)
-            found = excerpt_document(each.text, (room.tokens - spent) // left, tokenizer.count, question.prose)
-            if found.text:
-                parts.append(FilePart(name=each.uri, text=found.text, extent=found.extent, server=each.server))
-        return parts
-
-    def _text_of(self, reference: DocumentReference) -> str:
-        assert reference.relative_path is not None
-        if is_image(reference.relative_path):
-            return ""
-        try:
-            return self.library.section(reference.relative_path, reference.anchor if reference.anchor_found else "")
-        except VaultError:
-            return ""
-
-    def _evidence(self, question: Question, references: Sequence[DocumentReference], *, can_read: bool) -> Findings:
-        """What the vault says on it, for a model that cannot look by itself, or hardly would."""
-        info = self.provider.info
-        if not (self.strict or wants_evidence(info, self.requests.budget.window, can_read=can_read)):
-            return Findings(tuple(self.second_look.expected(question, references)))
-        limit = self.quoted_passages if info.needs_notes else DEFAULT_LIMIT
-        return look_up(self.library, question, references, limit=limit)
-
-    def _listing(self, question: Question, references: Sequence[DocumentReference]) -> VaultListing | None:
-        """What the index says on a question about the vault itself, where no model could find out."""
-        if not self.provider.info.needs_notes:
-            return None
-        most = MAX_ASKED if self.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
-        return answer_about_vault(self.library, question, references, most=most)
+    def agent_for(self, question: Question | None = None) -> Agent:
+        """The agent that a question is addressed to, else the one of the session."""
+        return answering_agent(self.requests.planner.profiles, self.journal.history, question)
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
@@ -393,13 +233,8 @@ class Turn(Struct, frozen=True, kw_only=True):
             return None
         if self.privacy.keeps_local() and not user.local:
             self.journal.append(MessageEntry(message=user))  # what came with it is known only now
-        for warning in self._new_warnings(withheld_warnings(assembled.context, self.provider.info)):
+        for warning in self.reported.new_ones(self._warnings_about(user, assembled)):
             await emit(warning)
-        for warning in self._new_warnings(self._cannot_propose(user, assembled)):
-            await emit(warning)
-        for warning in self._new_warnings(filter(None, [self.tokenizer.problem])):
-            hint = "The figures are rather high than low. Install zkchat again."
-            await emit(Warned(text=f"{warning.text} Tokens are estimated from the number of characters.", hint=hint))
         is_provisional = self.second_look.applies(plan) or self.answer_check.applies(assembled, strict=self.strict)
         await emit(
             PromptReady(
@@ -411,6 +246,30 @@ class Turn(Struct, frozen=True, kw_only=True):
             return None
         exchange = await self._begin_exchange(user, plan, assembled, emit)
         return await self._exchange(exchange, question, user, emit)
+
+    def _warnings_about(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[Warned]:
+        """What the user should know of a request before it is sent."""
+        info = self.provider.info
+        for text in withheld_warnings(assembled.context, info):
+            yield Warned(text=text)
+        if text := self._why_nothing_is_proposed(user, assembled):
+            yield Warned(text=text)
+        if problem := self.tokenizer.problem:
+            yield Warned(
+                text=f"{problem} Tokens are estimated from the number of characters.",
+                hint="The figures are rather high than low. Install zkchat again.",
+            )
+
+    def _why_nothing_is_proposed(self, user: ChatMessage, assembled: AssembledRequest) -> str:
+        """A sentence where the user lets the model propose changes, and it cannot; else empty."""
+        info, proposals = self.provider.info, self.proposals
+        if proposals is None or not proposals.is_on or (user.brief and not user.brief.uses_notes):
+            return ""
+        if not info.calls_tools:
+            return f"{info.name} calls no tools, so that it proposes no changes of notes."
+        if not proposals.tool_names & {tool.name for tool in assembled.request.tools}:
+            return f"The tools that propose changes do not fit into the window of {info.name}: it proposes none."
+        return ""
 
     async def _begin_exchange(
         self, user: ChatMessage, plan: RequestPlan, assembled: AssembledRequest, emit: Emit
@@ -467,38 +326,6 @@ class Turn(Struct, frozen=True, kw_only=True):
         usage = exchange.assembled.usage
         await emit(TurnFinished(message=message, usage=usage, abstained=message.abstained, cut_off=is_cut_off))
         return message
-
-    def agent_for(self, question: Question | None = None) -> Agent:
-        """The agent that a question is addressed to, else the one of the session."""
-        agents = self.requests.planner.profiles.agents
-        addressed = question.agent if question else None
-        chosen = (name.casefold() for name in (addressed, self.journal.history.agent, DEFAULT) if name)
-        return next(agents[name] for name in chosen if name in agents)
-
-    def _unknown_agent(self, question: Question) -> Warned | None:
-        profiles, addressed = self.requests.planner.profiles, question.agent
-        if addressed is None or addressed.casefold() in profiles.agents:
-            return None
-        other = self.agent_for().name
-        if unavailable := profiles.unavailable("agent", addressed):
-            return Warned(text=f"{unavailable.reason}, so {other} answers.", hint=unavailable.hint)
-        return Warned(
-            text=f"There is no agent '{addressed}', so {other} answers.",
-            hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",
-        )
-
-
-def _tokens_beside(evidence: Iterable[Evidence], linked: Iterable[DocumentReference], tokenizer: Tokenizer) -> int:
-    """About what passages take, and the links and tags of documents, beside the text of these."""
-    texts = [each.text for each in evidence]
-    links = [f"{each.wikilink} {each.relative_path} {each.summary} {each.relative_path}" for each in linked]
-    return sum(tokenizer.count(text) + TAG_TOKENS for text in (*texts, *links))
-
-
-def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
-    """Whether a document that goes along holds the passage anyway."""
-    names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")
-    return any(file.name in names and (not file.extent or passage.text in file.text) for file in files)
 
 
 def _resources_read(user: ChatMessage, resources: Iterable[Resource]) -> Iterator[ResourceRead | Warned]:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.chat.answer_check import AnswerCheck
+from zkchat.chat.augmentation import Augmentation
 from zkchat.chat.compaction import Compactor, Policy
 from zkchat.chat.document_summaries import BackgroundSummaries, Summaries, SummaryCache, SummaryMode
 from zkchat.chat.given_notes import GivenNotes
@@ -156,13 +157,7 @@ def build_turn(parts: TurnParts) -> Turn:
     journal.privacy = privacy
     readings = Readings(library, GivenNotes(journal=journal, privacy=privacy)) if parts.proposals else None
     proposals = parts.proposals(library, readings) if parts.proposals and readings else None
-    images = MessageImages(
-        library=library,
-        provider=provider,
-        read_file=parts.read_file,
-        most=settings.max_images,
-        detail=settings.image_detail,
-    )
+    images = _message_images(parts, library)
     requests = replace(_request_builder(parts, library, privacy, proposals, readings), images=images)
     summaries = Summaries(library, parts.summary_cache)
     loop = ToolLoop(
@@ -177,6 +172,7 @@ def build_turn(parts: TurnParts) -> Turn:
         limits=settings.limits,
         readings=readings,
     )
+    second_look = SecondLook(library=library, loop=loop, is_wanted=settings.look_again)
     return Turn(
         journal=journal,
         vault=parts.vault,
@@ -186,7 +182,8 @@ def build_turn(parts: TurnParts) -> Turn:
         privacy=privacy,
         requests=requests,
         loop=loop,
-        second_look=SecondLook(library=library, loop=loop, is_wanted=settings.look_again),
+        augmentation=_augmentation(parts, requests, second_look, images),
+        second_look=second_look,
         answer_check=AnswerCheck(loop=loop, is_wanted=settings.check_answers),
         summaries=summaries,
         tokenizer=tokenizer,
@@ -194,7 +191,31 @@ def build_turn(parts: TurnParts) -> Turn:
         proposals=proposals,
         servers=parts.servers.access if parts.servers else None,
         strict=settings.strict,
-        quoted_passages=settings.quoted_passages,
+    )
+
+
+def _message_images(parts: TurnParts, library: "Library") -> MessageImages:
+    return MessageImages(
+        library=library,
+        provider=parts.provider,
+        read_file=parts.read_file,
+        most=parts.settings.max_images,
+        detail=parts.settings.image_detail,
+    )
+
+
+def _augmentation(
+    parts: TurnParts, requests: RequestBuilder, second_look: SecondLook, images: MessageImages
+) -> Augmentation:
+    return Augmentation(
+        library=requests.planner.library,
+        provider=parts.provider,
+        requests=requests,
+        second_look=second_look,
+        tokenizer=parts.tokenizer,
+        images=images,
+        strict=parts.settings.strict,
+        quoted_passages=parts.settings.quoted_passages,
     )
 
 

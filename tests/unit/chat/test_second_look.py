@@ -15,8 +15,9 @@ from tests.support.waiting import eventually_async
 from tests.support.world import GARDEN
 from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.evidence_lookup import relevant_evidence
 from zkchat.chat.question import Question
-from zkchat.chat.second_look import REASON, relevant_evidence
+from zkchat.chat.second_look import REASON
 from zkchat.context.assembly import request_from
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
