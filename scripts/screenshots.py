@@ -210,6 +210,7 @@ def picture(terminal: Terminal, name: str) -> str:
         for row in without_gaps(terminal.cells):
             runs = (("".join(cell.data for cell in run), style) for style, run in groupby(row, key=style_of))
             console.print(Text.assemble(*runs), no_wrap=True, crop=True)
+        console.print()  # Rich cuts off the foot of the last row
         svg = console.export_svg(title="zkchat", theme=DIMMED_MONOKAI, unique_id=f"zkchat-{name}")
     return FONTS.sub("", svg).replace("Fira Code", "ui-monospace")
 

@@ -65,7 +65,9 @@ def with_links(source: Path, text: str) -> str:
         if not (wanted in ELSEWHERE or (wanted.is_file() and wanted.is_relative_to(DOCS))):
             return match["label"]
         up = "../" * (len(Path(_place(source)).parts) - 1)
-        return f"[{match['label']}]({up}{_place(wanted)}{match['anchor'] or ''})"
+        # Sphinx writes the title of the page, or of its section, where there is no label.
+        label = "" if Path(match["label"]).name == wanted.name else match["label"]
+        return f"[{label}]({up}{_place(wanted)}{match['anchor'] or ''})"
 
     parts, end = [], 0
     for fence in _FENCE.finditer(text):

@@ -1,5 +1,10 @@
 """Sphinx's settings for the site; scripts/site.py lays out its sources and runs it."""
 
+from docutils import nodes
+from sphinx.application import Sphinx
+
+LONGEST_WHOLE_WORD = 16
+
 project = "zkchat"
 copyright = "the zkchat authors"
 extensions = ["myst_parser"]
@@ -21,3 +26,20 @@ highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure"]  # jsonc and logs stay plain
 pygments_style = "friendly"
 pygments_dark_style = "native"
+
+
+def mark_tables(_app: Sphinx, page: nodes.document, _name: str) -> None:
+    """What may break inside a word in a narrow column, what must not break at all, such as `--help`, and settings."""
+    for table in page.findall(nodes.table):
+        if next(table.findall(nodes.entry)).astext() == "setting":
+            table["classes"].append("settings")
+        for code in table.findall(nodes.literal):
+            words = code.astext().split()
+            if any(len(word) > LONGEST_WHOLE_WORD for word in words):
+                code["classes"].append("long")
+            elif len(words) == 1:
+                code["classes"].append("whole")
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("doctree-resolved", mark_tables)

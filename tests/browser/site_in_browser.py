@@ -10,6 +10,16 @@ from tests.browser.chromium import PROGRAM, Tab, tab
 
 pytestmark = pytest.mark.skipif(not PROGRAM, reason="there is no Chromium: apt install chromium")
 PAGES = sorted((BUILD / "site").rglob("*.html"))
+BROKEN_WORDS = (
+    "[...document.querySelectorAll('article table code')].filter((code) => !/[ .]/.test(code.textContent)"
+    " && code.textContent.length < 12 && code.getClientRects().length > 1).map((code) => code.textContent)"
+)
+"""Short names such as `--help` that a narrow column has broken."""
+SMALL_PICTURES = (
+    "[...document.querySelectorAll('article img')].filter((each) => each.getBoundingClientRect().width < 600)"
+    ".map((each) => each.src)"
+)
+"""Pictures of a terminal whose letters are too small to read."""
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +38,8 @@ def test_a_page_fits_and_asks_nobody_else(browser: Tab, page: Path, width: int) 
     browser.call("Emulation.setDeviceMetricsOverride", width=width, height=850, deviceScaleFactor=1, mobile=width < 600)
     browser.open(page)
     assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.value(BROKEN_WORDS) == []
+    assert browser.value(SMALL_PICTURES) == []
     assert browser.value("document.querySelectorAll('h1').length") >= (page.stem not in {"search", "genindex"})
     assert [each for each in browser.asked_for if not each.startswith(("file:", "data:"))] == []
     assert browser.complaints == []

@@ -28,6 +28,7 @@ def test_every_page_has_one_place_in_the_contents() -> None:
         ),
         (DOCS / "acp.md", "[ACP](https://agentclientprotocol.com)", "[ACP](https://agentclientprotocol.com)"),
         (DOCS / "acp.md", "![seen](pictures/answer.svg)", "![seen](pictures/answer.svg)"),
+        (ROOT / "SECURITY.md", "see [docs/privacy.md](docs/privacy.md#what)", "see [](privacy.md#what)"),
         (DOCS / "acp.md", "```\n[x](../README.md)\n```", "```\n[x](../README.md)\n```"),
     ],
 )
