@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any, Final
 
 import mcp_types as types
@@ -32,8 +33,11 @@ def clean(text: str) -> str:
 
 
 def cleaned(value: object) -> Any:
-    """The same for every text in a JSON value."""
+    """The same for every text in a JSON value, and without numbers that JSON has not: Python reads NaN and Infinity,
+    and no model's server takes a request with one."""
     match value:
+        case float() if not isfinite(value):
+            return None
         case str():
             return clean(value)
         case list():
