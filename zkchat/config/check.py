@@ -38,7 +38,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 class InvalidSettings(ValueError):
     def __init__(self, problems: list[Problem]) -> None:
-        super().__init__(problems)
+        super().__init__(", ".join(problem.key for problem in problems))  # not the values: one may be a key
         self.problems = problems
 
 

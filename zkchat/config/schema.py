@@ -58,6 +58,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         "and `args`, or with `url`; `zkchat mcp add` writes them.",
     ] = {}
 
+    def __repr__(self) -> str:
+        """Without the values: addresses and servers may hold keys."""
+        return f"{type(self).__name__}(…)"
+
 
 class Setting(Struct, frozen=True, kw_only=True):
     """One setting of a section."""

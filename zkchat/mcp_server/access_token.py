@@ -25,6 +25,10 @@ class AccessToken(Struct, frozen=True, kw_only=True):
     """Whether it was made up just now."""
     file: Path | None = None
 
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"{type(self).__name__}(file={self.file})"
+
     def matches(self, given: bytes) -> bool:
         """In a time that does not tell how much of it was right."""
         return secrets.compare_digest(self.text.encode(), given)

@@ -32,6 +32,10 @@ class ServerDefinition(Value, frozen=True, kw_only=True):
     """How long a call may take."""
     origin: ServerOrigin = "user"
 
+    def __repr__(self) -> str:
+        """Without arguments, variables, address and headers, which may hold keys."""
+        return f"{type(self).__name__}(name={self.name!r}, origin={self.origin!r})"
+
 
 class ServerTool(Value, frozen=True, kw_only=True):
     """A tool as a server describes it."""

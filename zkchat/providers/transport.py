@@ -201,9 +201,11 @@ def replace_surrogates(text: str) -> str:
 def arguments_object(call: ToolCallPart) -> dict[str, object]:
     """Parse a call's arguments into the object that servers insist on, even if the model wrote no JSON."""
     try:
-        arguments = json.loads(call.arguments or "{}", parse_constant=str)  # NaN is no JSON for most servers
+        arguments = json.loads(call.arguments or "{}")
         if isinstance(arguments, dict):
-            return dict(json.loads(replace_surrogates(json.dumps(arguments, ensure_ascii=False))))
+            written = replace_surrogates(json.dumps(arguments, ensure_ascii=False))
+            # NaN and Infinity, which 1e999 is read as, are no JSON for most servers.
+            return dict(json.loads(written, parse_constant=str))
     except (ValueError, RecursionError):
         pass
     return {"not_json": replace_surrogates(call.arguments)}

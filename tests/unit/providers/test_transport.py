@@ -170,6 +170,7 @@ def test_lone_surrogates_can_be_sent() -> None:
         ("[1]", {"not_json": "[1]"}),
         ("null", {"not_json": "null"}),
         ('{"a": NaN}', {"a": "NaN"}),
+        ('{"a": [1e999, -1e999]}', {"a": ["Infinity", "-Infinity"]}),
         (r'{"a": "\ud800"}', {"a": "?"}),
         ("[" * 100_000, {"not_json": "[" * 100_000}),
     ],
