@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
+from inspect import CORO_CREATED, getcoroutinestate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp import RequestError
@@ -31,8 +32,13 @@ class SessionClient:
     async def update(self, *updates: "Update") -> None:
         """Send updates in order. A client that is gone needs none."""
         for update in updates:
-            with suppress(ConnectionError, RuntimeError):
-                await asyncio.wrap_future(self._submit(self._connection.session_update(self.session_id, update)))
+            sending = self._connection.session_update(self.session_id, update)
+            try:
+                with suppress(ConnectionError, RuntimeError):
+                    await asyncio.wrap_future(self._submit(sending))
+            finally:
+                if getcoroutinestate(sending) == CORO_CREATED:  # the connection's loop ended first
+                    sending.close()
 
     def update_now(self, update: "Update") -> None:
         """Send an update from code that cannot wait for it."""
