@@ -28,7 +28,9 @@ from zkchat.model.note import Ambiguous, FileStamp, Link, Resolution, Resolved, 
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import Anchors, Catalog, resolve
+from zkchat.vault.links.anchors import Anchors
+from zkchat.vault.links.catalog import Catalog
+from zkchat.vault.links.resolver import resolve
 from zkchat.vault.notes.link_targets import LinkTarget, link_targets
 from zkchat.vault.notes.parse import find_links
 from zkchat.writing.conventions import LinkStyle

@@ -31,7 +31,7 @@ from zkchat.storage.process_pool import ProcessPool
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.graph import backlinks
 from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import LiveCatalog
+from zkchat.vault.links.live_catalog import LiveCatalog
 from zkchat.vault.search.vectors import VectorSearch
 
 QUERIES = 300

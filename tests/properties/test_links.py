@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.model.note import Ambiguous, Missing, Resolved
-from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, heading_key, resolve
+from zkchat.vault.links.anchors import Anchors, heading_key
+from zkchat.vault.links.catalog import Catalog, CatalogEntry
+from zkchat.vault.links.resolver import resolve
 from zkchat.vault.notes.wikilink import name_key, scan
 
 SETTINGS = settings(max_examples=150, deadline=None)

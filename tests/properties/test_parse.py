@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.links.resolver import section_lines
+from zkchat.vault.links.anchors import section_lines
 from zkchat.vault.notes.chunker import MAX_TOKENS, sections_of
 from zkchat.vault.notes.frontmatter import read_plain, read_yaml
 from zkchat.vault.notes.markdown import flatten, outline, plain

@@ -14,7 +14,8 @@ from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Missing, Resolved, f
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault import graph
 from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import heading_key, is_attachment
+from zkchat.vault.links.anchors import heading_key
+from zkchat.vault.links.resolver import is_attachment
 from zkchat.vault.notes.wikilink import name_key
 
 MIN_LIKENESS: Final = 0.8

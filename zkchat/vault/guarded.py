@@ -41,7 +41,7 @@ from zkchat.model.note import (
 from zkchat.ports.extraction import ExtractedTexts
 from zkchat.ports.note_files import NoteFiles
 from zkchat.ports.note_index import LinkIndex, NoteCatalog, TextIndex
-from zkchat.vault.links.resolver import LinkResolver
+from zkchat.vault.links.live_catalog import LinkResolver
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import PassageSearch, Search
 from zkchat.vault.search.vectors import VectorSearch

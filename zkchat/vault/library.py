@@ -41,8 +41,9 @@ from zkchat.vault.indexing.dating import NO_DATES, DateSources
 from zkchat.vault.indexing.embedding_work import EmbeddingWork
 from zkchat.vault.indexing.extraction import Extracted, TextExtraction
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.vault.links.anchors import section_lines
 from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_folder, rows_in
-from zkchat.vault.links.resolver import LiveCatalog, section_lines
+from zkchat.vault.links.live_catalog import LiveCatalog
 from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.notes.parse import comments_of, parse_note
 from zkchat.vault.overlay import Overlay, overlaid

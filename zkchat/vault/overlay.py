@@ -32,7 +32,10 @@ from zkchat.vault.dates.names import name_date
 from zkchat.vault.documents.document import UnreadableDocument
 from zkchat.vault.documents.readers import read_drawing
 from zkchat.vault.guarded import VaultPorts, targets_of
-from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, LinkResolver, resolve
+from zkchat.vault.links.anchors import Anchors
+from zkchat.vault.links.catalog import Catalog, CatalogEntry
+from zkchat.vault.links.live_catalog import LinkResolver
+from zkchat.vault.links.resolver import resolve
 from zkchat.vault.notes.parse import parse_note
 
 

@@ -29,7 +29,7 @@ from zkchat.model.profile import ProfileFile
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import from_plain
 from zkchat.providers.gguf import read_header
-from zkchat.vault.links.resolver import section_lines
+from zkchat.vault.links.anchors import section_lines
 from zkchat.vault.notes import frontmatter, wikilink
 from zkchat.vault.notes.blocks import blocks
 from zkchat.vault.notes.chunker import sections_of

@@ -13,7 +13,7 @@ from zkchat.storage.folder_watch import FolderWatch
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.watched_files import WatchedFiles
 from zkchat.vault.indexing.indexer import Indexer, Refreshed
-from zkchat.vault.links.resolver import LiveCatalog
+from zkchat.vault.links.live_catalog import LiveCatalog
 
 
 class Vault:

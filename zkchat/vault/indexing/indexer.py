@@ -27,7 +27,7 @@ from zkchat.vault.indexing.reader import (
     read_part,
     without_collector,
 )
-from zkchat.vault.links.resolver import LiveCatalog
+from zkchat.vault.links.live_catalog import LiveCatalog
 from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.search.segments import merge_segments
 

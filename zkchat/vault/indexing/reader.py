@@ -27,7 +27,7 @@ from zkchat.vault.dates.headings import section_days
 from zkchat.vault.dates.names import name_date
 from zkchat.vault.dates.properties import stated_dates
 from zkchat.vault.documents.document import Document, UnreadableDocument, document_title
-from zkchat.vault.links.resolver import keys_of_file, keys_of_links
+from zkchat.vault.links.keys import keys_of_file, keys_of_links
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from zkchat.errors import EditRefused
 from zkchat.model.note import Block, Heading, Note
 from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.links.resolver import Anchors, heading_key
+from zkchat.vault.links.anchors import Anchors, heading_key
 from zkchat.vault.notes.markdown import flatten
 from zkchat.vault.notes.parse import parse_note
 

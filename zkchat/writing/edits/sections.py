@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from zkchat.errors import EditRefused
 from zkchat.model.choices import SectionPosition
 from zkchat.model.note import Heading
-from zkchat.vault.links.resolver import heading_key
+from zkchat.vault.links.anchors import heading_key
 from zkchat.vault.notes.parse import parse_note
 from zkchat.writing.edits.blocks import edit_block
 from zkchat.writing.edits.joining import joins, without_blank_edges

@@ -8,7 +8,9 @@ from msgspec import Struct
 from zkchat.model.note import counted_files, is_drawing, is_note
 from zkchat.model.text import counted
 from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import Catalog, find_target, keys_of_file
+from zkchat.vault.links.catalog import Catalog
+from zkchat.vault.links.keys import keys_of_file
+from zkchat.vault.links.resolver import find_target
 from zkchat.vault.notes.link_targets import link_targets
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.writing.links.bases import BASE_SUFFIX, base_targets

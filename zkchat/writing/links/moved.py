@@ -6,7 +6,8 @@ from msgspec import Struct, field
 
 from zkchat.errors import EditRefused
 from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.links.resolver import Catalog, find_target
+from zkchat.vault.links.catalog import Catalog
+from zkchat.vault.links.resolver import find_target
 from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.wikilink import name_key

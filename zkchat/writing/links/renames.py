@@ -9,7 +9,9 @@ from zkchat.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.model.note import file_title, is_drawing, is_note
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
-from zkchat.vault.links.resolver import Anchors, Catalog, CatalogEntry, keys_of_file
+from zkchat.vault.links.anchors import Anchors
+from zkchat.vault.links.catalog import Catalog, CatalogEntry
+from zkchat.vault.links.keys import keys_of_file
 from zkchat.vault.notes.link_targets import TextEdit, edited
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class

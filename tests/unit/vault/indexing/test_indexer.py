@@ -16,7 +16,7 @@ from zkchat.ports.workers import Done, Task
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing import indexer, reader
 from zkchat.vault.indexing.indexer import Indexer, Refreshed
-from zkchat.vault.links.resolver import LiveCatalog
+from zkchat.vault.links.live_catalog import LiveCatalog
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.parse import parse_note
 

@@ -7,15 +7,9 @@ from typing import assert_never
 import pytest
 
 from zkchat.model.note import Ambiguous, External, Link, Missing, Note, Resolution, Resolved
-from zkchat.vault.links.resolver import (
-    Anchors,
-    Catalog,
-    CatalogEntry,
-    heading_key,
-    is_attachment,
-    resolve,
-    section_lines,
-)
+from zkchat.vault.links.anchors import Anchors
+from zkchat.vault.links.catalog import Catalog, CatalogEntry
+from zkchat.vault.links.resolver import is_attachment, resolve
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.wikilink import scan
 
@@ -305,80 +299,6 @@ def test_a_removed_entry_is_found_no_more() -> None:
     assert path_of(catalog, "[[b/Name]]") is None
     catalog.remove("a/Name.md")
     assert look_up(catalog, "[[Name]]") == Missing(target="Name", suggestions=("Names",))
-
-
-NOTE = parse_note(
-    "N.md",
-    "# Top\n\n## A\n\none\n\n### Sub\n\ntwo\n\n## B\n\nthree ^Blk\n\n### Sub\n\nfour\n\n"
-    "## C# & *more*: it's\n\n> quote\n\n^quote\n",
-)
-
-
-@pytest.mark.parametrize(
-    ("anchor", "line"),
-    [
-        ("A", 3),
-        ("a", 3),
-        ("Sub", 7),
-        ("A#Sub", 7),
-        ("B#Sub", 15),
-        ("Top#B#Sub", 15),
-        ("Top#Sub", 7),
-        ("B#A", None),
-        ("Sub#B", None),
-        ("#A", 3),
-        ("C# & more: it's", 19),
-        ("C more it's", 19),
-        ("No", None),
-        ("!", None),
-        ("^blk", 13),
-        ("^BLK", 13),
-        ("B#^blk", 13),
-        ("^no", None),
-    ],
-)
-def test_a_heading_is_found_by_its_words_and_a_block_by_its_id(anchor: str, line: int | None) -> None:
-    link = Link(text="", target="N", anchor=anchor)
-
-    answer = resolve(catalog_of([NOTE]), link, None)
-
-    assert answer == Resolved(path="N.md", via="name", anchor_found=line is not None, line=line)
-
-
-@pytest.mark.parametrize(
-    ("anchor", "lines"),
-    [
-        ("Top", (1, 24)),
-        ("A", (3, 10)),
-        ("A#Sub", (7, 10)),
-        ("B", (11, 18)),
-        ("^blk", (13, 13)),
-        ("^quote", (21, 21)),
-        ("No", None),
-    ],
-)
-def test_the_lines_of_a_section_end_where_the_next_of_its_level_begins(
-    anchor: str, lines: tuple[int, int] | None
-) -> None:
-    assert section_lines(NOTE, anchor) == lines
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("A heading: with [[Note|marks]] & more!", "a HEADING with note marks more"),
-        ("**Bold** `code`", "Bold code"),
-        ("Café", unicodedata.normalize("NFD", "CAFÉ")),
-        ("  a\t b  ", "a b"),
-    ],
-)
-def test_headings_that_read_the_same_have_the_same_key(one: str, other: str) -> None:
-    assert heading_key(one) == heading_key(other)
-
-
-@pytest.mark.parametrize(("one", "other"), [("a-b", "a b"), ("it's", "its"), ("a_b", "a b"), ("1", "2")])
-def test_headings_that_read_differently_have_different_keys(one: str, other: str) -> None:
-    assert heading_key(one) != heading_key(other)
 
 
 def test_an_anchor_in_an_attachment_is_taken_as_found() -> None:

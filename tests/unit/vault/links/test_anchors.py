@@ -1,0 +1,77 @@
+import unicodedata
+
+import pytest
+
+from zkchat.vault.links.anchors import Anchors, heading_key, section_lines
+from zkchat.vault.notes.parse import parse_note
+
+NOTE = parse_note(
+    "N.md",
+    "# Top\n\n## A\n\none\n\n### Sub\n\ntwo\n\n## B\n\nthree ^Blk\n\n### Sub\n\nfour\n\n"
+    "## C# & *more*: it's\n\n> quote\n\n^quote\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("anchor", "line"),
+    [
+        ("A", 3),
+        ("a", 3),
+        ("Sub", 7),
+        ("A#Sub", 7),
+        ("B#Sub", 15),
+        ("Top#B#Sub", 15),
+        ("Top#Sub", 7),
+        ("B#A", None),
+        ("Sub#B", None),
+        ("#A", 3),
+        ("C# & more: it's", 19),
+        ("C more it's", 19),
+        ("No", None),
+        ("!", None),
+        ("^blk", 13),
+        ("^BLK", 13),
+        ("B#^blk", 13),
+        ("^no", None),
+    ],
+)
+def test_a_heading_is_found_by_its_words_and_a_block_by_its_id(anchor: str, line: int | None) -> None:
+    place = Anchors(NOTE.headings, NOTE.blocks).find(anchor)
+
+    assert (place.line if place else None) == line
+
+
+@pytest.mark.parametrize(
+    ("anchor", "lines"),
+    [
+        ("Top", (1, 24)),
+        ("A", (3, 10)),
+        ("A#Sub", (7, 10)),
+        ("B", (11, 18)),
+        ("^blk", (13, 13)),
+        ("^quote", (21, 21)),
+        ("No", None),
+    ],
+)
+def test_the_lines_of_a_section_end_where_the_next_of_its_level_begins(
+    anchor: str, lines: tuple[int, int] | None
+) -> None:
+    assert section_lines(NOTE, anchor) == lines
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("A heading: with [[Note|marks]] & more!", "a HEADING with note marks more"),
+        ("**Bold** `code`", "Bold code"),
+        ("Café", unicodedata.normalize("NFD", "CAFÉ")),
+        ("  a\t b  ", "a b"),
+    ],
+)
+def test_headings_that_read_the_same_have_the_same_key(one: str, other: str) -> None:
+    assert heading_key(one) == heading_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("a-b", "a b"), ("it's", "its"), ("a_b", "a b"), ("1", "2")])
+def test_headings_that_read_differently_have_different_keys(one: str, other: str) -> None:
+    assert heading_key(one) != heading_key(other)
