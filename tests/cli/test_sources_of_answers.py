@@ -101,7 +101,7 @@ def test_a_passage_that_a_tool_read_may_be_quoted_with_its_links(vault: World) -
 
 def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world: World) -> None:
     shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
-    question = "What did the king of Sweden eat for breakfast with tomatoes?"
+    question = "Did the king of Sweden paint tomatoes for the parliament in Stockholm?"
     answered = world.run("ask", question, "--json", "--model", "quote").json
     assert "Nearest: [[Tomatoes]]" in answered["answer"]
     rows = answered["references"]

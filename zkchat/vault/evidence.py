@@ -4,10 +4,11 @@ Notes that the question links to come first, and are quoted in any case: the pas
 Everything else has to meet a share of the question.
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import date
 from itertools import islice
+from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,16 +45,14 @@ DEFAULT_LIMIT = 3
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
-MIN_CONFIDENCE = 0.4
-"""Of what is shown as an answer: the share of the question that a passage meets, and what the next two add to it."""
-DOUBTLESS = 0.95
+MIN_CONFIDENCE = 1.03
+"""Of what is shown as an answer: its score, and what its similarity to the question adds."""
+DOUBTLESS = 1.7
 """Below this confidence an answer is shown with a word of doubt."""
-MIN_CONFIDENCE_AFTER_LINKED = 0.7
-"""The confidence from which a passage of another note follows those of linked ones."""
-FRAME_CONFIDENCE = 0.4
-"""What the share in title and headings adds."""
-SIMILARITY_CONFIDENCE = 0.35
-"""What the similarity of question and passage in meaning adds."""
+MIN_SCORE_AFTER_LINKED = 1.2
+"""The score from which a passage of another note follows those of linked ones."""
+SIMILARITY_CONFIDENCE = 0.4
+"""What the similarity in meaning of the question and a passage with its title adds."""
 MEANING_WEIGHT = 0.4
 """What similarity in meaning counts."""
 MIN_FIT = 0.15
@@ -108,11 +107,10 @@ def find_evidence(
         topic = topic_of(asked)
         passages = search_passages(library, topic, scope) if topic else []
         notes = whole_notes(library, passages)
-        passages = [*passages, *notes.values()]
         first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages, scope.period)
-        ranked = [*first, *_of_others(library, asked, passages, first)]
+        ranked = [*first, *_of_others(library, asked, passages, notes, first)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
-    confidence = _confidence(library, asked, ranked[0]) if ranked else 0.0
+    confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
     close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
     found = _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
     if confidence < MIN_CONFIDENCE:
@@ -161,7 +159,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candi
     ranked = [*islice(telling(rank_blocks(question, passages)), _MAX_COMPARED)]
     near = library.similarities(topic_of(asked), [_described(each) for each in ranked])
     fitting = [
-        replace(each, score=each.score + MEANING_WEIGHT * max(0.0, similarity))
+        _nearer(replace(each, score=each.own_score), MEANING_WEIGHT * max(0.0, similarity))
         for each, similarity in zip(ranked, near, strict=True)
         if each.coverage + similarity >= MIN_FIT
     ]
@@ -200,17 +198,21 @@ def _is_called(library: Library, path: str, topic: Set[str]) -> bool:
 
 
 def _of_others(
-    library: Library, asked: str, passages: Sequence[Passage], first: Sequence[Candidate]
+    library: Library,
+    asked: str,
+    passages: Sequence[Passage],
+    notes: Mapping[str, Passage],
+    first: Sequence[Candidate],
 ) -> Iterator[Candidate]:
     """The passages of other notes; after linked ones, those that meet more of the question."""
     known = {candidate.path for candidate in first}
-    least = max((candidate.score for candidate in first), default=0.0)
+    least = max((candidate.ranked.own_score for candidate in first), default=0.0)
     question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
-    for ranked in telling(_by_meaning(library, asked, rank_blocks(question, passages))):
-        if ranked.passage.path in known or ranked.score < least:
+    for ranked in telling(_by_meaning(library, asked, rank_blocks(question, passages, notes))):
+        if ranked.passage.path in known or ranked.own_score < least:
             continue
         candidate = Candidate(ranked)
-        if first and _confidence(library, asked, candidate) < MIN_CONFIDENCE_AFTER_LINKED:
+        if first and candidate.score < MIN_SCORE_AFTER_LINKED:
             return
         yield candidate
 
@@ -218,21 +220,25 @@ def _of_others(
 def _by_meaning(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:
     """Ranked anew, since a passage may say the same in other words."""
     compared = ranked[:_MAX_COMPARED]
-    near = library.similarities(topic_of(asked), [_said(each) for each in compared])
+    near = library.similarities(asked, [_said(each) for each in compared])
     nearer = [
-        replace(each, score=each.score + MEANING_WEIGHT * max(0.0, similarity))
-        for each, similarity in zip(compared, near, strict=True)
+        _nearer(each, MEANING_WEIGHT * max(0.0, similarity)) for each, similarity in zip(compared, near, strict=True)
     ]
     return sorted([*nearer, *ranked[_MAX_COMPARED:]], key=lambda each: -each.score)
 
 
-def _confidence(library: Library, asked: str, candidate: Candidate) -> float:
-    """How likely it is that a passage answers: 1 if the user has said that it stands there."""
+def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compared: bool) -> float:
+    """How likely it is that a passage answers, whether or not its score has its meaning in it; without limit if the
+    user has said that the answer stands there."""
     if candidate.linked:
-        return 1.0
-    ranked = candidate.ranked
-    (similarity,) = library.similarities(topic_of(asked), [_described(ranked)])
-    return ranked.coverage + FRAME_CONFIDENCE * ranked.framed + SIMILARITY_CONFIDENCE * similarity
+        return inf
+    ranked = candidate.ranked if is_compared else _by_meaning(library, asked, [candidate.ranked])[0]
+    (similarity,) = library.similarities(asked, [_described(ranked)])
+    return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
+
+
+def _nearer(ranked: RankedBlock, by: float) -> RankedBlock:
+    return replace(ranked, score=ranked.score + by, own_score=ranked.own_score + by)
 
 
 def _said(ranked: RankedBlock) -> str:
@@ -257,7 +263,9 @@ def _opening(library: Library, path: str, anchor: str) -> list[Candidate]:
     chosen += islice((block for block in telling if block not in chosen), DEFAULT_LIMIT - len(chosen))
     return [
         Candidate(
-            RankedBlock(passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0),
+            RankedBlock(
+                passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0, own_score=0.0
+            ),
             linked=True,
         )
         for block in sorted(chosen, key=lambda block: block.first_line)

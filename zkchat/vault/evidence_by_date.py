@@ -14,7 +14,13 @@ from zkchat.vault.evidence_candidates import Candidate, Scope, rarest_idf, searc
 from zkchat.vault.library import Library
 from zkchat.vault.newest import DatedPassage, are_worth_showing, chronology, date_of
 from zkchat.vault.notes_with_names import holding
-from zkchat.vault.search.block_ranking import WeightedQuestion, rank_blocks
+from zkchat.vault.search.block_ranking import (
+    COVERAGE_WEIGHT,
+    FAMILY_WEIGHT,
+    RankedBlock,
+    WeightedQuestion,
+    rank_blocks,
+)
 from zkchat.vault.search.question_terms import topic_of
 from zkchat.vault.search.terms import query_terms
 
@@ -91,8 +97,16 @@ def _candidates_of(library: Library, asked: str, scope: Scope) -> list[Candidate
         for _, said in found:
             if said not in shares:
                 shares[said] = question.share(question.held(said))
-        ranked = [replace(each, coverage=max(each.coverage, shares[said])) for each, said in found]
+        ranked = [_meeting(each, shares[said]) for each, said in found]
     return [*map(Candidate, ranked)]
+
+
+def _meeting(ranked: RankedBlock, share: float) -> RankedBlock:
+    """A block that counts as meeting this share of the question, since its note does."""
+    more = max(0.0, share - ranked.coverage)
+    return replace(
+        ranked, coverage=ranked.coverage + more, score=ranked.score + (COVERAGE_WEIGHT + FAMILY_WEIGHT) * more
+    )
 
 
 def _ordered(library: Library, candidates: Sequence[Candidate], order: Order | None) -> list[Candidate]:

@@ -1,6 +1,6 @@
 """Passages that may answer a question, and in which notes they are looked for."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Final
@@ -21,8 +21,6 @@ from zkchat.vault.search.terms import idf
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
-SYNONYM_SHARE = 0.9
-"""What passages score that were found by synonyms, beside those that were found by the words themselves."""
 WHOLE_NOTES = 5
 """Notes, the best first, of which all sections are looked at."""
 MAX_WHOLE_NOTE = 10_000
@@ -68,22 +66,12 @@ class Candidate(Struct, frozen=True):
 
 
 def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEARCHED_PASSAGES) -> list[Passage]:
-    """The best for the topic of a question, and then the best for what its words could be called instead.
+    """The best for the topic of a question, and for what its words could be called instead.
 
     Without the pages that instruct the model: they are no notes, and may not be approved.
     """
-    found = library.search(topic, limit=limit, period=scope.period)
-    wider = with_synonyms(topic)
-    if wider != topic:
-        found += _further(found, library.search(wider, limit=limit, period=scope.period))
+    found = library.search(with_synonyms(topic), limit=limit, period=scope.period)
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
-
-
-def _further(found: Sequence[Passage], wider: Sequence[Passage]) -> list[Passage]:
-    """Those that another search found beside these, the best of them scored below the best of these."""
-    known = {(each.path, each.first_line) for each in found}
-    ratio = SYNONYM_SHARE * found[0].score / wider[0].score if found and wider and wider[0].score else 1.0
-    return [replace(each, score=ratio * each.score) for each in wider if (each.path, each.first_line) not in known]
 
 
 def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from zkchat.model.note import Passage
 from zkchat.model.patterns import lazy_pattern
@@ -17,33 +17,34 @@ from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.runs import ends_in_question_mark
 from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.synonyms import synonyms_of
-from zkchat.vault.search.terms import UNSPACED_RUN, query_terms, terms
+from zkchat.vault.search.terms import UNSPACED_RUN, query_terms, terms, words
 
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
 COVERAGE_WEIGHT = 0.5
 """What the share of the question counts that a block meets together with its title and headings."""
-FRAME_WEIGHT = 0.6
+FRAME_WEIGHT = 0.4
 """What the share counts that stands in title and headings."""
-BLOCK_WEIGHT = 0.25
-"""And that in the block itself."""
-SENTENCE_WEIGHT = 0.1
-"""And that in its best sentence."""
-NOTE_WEIGHT = 0.2
-"""And that in all that was found of the note: a birthday stands in one list, and whose it is in another paragraph."""
+FAMILY_WEIGHT = 0.6
+"""And that in all that was found of the note and of those it is named after: a birthday stands in one list, and whose
+it is in another paragraph."""
 NOTE_COVERAGE = 0.3
 """How much of what only the rest of the note meets the block counts as meeting."""
 PREFIX_WEIGHT = 0.5
 """What a word is worth that has the beginning of a word of the question."""
 SYNONYM_WEIGHT = 0.6
 """What a word is worth that says the same as a word of the question."""
-SEARCH_WEIGHT = 0.4
+SEARCH_WEIGHT = 0.5
 """What the score of the passage adds, that of the best passage being 1."""
-CUE_WEIGHT = 0.1
-"""What a number, a date or a list adds where the question asks for one."""
-MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + BLOCK_WEIGHT + SENTENCE_WEIGHT + NOTE_WEIGHT + SEARCH_WEIGHT + CUE_WEIGHT
+CUE_WEIGHT = 0.13
+"""What a number or a date adds where the question asks for one."""
+LIST_WEIGHT = 0.25
+"""And a list."""
+MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 MIN_SHARE_OF_BEST_SENTENCE = 0.5
 """Sentences of a block that is cut stay if they meet so much of what the best does."""
+_MIN_CUT_CHARACTERS = 240
+"""Shorter blocks are quoted whole."""
 LETTER_WEIGHT = 0.5
 """The weight of a letter where no spaces are written, against that of a word."""
 LONE_LETTER_WEIGHT = 0.5
@@ -65,8 +66,8 @@ _DATE = lazy_pattern(
     re.IGNORECASE,
 )
 
+_THREE_LETTERS = lazy_pattern(r"[^\W\d_]{3}")
 Idf = Callable[[Iterable[str]], Mapping[str, float]]
-"""Letters of a language without spaces."""
 _IDEOGRAPHIC = lazy_pattern("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
 """A letter of Chinese, Japanese or Korean."""
 
@@ -92,6 +93,8 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
+    known: dict[str, tuple[tuple[_Unit, float], ...]] = field(default_factory=dict)
+    """By term of a text, what it is worth for which words of the question, as far as texts were looked at."""
 
     @classmethod
     def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
@@ -125,9 +128,33 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
 
     def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
+        found: dict[_Unit, float] = {}
         present = set(terms(text))
-        found = {unit: _worth(unit, present, text, self.synonyms.get(unit, frozenset())) for unit in self.weights}
-        return {unit: worth for unit, worth in found.items() if worth}
+        for term in present:
+            if term not in self.known:
+                self.known[term] = tuple(self._met_by(term))
+            for unit, worth in self.known[term]:
+                found[unit] = max(worth, found.get(unit, 0.0))
+        for unit in self.weights:
+            if unit.groups and (worth := _letter_worth(unit, present, text)):
+                found[unit] = worth
+        return found
+
+    def _met_by(self, term: str) -> Iterator[tuple[_Unit, float]]:
+        for unit in self.weights:
+            if not unit.groups and (worth := _word_worth(unit.term, term, self.synonyms.get(unit, frozenset()))):
+                yield unit, worth
+
+    def best_sentences(self, block: Block) -> tuple[int, ...]:
+        """The numbers of the sentences that a block is cut to, best first; all of a short one."""
+        if len(block.text) < _MIN_CUT_CHARACTERS:
+            return tuple(range(len(block.sentences)))
+        shares = [
+            self.share(self.held(each.text)) + CUE_WEIGHT * self.is_cued_by(each.text) for each in block.sentences
+        ]
+        least = MIN_SHARE_OF_BEST_SENTENCE * max(shares, default=0.0)
+        order = sorted(range(len(shares)), key=lambda place: (-shares[place], place))
+        return tuple(place for place in order if shares[place] >= least)
 
 
 def _units(topic: str) -> Iterator[_Unit]:
@@ -141,16 +168,18 @@ def _units(topic: str) -> Iterator[_Unit]:
     yield from map(_Unit, query_terms(UNSPACED_RUN.sub(" ", topic)))
 
 
-def _worth(unit: _Unit, present: Set[str], text: str, synonyms: Set[str]) -> float:
-    if unit.term in present and not unit.groups:
+def _letter_worth(unit: _Unit, present: Set[str], text: str) -> float:
+    if any(group in text for group in unit.groups):
         return 1.0
-    if unit.groups:
-        if any(group in text for group in unit.groups):
-            return 1.0
-        return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
-    if any(are_related(unit.term, other) for other in present):
+    return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
+
+
+def _word_worth(asked: str, term: str, synonyms: Set[str]) -> float:
+    if asked == term:
+        return 1.0
+    if are_related(asked, term):
         return PREFIX_WEIGHT
-    return SYNONYM_WEIGHT if present & synonyms else 0.0
+    return SYNONYM_WEIGHT if term in synonyms else 0.0
 
 
 class RankedBlock(Struct, frozen=True, kw_only=True):
@@ -164,6 +193,8 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     only the rest of the note meets."""
     framed: float
     """The share that stands in title and headings."""
+    own_score: float
+    """The score without what the note and the search add: among blocks of one note that tells nothing."""
 
     @property
     def answers_a_question(self) -> bool:
@@ -175,72 +206,101 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
         return self.block.heading_path or self.passage.heading_path
 
 
-def rank_blocks(question: WeightedQuestion, passages: Sequence[Passage]) -> list[RankedBlock]:
-    """The blocks of all passages, best first. The same passages in any order give the same result."""
+def rank_blocks(
+    question: WeightedQuestion, passages: Sequence[Passage], notes: Mapping[str, Passage] | None = None
+) -> list[RankedBlock]:
+    """The blocks of all passages, best first. The same passages in any order give the same result.
+
+    `notes` are those that were read as a whole: all of their blocks count, those beside a passage as well.
+    """
     best = max((passage.score for passage in passages), default=0.0)
-    found: dict[tuple[str, str], tuple[Passage, Block]] = {}
-    for passage in sorted(passages, key=lambda each: -each.score):
-        for block in blocks(passage.text):
-            found.setdefault((passage.path, block.text), (passage, block))
-    matched = [_MatchedBlock.of(question, *each) for each in found.values()]
-    notes: dict[str, list[Held]] = {}
+    matched = [_MatchedBlock.of(question, *each) for each in _all_blocks(passages, notes or {})]
+    of_notes: dict[str, list[Held]] = {}
+    titles: dict[str, str] = {}
     for each in matched:
-        notes.setdefault(each.passage.path, []).append(each.whole)
-    met_by_note = {path: question.share(_best_of(held)) for path, held in notes.items()}
+        of_notes.setdefault(each.passage.path, []).append(each.whole)
+        titles[each.passage.path] = each.passage.title
+    met = {path: _best_of(held) for path, held in of_notes.items()}
+    families = {path: question.share(_best_of([met[each] for each in named])) for path, named in _families(titles)}
     ranked = [
-        _ranked(question, each, each.passage.score / best if best > 0 else 0.0, met_by_note[each.passage.path])
+        _ranked(
+            question,
+            each,
+            each.passage.score / best if best > 0 else 0.0,
+            question.share(met[each.passage.path]),
+            families[each.passage.path],
+        )
         for each in matched
     ]
     ranked.sort(key=lambda each: (-each.score, each.passage.path, each.passage.first_line, each.block.first_line))
     return ranked
 
 
+def _all_blocks(passages: Sequence[Passage], notes: Mapping[str, Passage]) -> Iterator[tuple[Passage, Block]]:
+    """Each block once, with the best passage that holds it, else with its note."""
+    of_notes: dict[str, list[Passage]] = {}
+    for passage in sorted(passages, key=lambda each: -each.score):
+        of_notes.setdefault(passage.path, []).append(passage)
+    for path, found in of_notes.items():
+        known: set[str] = set()
+        if path in notes:
+            for block in blocks(notes[path].text):
+                known.add(block.text)
+                yield next((each for each in found if block.text in each.text), notes[path]), block
+            continue
+        for passage in found:
+            for block in blocks(passage.text):
+                if block.text not in known:
+                    known.add(block.text)
+                    yield passage, block
+
+
+def _families(titles: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """For each note itself and those that it is named after: "Grama FAQ" is about what "Grama" says of it."""
+    names = {path: f" {' '.join(words(title))} " for path, title in titles.items()}
+    for path, name in names.items():
+        yield path, [each for each, other in names.items() if each == path or (_is_name(other) and other in name)]
+
+
+def _is_name(said: str) -> bool:
+    """Whether a title is more than a number or a short word, which many titles hold."""
+    return bool(_THREE_LETTERS.search(said) or UNSPACED_RUN.search(said))
+
+
 class _MatchedBlock(Struct, frozen=True, kw_only=True):
-    """What of the question stands in a block, by sentence, and in its title and headings."""
+    """What of the question stands in a block, and in its title and headings."""
 
     passage: Passage
     block: Block
-    sentences: Sequence[Held]
     frame: Held
+    whole: Held
 
     @classmethod
     def of(cls, question: WeightedQuestion, passage: Passage, block: Block) -> "_MatchedBlock":
-        return cls(
-            passage=passage,
-            block=block,
-            sentences=[question.held(sentence.text) for sentence in block.sentences],
-            frame=question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path))),
-        )
-
-    @property
-    def whole(self) -> Held:
-        return _best_of([*self.sentences, self.frame])
+        frame = question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path)))
+        return cls(passage=passage, block=block, frame=frame, whole=_best_of([question.held(block.text), frame]))
 
 
-def _ranked(question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_note: float) -> RankedBlock:
+def _ranked(
+    question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_note: float, met_by_family: float
+) -> RankedBlock:
     block = matched.block
-    cues = [CUE_WEIGHT * question.is_cued_by(sentence.text) for sentence in block.sentences]
-    shares = [question.share(held) + cue for held, cue in zip(matched.sentences, cues, strict=True)]
-    best = max(shares, default=0.0)
-    cue = max([*cues, CUE_WEIGHT * (question.wants_list and block.kind == "list")])
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
-    score = (
+    own_score = (
         COVERAGE_WEIGHT * coverage
         + FRAME_WEIGHT * framed
-        + BLOCK_WEIGHT * question.share(_best_of(matched.sentences))
-        + SENTENCE_WEIGHT * best
-        + NOTE_WEIGHT * met_by_note
-        + SEARCH_WEIGHT * search_score
-        + cue
+        + max(
+            CUE_WEIGHT * question.is_cued_by(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list")
+        )
     )
-    order = sorted(range(len(shares)), key=lambda place: (-shares[place], place))
     return RankedBlock(
         passage=matched.passage,
         block=block,
-        best_sentences=tuple(place for place in order if shares[place] >= MIN_SHARE_OF_BEST_SENTENCE * best),
-        score=score,
+        best_sentences=question.best_sentences(block),
+        score=own_score + FAMILY_WEIGHT * met_by_family + SEARCH_WEIGHT * search_score,
         coverage=coverage + NOTE_COVERAGE * (met_by_note - coverage),
         framed=framed,
+        own_score=own_score,
     )
 
 

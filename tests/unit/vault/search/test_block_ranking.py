@@ -16,10 +16,10 @@ def asked(question: str) -> WeightedQuestion:
     return WeightedQuestion.of(question, equal)
 
 
-def passage(text: str, *, path: str = "a.md", heading: str = "", score: float = 1.0) -> Passage:
+def passage(text: str, *, path: str = "a.md", title: str = "", heading: str = "", score: float = 1.0) -> Passage:
     return Passage(
         path=path,
-        title="",
+        title=title,
         heading_path=(heading,) if heading else (),
         text=text,
         first_line=1,
@@ -100,6 +100,39 @@ def test_what_the_rest_of_the_note_says_counts_for_its_blocks() -> None:
     stranger = passage("A birthday is in July.", path="a.md")
     found = rank_blocks(asked("When is the birthday of my cousin?"), [cousin, stranger])
     assert next(each.block.text for each in found if "irthday" in each.block.text) == "Her birthday is in June."
+
+
+def test_what_a_note_is_named_after_says_what_it_is_about() -> None:
+    scale = passage("The Grama is our kitchen scale.", path="g.md", title="Grama")
+    answer = passage("It shows each gram.", path="z.md", title="Grama FAQ")
+    other = passage("It shows each degree.", path="a.md", title="Corrie FAQ")
+    found = rank_blocks(asked("What does the kitchen scale show?"), [scale, answer, other])
+    assert [each.passage.title for each in found if each.block.text.startswith("It")] == ["Grama FAQ", "Corrie FAQ"]
+
+
+def test_a_number_is_no_name_that_others_are_named_after() -> None:
+    year = passage("The kitchen scale of the year.", path="y.md", title="2026")
+    days = [passage("It rained.", path=f"{day}.md", title=day) for day in ("2025-03-01", "2026-03-01")]
+    found = rank_blocks(asked("Where is the kitchen scale?"), [year, *days])
+    assert {each.score for each in found if each.block.text == "It rained."} == {found[-1].score}
+
+
+def test_of_a_note_that_was_read_whole_all_blocks_count_and_each_once() -> None:
+    section, other = passage("Bees sleep.", score=0.5), passage("Bees dance.", path="b.md", score=0.9)
+    note = passage("Bees wake.\n\nBees sleep.", score=0.0)
+    found = rank_blocks(asked("Do bees sleep?"), [section, other], {"a.md": note})
+    assert {each.block.text: each.passage for each in found} == {
+        "Bees wake.": note,
+        "Bees sleep.": section,
+        "Bees dance.": other,
+    }
+    assert len(found) == 3
+
+
+def test_within_one_note_what_its_blocks_share_tells_nothing() -> None:
+    both = rank_blocks(asked("Do bees sleep?"), [passage("Bees sleep.\n\nFlies dance.", title="Insects")])
+    assert [each.own_score > 0 for each in both] == [True, False]
+    assert all(each.score > each.own_score for each in both)
 
 
 def test_a_list_is_preferred_where_steps_are_asked_for() -> None:
