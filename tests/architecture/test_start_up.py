@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pexpect
 import pytest
 
 import zkchat
@@ -68,32 +69,113 @@ def test_the_help_of_a_command_imports_nothing_heavy() -> None:
     assert imported_by("ask", "--help") & HEAVY == set()
 
 
+STANDARD = {"asyncio", "dataclasses", "logging", "secrets", "ssl", "xml", "zipfile"}
+"""Modules of the standard library that take a millisecond and more."""
+
+
+SETTINGS = {"cli", "compose", "config", "model", "render", "repl", "storage"}
+NOTES = SETTINGS | {"lexicon", "ports", "providers", "vault"}
+TURN = NOTES | {"agents", "chat", "context", "memory", "tools"}
+
+
+def packages_in(loaded: set[str]) -> set[str]:
+    """Those of ours of which a module was loaded."""
+    return {name.split(".")[1] for name in loaded if name.startswith("zkchat.") and name.count(".") > 1}
+
+
+WRITTEN = 1_700_000_000
+"""When notes were written: one that was just written would be read again."""
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return vault_in(tmp_path)
+
+
+def vault_in(home: Path) -> Path:
+    vault = home / "vault"
+    vault.mkdir()
+    (vault / "Sleep.md").write_text("# Sleep\n\nSieben Stunden genügen – meistens.\n\n#health\n")
+    os.utime(vault / "Sleep.md", (WRITTEN, WRITTEN))
+    return vault
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of somebody who has searched in a vault, so that it is indexed and there are vectors.
+
+    It is large enough for keeping which section has which vector.
+    """
+    home = tmp_path_factory.mktemp("home")
+    vault = vault_in(home)
+    nights = "".join(f"# Night {number}\n\nSlept well.\n\n" for number in range(1_100))
+    (vault / "Diary.md").write_text(nights)
+    os.utime(vault / "Diary.md", (WRITTEN, WRITTEN))
+    modules_of("index", "--vault", str(vault), home=home)
+    return home
+
+
 @pytest.mark.parametrize(
-    ("arguments", "needed"),
+    ("arguments", "needed", "packages"),
     [
-        (["config", "show"], set()),
-        (["sessions", "list", "--json"], {"sqlite3"}),
-        (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}),
-        (["ask", "Sleep?", "--model", "quote"], {"sqlite3", "numpy", "Stemmer", "pyromark", "asyncio"}),
+        (["config", "show"], set(), SETTINGS),
+        (["sessions", "list", "--json"], {"sqlite3"}, SETTINGS | {"ports"}),
+        (["index"], {"sqlite3"}, NOTES),
+        (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
+        (["search", "tag:health"], {"sqlite3", "Stemmer"}, NOTES),
+        (["ask", "How long should I sleep?"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
+        (["ask", "[[Sleep]]"], {"sqlite3", "Stemmer", "pyromark"}, TURN),
     ],
 )
 def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
-    tmp_path: Path, arguments: list[str], needed: set[str]
+    searched: Path, arguments: list[str], needed: set[str], packages: set[str]
 ) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
-    loaded = modules_of(*arguments, "--vault", str(vault), home=tmp_path)
-    assert {name.partition(".")[0] for name in loaded} & HEAVY <= needed
+    model = ["--model", "quote"] if arguments[0] == "ask" else []
+    loaded = modules_of(*arguments, *model, "--vault", str(searched / "vault"), home=searched)
+    libraries = {name.partition(".")[0] for name in loaded}
+    assert libraries & (HEAVY - STANDARD) == needed
+    # The event loop of a turn imports the other two.
+    assert libraries & STANDARD == ({"asyncio", "logging", "ssl"} if model else set())
     commands = {f"zkchat.cli.{place.partition('.')[0]}" for place in PLACES.values()}
     # Settings and answers ask about what comes with a vault.
-    assert loaded & commands <= {f"zkchat.cli.{arguments[0]}", "zkchat.cli.trust"}
+    own = f"zkchat.cli.{PLACES[arguments[0]].partition('.')[0]}"
+    assert loaded & commands <= {own, "zkchat.cli.trust"}
+    assert packages_in(loaded) == packages
 
 
-def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+def test_a_chat_loads_nothing_for_its_prompt_that_the_first_turn_alone_needs(searched: Path) -> None:
+    loaded = modules_before_the_prompt(searched, searched / "vault")
+    libraries = {name.partition(".")[0] for name in loaded}
+    assert libraries & (HEAVY - STANDARD) == {"prompt_toolkit", "sqlite3"}
+    unused = {
+        *("zkchat.repl.commands.table", "zkchat.render.console", "zkchat.render.presenters.screen"),
+        *("zkchat.vault.search.ranking", "zkchat.vault.catalog.answers", "zkchat.vault.verification.differing_answers"),
+        *("zkchat.vault.verification.contradiction", "zkchat.storage.changes.store", "zkchat.chat.goals.run"),
+        *("zkchat.tools.registry", "zkchat.writing.tools", "zkchat.mcp_client.client", "dataclasses", "zipfile"),
+    }
+    assert loaded & unused == set()
+    assert packages_in(loaded) == TURN | {"export"}, "the history of the prompt holds no keys"
+
+
+def modules_before_the_prompt(home: Path, vault: Path) -> set[str]:
+    """What a chat on a terminal has loaded once its prompt is on the screen."""
+    code = (
+        "import os, pathlib, sys; sys.argv = ['zkchat', *sys.argv[2:]]; listed = pathlib.Path(sys.orig_argv[3])\n"
+        "from zkchat.cli.interactive_chat import InteractiveChat\n"
+        "def painted(chat): listed.write_text(' '.join(sys.modules)); os._exit(0)\n"
+        "InteractiveChat.prompt_painted = painted\n"
+        "from zkchat.__main__ import main\n"
+        "main()"
+    )
+    listed = home / "modules"
+    arguments = ["-c", code, str(listed), "chat", "--model", "quote", "--vault", str(vault)]
+    variables = {"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    chat = pexpect.spawn(sys.executable, arguments, env=variables, timeout=60)
+    chat.expect(pexpect.EOF)
+    return {*listed.read_text().split()}
+
+
+def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path, vault: Path) -> None:
     sdks = {"mcp", "mcp_types", "acp"}
     (tmp_path / "play.json").write_text('{"answers": [[{"text": "Seven."}]]}')
     model = f"scripted:{tmp_path}/play.json"  # one that could call tools of servers
@@ -114,10 +196,7 @@ def test_values_and_their_stores_need_no_pydantic() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path, vault: Path) -> None:
     unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "ssl"}
     assert imported_by("search", "sleep", "--vault", str(vault), home=tmp_path) & unused == set()
 
@@ -132,6 +211,23 @@ def test_patterns_of_modules_are_not_compiled_before_they_are_used() -> None:
         if ast.unparse(call.func) == "re.compile"
     ]
     assert eager == []
+
+
+def test_an_answer_over_notes_in_latin_script_compiles_few_classes_of_thousands_of_letters(searched: Path) -> None:
+    """Each takes Python 3.11 some milliseconds."""
+    code = (
+        "import sys; sys.argv = ['zkchat', *sys.argv[1:]]\n"
+        "from zkchat.model import patterns; from zkchat.vault.search.terms import UNSPACED_SCRIPTS\n"
+        "large = []; made = patterns.re.compile\n"
+        "patterns.re.compile = lambda p, flags=0: UNSPACED_SCRIPTS in str(p) and large.append(p) or made(p, flags)\n"
+        "from zkchat.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit as end: sys.stderr.write(f'{end.code} {len(large)}')"
+    )
+    command = [sys.executable, "-c", code, "ask", "How long should I sleep?", "--model", "quote", "--vault"]
+    variables = {"HOME": str(searched), "PATH": os.environ["PATH"]}
+    run = subprocess.run([*command, str(searched / "vault")], capture_output=True, text=True, check=True, env=variables)
+    assert run.stderr.splitlines()[-1] == "0 2", "the words of a text, and runs of such letters"
 
 
 def calls_at_import(node: ast.AST) -> Iterator[ast.Call]:
@@ -152,10 +248,7 @@ def test_every_pattern_of_a_module_is_a_pattern() -> None:
                     assert value.flags >= 0
 
 
-def test_an_answer_without_a_model_knows_no_tools_no_brief_and_no_layout_of_pdfs(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "Sleep.md").write_text("# Sleep\n\nSeven hours are enough.\n")
+def test_an_answer_without_a_model_knows_no_tools_no_brief_and_no_layout_of_pdfs(tmp_path: Path, vault: Path) -> None:
     modules = modules_of("ask", "How many hours of sleep?", "--model", "quote", "--vault", str(vault), home=tmp_path)
     unused = {
         *("yaml", "openai", "ollama", "httpx", "prompt_toolkit", "rich", "pypdfium2", "PIL", "mcp", "acp"),

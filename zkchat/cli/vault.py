@@ -9,7 +9,6 @@ from msgspec.structs import asdict
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.fix_links import fix_links
-from zkchat.cli.links import link_record
 from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
@@ -168,6 +167,7 @@ def _format_index(counts: "IndexCounts") -> str:
 
 
 def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
+    from zkchat.cli.links import link_record
     from zkchat.vault import graph
 
     doubts = graph.doubts(library)

@@ -1,7 +1,7 @@
 """How far a change set is, on disk: what a process that is killed leaves for the next one."""
 
 import json
-import secrets
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -39,7 +39,7 @@ class ProgressFile:
         return self._file.exists()
 
     def begin(self, restored: tuple[int, ...] = ()) -> Progress:
-        progress = Progress(secrets.token_hex(6), 0, restored)
+        progress = Progress(os.urandom(6).hex(), 0, restored)
         self.write(progress)
         return progress
 

@@ -180,8 +180,11 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
+        terms_asked = {*wanted}
+        if not terms_asked:
+            return {}
         with _noticing_damage():
-            index, postings = self._look_up({*wanted})
+            index, postings = self._look_up(terms_asked)
             return index.idf(postings)
 
     def _filter(self, query: Query, within: Collection[str] | None, period: DayRange | None) -> NoteFilter:
@@ -214,11 +217,11 @@ class Search:
 
     def _ranked(self, query: Query, notes: NoteFilter, vectors: Similarities | None) -> "_Ranked | None":
         """How well the sections that the query lets through answer it; None if it asks for no words."""
-        from zkchat.vault.search.ranking import VECTOR_WEIGHT
-
         asked = Counter(query_terms(query.ranking))
         if not asked:
             return None
+        from zkchat.vault.search.ranking import VECTOR_WEIGHT
+
         needed = {term for phrase in query.phrases for term in terms(phrase)}
         banned = {terms(word)[0] for word in query.without if len(terms(word)) == 1}
         with _noticing_damage():

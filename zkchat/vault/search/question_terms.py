@@ -28,6 +28,7 @@ from zkchat.vault.search.terms import (
     query_words,
     stem,
     term_spans,
+    terms,
     words,
     written_words,
 )
@@ -107,9 +108,11 @@ def topic_terms(text: str) -> frozenset[str]:
     """The terms that say what a message is about; none where it is small talk."""
     if _UNSPACED_GREETING.match(text):
         return frozenset()
-    if len(text) <= _MAX_SMALL_TALK and not _telling_terms(_phrases().sub(" ", _spelled(text))):
-        return frozenset()
-    return _telling_terms(text)
+    telling = _telling_terms(text)
+    # What is in no phrase is left whichever phrases are taken out: most questions need not be compared with all.
+    if len(text) <= _MAX_SMALL_TALK and telling <= _phrase_terms():
+        return telling if _telling_terms(_phrases().sub(" ", _spelled(text))) else frozenset()
+    return telling
 
 
 def _telling_terms(text: str) -> frozenset[str]:
@@ -175,6 +178,11 @@ def _longest_first(listed: Iterable[str]) -> list[str]:
 def _phrases() -> re.Pattern[str]:
     listed = [_spelled(phrase) for line in PHRASES.splitlines() for phrase in line.split("|") if phrase.strip()]
     return re.compile(rf"(?<!\S)(?:{'|'.join(_longest_first(listed))})(?!\S)")
+
+
+@cache
+def _phrase_terms() -> frozenset[str]:
+    return frozenset(terms(PHRASES))
 
 
 @cache

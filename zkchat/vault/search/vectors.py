@@ -111,12 +111,12 @@ class VectorSearch:
 
     def compare(self, question: str, texts: Sequence[str]) -> list[float]:
         """The cosine of each text with the question, without what all share, by vectors that need no server."""
+        if not texts:
+            return []
         import numpy as np
 
         from zkchat.vault.search.similarity import Sections
 
-        if not texts:
-            return []
         common = self._known_common()
         if common is None or not common.any():
             return [UNKNOWN_SIMILARITY] * len(texts)  # what all share would make them pass for near
