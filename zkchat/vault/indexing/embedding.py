@@ -44,8 +44,8 @@ def embed_passages(
     done = 0
     left_out: set[bytes] = set()
     for _ in range(_MAX_PASSES):
-        kept = _fitting_rows(index, embedder.name)
-        if kept and _cover_all(index, kept):
+        kept = fitting_rows(index, embedder.name)
+        if kept and covers_all(index, kept):
             return Embedded(done, is_complete=True)
         missing, position = _missing(index, embedder.name, kept)
         missing = [each for each in missing if each[1] not in left_out]
@@ -60,20 +60,14 @@ def embed_passages(
     return Embedded(done, is_complete=False)
 
 
-def complete_rows(index: VectorIndex, method: str) -> SectionRows | None:
-    """What was kept of the vectors that are stored now, if every section is among it."""
-    kept = _fitting_rows(index, method)
-    return kept if kept and _cover_all(index, kept) else None
-
-
-def _fitting_rows(index: VectorIndex, method: str) -> SectionRows | None:
+def fitting_rows(index: VectorIndex, method: str) -> SectionRows | None:
     """What was kept of the vectors that are stored now."""
     kept = index.section_rows(method)
     since = index.read(method, kept.position) if kept else None
     return kept if since and not since.is_new else None
 
 
-def _cover_all(index: VectorIndex, kept: SectionRows) -> bool:
+def covers_all(index: VectorIndex, kept: SectionRows) -> bool:
     """Whether there are no sections but those whose vectors are known. Most processes find that: it needs no NumPy."""
     added = index.passages(kept.last)
     return added.epoch == kept.epoch and not added.notes

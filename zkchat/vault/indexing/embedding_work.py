@@ -7,7 +7,6 @@ from typing import Final
 
 from zkchat.errors import ProviderError
 from zkchat.model.embeddings import EmbeddingProgress
-from zkchat.model.index import NoteFilter
 from zkchat.model.prompt import ModelInfo
 from zkchat.ports.embeddings import Embedder
 from zkchat.ports.note_files import NoteFiles
@@ -17,8 +16,9 @@ from zkchat.vault.indexing.embedding import (
     Embedded,
     KeepOn,
     at_once,
-    complete_rows,
+    covers_all,
     embed_passages,
+    fitting_rows,
 )
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.vectors import VectorSearch
@@ -98,27 +98,17 @@ class EmbeddingWork:
     def _count(self) -> tuple[int, int]:
         """How many distinct passages that may be sent have a vector, and how many there are."""
         wanted = self._search.wanted
-        kept = complete_rows(self._vectors, wanted.name) if wanted.is_on_this_machine else None
-        if kept and kept.sections == self._index.counts().sections:  # none of them is gone
-            return kept.distinct, kept.distinct
-        return self._count_by_digests(wanted)
+        kept = fitting_rows(self._vectors, wanted.name) if wanted.is_on_this_machine else None
+        if kept and kept.sections == self._index.counts().sections and covers_all(self._vectors, kept):
+            return kept.distinct, kept.distinct  # none of them is gone
 
-    def _count_by_digests(self, wanted: Embedder) -> tuple[int, int]:
-        import numpy as np
+        from zkchat.vault.indexing.vector_count import count_by_digests, count_by_rows
 
-        from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, find_digests
-
-        passages = SectionDigests(self._vectors)
-        passages.catch_up()
-        may_go = np.ones(len(passages.numbers), dtype=np.bool_)
-        if not wanted.is_on_this_machine and (hidden := self._guard.hidden()):
-            for first, count in self._index.section_ranges(NoteFilter(within=hidden)):
-                may_go[np.searchsorted(passages.numbers, first) : np.searchsorted(passages.numbers, first + count)] = 0
-        digests = passages.digests[may_go]
-        _, firsts = np.unique(digests[:, 0], return_index=True)  # half of a digest tells passages apart
-        distinct = digests[firsts]
-        places = find_digests(StoredDigests.of(self._vectors, wanted.name).digests, distinct)
-        return int(np.count_nonzero(places >= 0)), len(distinct)
+        counted = count_by_rows(self._index, self._vectors, wanted.name, kept) if kept else None
+        if counted:
+            return counted
+        hidden: frozenset[str] = frozenset() if wanted.is_on_this_machine else self._guard.hidden()
+        return count_by_digests(self._index, self._vectors, wanted.name, hidden)
 
     def _finish(self, embedder: Embedder, made: Embedded) -> None:
         """All passages have vectors: searches go by them, and what nobody needs any more goes."""

@@ -95,9 +95,8 @@ def test_answers_are_the_same_as_without_rows_whatever_changed_since(
     assert answers(opened(files, index)) == found
 
 
-def test_a_process_that_finds_all_vectors_there_reads_no_digests(
-    files: MemoryFiles, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def record_passages(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """After which section digests are asked for."""
     asked: list[int] = []
     passages = index.vectors.passages
 
@@ -106,6 +105,13 @@ def test_a_process_that_finds_all_vectors_there_reads_no_digests(
         return passages(after)
 
     monkeypatch.setattr(index.vectors, "passages", record)
+    return asked
+
+
+def test_a_process_that_finds_all_vectors_there_reads_no_digests(
+    files: MemoryFiles, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = record_passages(index, monkeypatch)
     library = opened(files, index)
     assert library.embed() == 0
     library.search("pears")
@@ -178,3 +184,46 @@ def test_progress_is_the_same_as_without_rows_whatever_changed_since(
     found = opened(files, index).embedding_progress()
     index.vectors.keep_section_rows(STATIC.name, None)
     assert opened(files, index).embedding_progress() == found
+
+
+def counted(files: MemoryFiles, index: SqliteNoteIndex) -> tuple[int, int]:
+    progress = opened(files, index).embedding_progress()
+    assert progress
+    return progress.done, progress.total
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (edit, (7, 7)),
+        (add_without_vectors, (8, 9)),
+        (copy_a_text, (8, 8)),
+        (remove, (6, 6)),
+        (rebuild, (8, 8)),
+        (forget_vectors, (1, 8)),
+    ],
+)
+def test_as_many_passages_are_counted_as_without_rows_whatever_changed_since(
+    change: Callable[[MemoryFiles, SqliteNoteIndex], None],
+    expected: tuple[int, int],
+    files: MemoryFiles,
+    index: SqliteNoteIndex,
+) -> None:
+    kept = index.vectors.section_rows(STATIC.name)
+    change(files, index)
+    index.vectors.keep_section_rows(STATIC.name, kept)
+    assert counted(files, index) == expected
+    index.vectors.keep_section_rows(STATIC.name, None)
+    assert counted(files, index) == expected
+
+
+def test_after_an_edit_the_digests_of_other_notes_are_not_read_to_count_passages(
+    files: MemoryFiles, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = index.vectors.section_rows(STATIC.name)
+    assert kept
+    edit(files, index)
+    index.vectors.keep_section_rows(STATIC.name, kept)
+    asked = record_passages(index, monkeypatch)
+    assert counted(files, index) == (7, 7)
+    assert {*asked} == {kept.last}
