@@ -2,34 +2,35 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.change_settlement import ChangeSettlement
+from zkchat.chat.context_meter import ContextMeter
 from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.manual_compaction import ManualCompaction, Preview
 from zkchat.chat.privacy import stays_here
+from zkchat.chat.remembering import Remembering
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.server_access import ServerAccess
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
-from zkchat.errors import ProviderError, StorageError, UsageError, ZkchatError
+from zkchat.errors import UsageError
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Event, PromptReady, TurnFinished, Warned
 from zkchat.model.evidence import VaultListing
 from zkchat.model.goal import Goal
 from zkchat.model.memory import FactSource
 from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.parts import CompactionPart, ImagePart
+from zkchat.model.parts import ImagePart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import RequestItem
@@ -43,26 +44,15 @@ from zkchat.model.session import (
     ModelEntry,
     PinEntry,
     PriorityEntry,
-    RestoreEntry,
     TitleEntry,
     Window,
 )
-from zkchat.model.usage import BudgetUse, ContextUsage
+from zkchat.model.usage import ContextUsage
 from zkchat.vault.library import Library
 
 if TYPE_CHECKING:
     from zkchat.memory.facts import Remembered
     from zkchat.model.branches import Branch
-
-
-class _State(NamedTuple):
-    """What the usage of the context depends on."""
-
-    entries: int
-    model: ModelInfo
-    may_write: bool
-    tools: tuple[ToolSpec, ...]
-    """Those of servers come and go."""
 
 
 class Conversation:
@@ -79,8 +69,6 @@ class Conversation:
         """
         self._turn = turn
         self._model = model
-        self.connection_problem: Warned | None = None
-        """Why the model's server could not be asked for its window, when it was asked last."""
         self._choices = [*choices]
         self._background = background
         self._kept: Asked | None = None
@@ -91,11 +79,10 @@ class Conversation:
             found=turn.augmentation.further_passages,
             are_quoted=turn.provider.info.needs_notes,
         )
-        self._is_tokenizer_loaded = False
-        self._usage: tuple[_State, ContextUsage] | None = None
-        """What filled the context when it was measured last, and when that was."""
         self.writing = ChangeSettlement(turn.proposals, turn.journal, turn.provider, turn.requests.planner.tools)
         """The changes of notes that the model proposes."""
+        self._meter = ContextMeter(turn, lambda: self.writing.is_on)
+        self._remembering = Remembering(planner=turn.requests.planner, is_private=lambda: self.is_private)
         self._compaction = ManualCompaction(turn.requests)
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
@@ -127,28 +114,7 @@ class Conversation:
 
         Measured once for each change, without asking the model's server for its window.
         """
-        if not self.history.entries:
-            return None
-        state = self._state
-        if self._usage is None or self._usage[0] != state:
-            try:
-                self._usage = state, self._usage_of(self.requests.assemble(self.requests.planner.plan(self.agent)))
-            except ZkchatError:  # the next turn reports it
-                return None
-        return self._usage[1]
-
-    @property
-    def _state(self) -> "_State":
-        return _State(len(self.history.entries), self.model, self.writing.is_on, self.tools)
-
-    def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
-        if not self.model.needs_notes:
-            return assembled.usage
-        # It reads questions, and nothing that was said before.
-        unused = {name: BudgetUse(limit=assembled.usage.budgets[name].limit) for name in ("messages", "memory")}
-        budgets = assembled.usage.budgets | unused
-        unread = dict.fromkeys(("messages", "references", "images", "memory"), 0)
-        return replace(assembled.usage, **unread, budgets=budgets)
+        return self._meter.usage
 
     @property
     def calibration(self) -> Calibration:
@@ -259,7 +225,7 @@ class Conversation:
             raise
         if answer:
             self.keep_model()
-            self._count_facts(answer)
+            self._remembering.count_use(answer)
         for event in self.writing.end_turn(answer):
             await emit(event)
 
@@ -313,37 +279,13 @@ class Conversation:
                 self._reported.add(note)
                 yield note
 
-    def _count_facts(self, answer: ChatMessage) -> None:
-        items = answer.request_context.items if answer.request_context else ()
-        facts = [item.name for item in items if item.type == "memory" and item.include == "agent"]
-        if facts and self.requests.planner.memory and not self.is_private:
-            with suppress(StorageError):  # how often a fact was used matters little
-                self.requests.planner.memory.used(facts)
-
     def remember(self, text: str, source: FactSource = "user") -> "Remembered":
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
-        hint = "To keep it all the same: zkchat memory add 'TEXT'"
-        if self.is_private:
-            raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
-        if not self.requests.planner.remembers:
-            raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
-        if self.requests.planner.memory is None:
-            raise UsageError(f"{self.model.name} has no use for what is remembered.", hint=hint)
-        return self.requests.planner.memory.remember(text, source, self.session_id)
+        return self._remembering.remember(text, source, self.session_id)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""
-        if self.is_private or self.requests.planner.memory is None or not self.agent.memory:
-            return []
-        from zkchat.chat.learning import learning_points
-
-        try:
-            known = self.requests.planner.memory.facts()
-        except StorageError:
-            return []
-        # The steps of a goal are the model's words.
-        typed = (message.text for message in messages if message.role == "user" and message.brief is None)
-        return learning_points(typed, known)
+        return self._remembering.worth_keeping(messages, self.agent)
 
     def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
         """Whether what is made of these messages is to stay on this machine."""
@@ -355,24 +297,21 @@ class Conversation:
 
     def load_tokenizer(self) -> None:
         """Load what counts tokens, which takes a while the first time. May run on another thread."""
-        self._turn.tokenizer.count("")
-        self._is_tokenizer_loaded = True
+        self._meter.load_tokenizer()
 
     @property
     def is_measurable(self) -> bool:
         """Whether `usage` can be had without a delay."""
-        return self._is_tokenizer_loaded or self._usage is not None
+        return self._meter.is_measurable
 
     async def measure(self) -> AssembledRequest:
-        """The request as it would be now, without a new question."""
-        self.connection_problem = None
-        try:
-            await self.connect()
-        except ProviderError as error:  # the window is then the one that is known, or set, or the usual
-            self.connection_problem = Warned(text=error.message, hint=error.hint)
-        assembled = self.requests.assemble(self.requests.planner.plan(self.agent))
-        self._usage = self._state, self._usage_of(assembled)
-        return assembled
+        """The request as it would be now, without a new question; the model's server is asked for its window."""
+        return await self._meter.measure()
+
+    @property
+    def connection_problem(self) -> Warned | None:
+        """Why the model's server could not be asked for its window, when it was asked last."""
+        return self._meter.connection_problem
 
     async def preview(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
@@ -393,29 +332,11 @@ class Conversation:
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""
-        markers = self.window.compactions
-        if not markers:
-            return None
-        self._turn.journal.append(RestoreEntry(compaction_id=markers[-1].id))
-        return markers[-1]
+        return self._compaction.undo()
 
     def clear(self) -> ChatMessage | None:
         """Archive everything without a summary, and return the marker; None if there is nothing to archive."""
-        live = self.window.live
-        if not live:
-            return None
-        number = 1 + sum(message.context_type == "summary" for message in self.messages)
-        archived = tuple(message.id for message in live)
-        usage = self.requests.assemble(self.requests.planner.plan(self.agent)).usage
-        part = CompactionPart(
-            number=number,
-            summary="",
-            strategy="clear",
-            archived=archived,
-            tokens_before=usage.total,
-            tokens_after=usage.system + usage.tools,
-        )
-        return self.requests.compactor.apply(part)[0]
+        return self._compaction.clear(self.agent)
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
         """Keep a message word for word through compactions, or no longer."""

@@ -1,4 +1,4 @@
-"""A compaction that the user asks for, whether or not the context is full."""
+"""Compactions that the user asks for, whether or not the context is full, and takes back."""
 
 from typing import Final
 
@@ -10,8 +10,10 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.events import Compacting, Warned
+from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart
-from zkchat.model.session import mark_condensed
+from zkchat.model.profile import Agent
+from zkchat.model.session import RestoreEntry, mark_condensed
 
 NOTHING_TO_SUMMARISE: Final = (
     "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
@@ -28,7 +30,7 @@ class Preview(Struct, frozen=True, kw_only=True):
 
 
 class ManualCompaction:
-    """Plans what the user asks for, shows it, or carries it out."""
+    """Plans what the user asks for, shows it, carries it out, or takes it back."""
 
     def __init__(self, requests: RequestBuilder) -> None:
         self._requests = requests
@@ -57,6 +59,32 @@ class ManualCompaction:
             return
         await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
         await self._requests.compactor.run(assembled, plan, emit, focus)
+
+    def undo(self) -> ChatMessage | None:
+        """Take the last compaction back, and return its marker; None if none is in force."""
+        journal = self._requests.planner.journal
+        markers = journal.history.window.compactions
+        if not markers:
+            return None
+        journal.append(RestoreEntry(compaction_id=markers[-1].id))
+        return markers[-1]
+
+    def clear(self, agent: Agent) -> ChatMessage | None:
+        """Archive everything without a summary, and return the marker; None if there is nothing to archive."""
+        history = self._requests.planner.journal.history
+        live = history.window.live
+        if not live:
+            return None
+        usage = self._requests.assemble(self._requests.planner.plan(agent)).usage
+        part = CompactionPart(
+            number=1 + sum(message.context_type == "summary" for message in history.thread),
+            summary="",
+            strategy="clear",
+            archived=tuple(message.id for message in live),
+            tokens_before=usage.total,
+            tokens_after=usage.system + usage.tools,
+        )
+        return self._requests.compactor.apply(part)[0]
 
     def _plan(
         self, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
