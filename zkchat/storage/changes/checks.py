@@ -5,7 +5,8 @@ from contextlib import suppress
 
 from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, VaultError
 from zkchat.model.change import TRASH, FileMove
-from zkchat.storage.changes.files import VaultTree, conflict_of, files_changed, is_only_case
+from zkchat.storage.changes.conflicts import conflict_of, files_changed
+from zkchat.storage.changes.files import VaultTree, is_only_case
 from zkchat.storage.changes.plan import ContentChange, Outlook, Plan, folders_above
 
 

@@ -10,62 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
-
-from zkchat.errors import FileConflict, FilesChanged, NoteNotFound, NoteUnreadable, OutsideVault, VaultError
+from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
 from zkchat.model.change import TRASH, FileMove
+from zkchat.storage.changes.conflicts import conflict_of, files_changed
+from zkchat.storage.changes.places import Place
 from zkchat.storage.changes.plan import ContentChange
-from zkchat.storage.vault_files import FILE_FLAGS, FOLDER_FLAGS, LINK_ERRORS, VaultFiles
+from zkchat.storage.vault_files import FOLDER_FLAGS, LINK_ERRORS, VaultFiles
 
 _NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 _PATHS_KEPT: Final = 10_000
 _HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
-
-
-class Place(Struct, frozen=True):
-    """A name in a folder that is held open, so that no link can replace it meanwhile."""
-
-    folder: Path
-    descriptor: int | None
-    """None on Windows, where `folder` is the whole path; else that is empty."""
-    name: str
-
-    @property
-    def path(self) -> Path:
-        return self.folder / self.name
-
-    def beside(self, name: str) -> "Place":
-        return Place(self.folder, self.descriptor, name)
-
-    def status(self) -> os.stat_result | None:
-        """Of the file, folder or link itself; None where there is none."""
-        try:
-            return os.stat(self.path, dir_fd=self.descriptor, follow_symlinks=False)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
-    def names(self) -> list[str]:
-        """All names in the folder."""
-        return os.listdir(self.folder if self.descriptor is None else self.descriptor)  # noqa: PTH208 (held open)
-
-    def is_listed(self) -> bool:
-        """Whether the folder lists this very name, also where names that differ in case mean one file."""
-        own = unicodedata.normalize("NFC", self.name)
-        return any(unicodedata.normalize("NFC", name) == own for name in self.names())
-
-    def unlink(self) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(self.path, dir_fd=self.descriptor)
-
-    def rename_to(self, target: "Place") -> None:
-        """Over what is there."""
-        os.replace(self.path, target.path, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
-
-    def sync_folder(self) -> None:
-        if self.descriptor is not None:
-            with suppress(OSError):  # not every system can sync a folder
-                os.fsync(self.descriptor)
 
 
 class VaultTree(VaultFiles):
@@ -189,11 +143,11 @@ class VaultTree(VaultFiles):
             if found is not None and not (is_only_case(move) and os.path.samestat(status, found)):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             if found is not None:
-                _change_case(source, target, source.beside(temporary))
+                source.change_case(target, source.beside(temporary))
             elif stat.S_ISDIR(status.st_mode):
-                os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
+                source.rename_unchecked(target)
             else:
-                _rename_new(source, target)
+                source.rename_to_new(target)
             source.sync_folder()
             target.sync_folder()
 
@@ -310,7 +264,7 @@ class VaultTree(VaultFiles):
 
     def _content_of(self, place: Place, path: str) -> bytes | None:
         try:
-            with _opened(place) as file:
+            with place.opened() as file:
                 return self._read_content(file, path)
         except FileNotFoundError:
             return None
@@ -325,7 +279,7 @@ class VaultTree(VaultFiles):
             stream.write(content)
             stream.flush()
             if has_attributes:
-                self._copy_attributes(place, stream.fileno())
+                place.copy_attributes_to(stream.fileno())
             os.fsync(stream.fileno())
 
     def _replace(self, change: ContentChange, place: Place, new: Place) -> None:
@@ -339,7 +293,7 @@ class VaultTree(VaultFiles):
             new.rename_to(place)
             return
         try:
-            with _opened(place) as file:
+            with place.opened() as file:
                 self._require(change, self._read_content(file, change.path))
                 status = place.status()
                 if status is None or not os.path.samestat(status, os.fstat(file)):
@@ -356,7 +310,7 @@ class VaultTree(VaultFiles):
 
     def _add(self, change: ContentChange, place: Place, new: Place) -> None:
         try:
-            _rename_new(new, place)
+            new.rename_to_new(place)
         except FileExistsError:
             found = None
             with suppress(OSError, NoteUnreadable):
@@ -371,51 +325,9 @@ class VaultTree(VaultFiles):
         try:
             self._require(change, self._content_of(aside, change.path))
         except BaseException:
-            _rename_new(aside, place)
+            aside.rename_to_new(place)
             raise
         aside.unlink()
-
-    @staticmethod
-    def _copy_attributes(place: Place, new: int) -> None:
-        """The owner and the extended attributes as far as the system lets us, the permissions in any case."""
-        # Where the file is gone meanwhile, the comparison of contents will tell.
-        with suppress(FileNotFoundError), _opened(place) as old:
-            status = os.fstat(old)
-            if hasattr(os, "fchown"):
-                for owner in (-1, status.st_uid):  # the group may be ours to give where the owner is not
-                    with suppress(OSError):
-                        os.fchown(new, owner, status.st_gid)
-            if hasattr(os, "fchmod"):
-                os.fchmod(new, stat.S_IMODE(status.st_mode))
-            if hasattr(os, "listxattr"):
-                with suppress(OSError):
-                    for name in os.listxattr(old):
-                        with suppress(OSError):
-                            os.setxattr(new, name, os.getxattr(old, name))
-
-
-@contextmanager
-def _opened(place: Place) -> Iterator[int]:
-    file = os.open(place.path, FILE_FLAGS, dir_fd=place.descriptor)
-    try:
-        yield file
-    finally:
-        os.close(file)
-
-
-def conflict_of(change: ContentChange, found: bytes | None) -> FileConflict:
-    return FileConflict(path=change.path, expected=change.before, wanted=change.after, found=found)
-
-
-def files_changed(conflicts: Sequence[FileConflict]) -> FilesChanged:
-    names = ", ".join(conflict.path for conflict in conflicts[:3])
-    more = f" and {len(conflicts) - 3} more" if len(conflicts) > 3 else ""
-    what = "is there already" if all(each.expected is None for each in conflicts) else "changed meanwhile"
-    return FilesChanged(
-        f"{names}{more} {what}. Nothing was written.",
-        hint="Look at what is there now, and try again.",
-        conflicts=conflicts,
-    )
 
 
 def _is_hidden_in_disguise(name: str) -> bool:
@@ -424,39 +336,9 @@ def _is_hidden_in_disguise(name: str) -> bool:
     return next(visible, ".") == "."
 
 
-def is_only_case(move: FileMove) -> bool:
-    return move.source != move.target and move.source.casefold() == move.target.casefold()
-
-
-def _change_case(source: Place, target: Place, between: Place) -> None:
-    """Where names that differ only in case mean one file, renaming may do nothing: then by way of another name."""
-    os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
-    if not target.is_listed():
-        source.rename_to(between)
-        between.rename_to(target)
-
-
-def _rename_new(source: Place, target: Place) -> None:
-    """Raises `FileExistsError` where something has the new name."""
-    try:
-        is_windows = source.descriptor is None  # which cannot be asked not to follow links
-        os.link(
-            source.path,
-            target.path,
-            src_dir_fd=source.descriptor,
-            dst_dir_fd=target.descriptor,
-            follow_symlinks=is_windows,
-        )
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        # File systems of cameras and phones have no second names: a look, and then the new name.
-        if target.status() is not None:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
-        os.rename(source.path, target.path, src_dir_fd=source.descriptor, dst_dir_fd=target.descriptor)
-    else:
-        source.unlink()
-
-
 def _changing_link(path: str) -> VaultError:
     return VaultError(f"{path} is a link that changes, or behind one, and was left as it is.")
+
+
+def is_only_case(move: FileMove) -> bool:
+    return move.source != move.target and move.source.casefold() == move.target.casefold()
