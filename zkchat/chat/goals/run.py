@@ -5,10 +5,10 @@ the first open step.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Final, Protocol
 
@@ -21,26 +21,20 @@ from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.goals.bounds import GoalBounds
 from zkchat.chat.goals.briefs import ASK_FOR_RESULT, plan_brief, result_brief, step_brief
 from zkchat.chat.goals.changes import GoalChanges
-from zkchat.chat.goals.mark_filter import MarkFilter
 from zkchat.chat.goals.marks import StepAnswer, parse_answer
 from zkchat.chat.goals.plan import parse_plan
-from zkchat.chat.goals.spending import tokens_of
+from zkchat.chat.goals.shown_events import without_answer, without_mark
+from zkchat.chat.goals.spending import Spending
 from zkchat.errors import ExitCode, UsageError
 from zkchat.model.choices import ReviewTime
 from zkchat.model.events import (
-    AnswerReplaced,
     Event,
-    EvidenceFound,
     GoalEnded,
     GoalPlanned,
-    LinksResolved,
     PromptReady,
-    ReferenceFound,
     StepFinished,
     StepStarted,
-    TextDelta,
     ToolFinished,
-    ToolStarted,
     TurnFailed,
     TurnFinished,
     Warned,
@@ -60,10 +54,6 @@ WRITES_AGAIN: Final = "The model may propose changes of notes, as when the goal 
 TO_BE_REVIEWED: Final = "Its changes can still be reviewed."
 NOTHING_DONE: Final = "No step could be done."
 NO_ANSWER: Final = "no answer came"
-_NOT_SHOWN_OF_PLAN: Final = (TextDelta, TurnFinished, LinksResolved, EvidenceFound, ReferenceFound)
-"""The plan is shown as a checklist, once it is read."""
-_ENDS_TEXT: Final = (ToolStarted, PromptReady, AnswerReplaced, TurnFailed, TurnFinished)
-"""What comes after these is another text."""
 
 
 class PlanReviewer(Protocol):
@@ -189,15 +179,12 @@ class _Work:
         self._run = run
         self._talk = run.conversation
         self.goal = goal
-        self._began = run.now()
         self._before = goal
         """The goal as it was when this run began: its bounds are its own."""
-        self._known = frozenset(self._talk.history.messages)
+        self._spending = Spending(lambda: self._talk.history.messages, run.now)
         self._request = 0
         """Tokens of the last request."""
         self.exit_code: int = ExitCode.OK
-        self._paused = timedelta()
-        """While the user was asked: nobody is hurried by the bound."""
         self.changes = GoalChanges(self._talk)
         self._may_write_already = self._talk.writing.is_on
 
@@ -244,7 +231,7 @@ class _Work:
     async def _settle(self, emit: Emit) -> bool:
         """Have what is proposed reviewed; whether the user wants nothing more of the run."""
         self._run.check(self.goal)  # before anything is written
-        with self._pause():
+        with self._spending.paused():
             self.goal, reviewed = self.changes.settle(self.goal)
         if reviewed is None:
             if self.goal.writes:
@@ -258,8 +245,8 @@ class _Work:
     def keep(self, **changes: object) -> Warned | None:
         """Store the goal as it stands."""
         spent = {
-            "tokens": self._before.tokens + self._spent,
-            "seconds": self._before.seconds + self._elapsed.total_seconds(),
+            "tokens": self._before.tokens + self._spending.tokens,
+            "seconds": self._before.seconds + self._spending.time.total_seconds(),
         }
         self.goal = replace(self.goal, **changes, **spent)
         return self._talk.keep_goal(self.goal)
@@ -267,23 +254,6 @@ class _Work:
     async def _keep(self, emit: Emit) -> None:
         if warning := self.keep():
             await emit(warning)
-
-    @property
-    def _elapsed(self) -> timedelta:
-        return self._run.now() - self._began - self._paused
-
-    @contextmanager
-    def _pause(self) -> Iterator[None]:
-        began = self._run.now()
-        try:
-            yield
-        finally:
-            self._paused += self._run.now() - began
-
-    @property
-    def _spent(self) -> int:
-        messages = self._talk.history.messages.values()
-        return tokens_of(message for message in messages if message.id not in self._known)
 
     @property
     def _room(self) -> int:
@@ -302,7 +272,7 @@ class _Work:
         plan_id, steps = "", tuple[str, ...]()
         if not model.needs_evidence:
             brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
-            answer = await self._turn(self.goal.text, brief, _without_answer(emit))
+            answer = await self._turn(self.goal.text, brief, without_answer(emit))
             plan = parse_plan(answer.text, bounds.steps)
             plan_id, steps = answer.id, plan.steps
             if plan.left_out:
@@ -320,7 +290,7 @@ class _Work:
         reviewer = self._run.plan_reviewer
         while reviewer is not None:
             before = tuple(step.text for step in self.goal.steps)
-            with self._pause():
+            with self._spending.paused():
                 after = await reviewer.review(before, self._run.bounds.steps)
             if after is None:
                 raise _Stopped(DECLINED)
@@ -332,7 +302,7 @@ class _Work:
     async def _step(self, number: int, emit: Emit) -> None:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
-        answer = await self._turn(self._message(step.text), self._step_brief(number), _without_mark(emit))
+        answer = await self._turn(self._message(step.text), self._step_brief(number), without_mark(emit))
         said = _said(answer)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
@@ -369,7 +339,7 @@ class _Work:
             self.goal = replace(self.goal, result_id=done[0].message_id)
             return
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
-        answer = await self._turn(ASK_FOR_RESULT, brief, _without_mark(emit, is_step=False))
+        answer = await self._turn(ASK_FOR_RESULT, brief, without_mark(emit, is_step=False))
         self.goal = replace(self.goal, result_id=answer.id)
 
     async def _turn(self, text: str, brief: Brief, emit: Emit) -> ChatMessage:
@@ -398,7 +368,7 @@ class _Work:
 
     async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
         """The next event, if it comes in time."""
-        left = (self._run.bounds.time - self._elapsed).total_seconds()
+        left = (self._run.bounds.time - self._spending.time).total_seconds()
         waiting = asyncio.timeout(max(0.0, left))
         try:
             async with waiting:
@@ -410,39 +380,14 @@ class _Work:
 
     def _heed_bounds(self) -> None:
         bounds = self._run.bounds
-        if reason := bounds.reason_to_stop(tokens=self._spent, elapsed=self._elapsed, next_request=self._request):
+        if reason := bounds.reason_to_stop(
+            tokens=self._spending.tokens, elapsed=self._spending.time, next_request=self._request
+        ):
             raise _Stopped(reason)
 
     def _heed_time(self) -> None:
-        if reason := self._run.bounds.reason_to_stop(tokens=0, elapsed=self._elapsed):
+        if reason := self._run.bounds.reason_to_stop(tokens=0, elapsed=self._spending.time):
             raise _Stopped(reason)
-
-
-def _without_answer(emit: Emit) -> Emit:
-    async def shown(event: Event) -> None:
-        if not isinstance(event, _NOT_SHOWN_OF_PLAN):
-            await emit(event)
-
-    return shown
-
-
-def _without_mark(emit: Emit, *, is_step: bool = True) -> Emit:
-    """Shows the texts of a turn without the mark at their end."""
-    marks = MarkFilter(is_step=is_step)
-
-    async def shown(event: Event) -> None:
-        nonlocal marks
-        if isinstance(event, TextDelta):
-            if text := marks.feed(event.text):
-                await emit(TextDelta(text=text))
-            return
-        if isinstance(event, _ENDS_TEXT):
-            if text := marks.finish():
-                await emit(TextDelta(text=text))
-            marks = MarkFilter(is_step=is_step)
-        await emit(event)
-
-    return shown
 
 
 def _said(answer: ChatMessage) -> StepAnswer:
