@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
@@ -119,8 +120,7 @@ def test_a_broken_pipe_in_memory_is_no_error_either(world: World) -> None:
         def write(self, _: str) -> int:
             raise BrokenPipeError
 
-    environment = world.environment()
-    environment = type(environment)(**{**vars(environment), "stdout": Gone()})
+    environment = replace(world.environment(), stdout=Gone())
     assert run(["config", "path"], environment) == ExitCode.OK
 
 
