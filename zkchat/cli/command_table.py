@@ -41,15 +41,17 @@ COMMANDS = {
         ("agent", "agent.app", "List, show, make and change agents: who answers you."),
         ("rules", "rules.app", "List, show and make rules for the answers."),
     ),
-    "zkchat itself": (
+    "Other programs": (
+        ("mcp", "mcp.app", "Serve the vault to MCP hosts, and use MCP servers in chats."),
         ("acp", "acp.acp", "Answer in an editor, by the Agent Client Protocol (ACP)."),
+    ),
+    "zkchat itself": (
         ("setup", "setup.setup", "Set zkchat up by three questions."),
+        ("config", "config.app", "Show and change settings."),
         ("trust", "trust.trust", "Show what comes with the vault, and approve it."),
         ("doctor", "doctor.doctor", "Check installation, vault, settings and models."),
         ("completion", "completion.completion", "Print the script that teaches your shell to complete."),
         ("help", "help.help_", "Show a page of the documentation, or the help of a command."),
-        ("mcp", "mcp.app", "Serve the vault to MCP hosts, and use MCP servers in chats."),
-        ("config", "config.app", "Show and change settings."),
     ),
 }
 """By the headings of the help, in this order. A test holds the lines to the docstrings."""

@@ -17,7 +17,7 @@ from zkchat.model.patterns import lazy_pattern
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
-_EXAMPLE: Final = lazy_pattern(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b.*[^.]")
+_EXAMPLE: Final = lazy_pattern(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b(?:.*[^.])?")
 """A paragraph of a docstring that is a command line, alone or at the end of a pipe."""
 _NO_OPTION: Final = lazy_pattern(r"-(?:\s|\d|--)")
 _SHIELD: Final = "\ufdd0"
