@@ -85,6 +85,12 @@ def write_atomically(file: Path, content: str | bytes, *, mode: int, beneath: Pa
         raise _write_error(file, error) from error
 
 
+def is_writable(folder: Path) -> bool:
+    """Whether a folder can be written, or made where it is not there yet. Nothing is tried."""
+    nearest = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
+
 def make_private(folder: Path) -> None:
     """Create a folder, and those above it that are missing, for its owner alone."""
     _make_folders(folder, 0o700)

@@ -122,3 +122,17 @@ def test_a_folder_that_stays_here_in_all_vaults_need_not_be_in_this_one(world: W
     world.note(".zkchat/config.toml", "[privacy]\nlocal_only = ['Elsewhere', 'Clients']\n")
     warnings = [finding["text"] for finding in world.run("doctor", "--json").json if finding["subject"] == "privacy"]
     assert [text.split("'")[1] for text in warnings] == ["Dairies", "Elsewhere", "Clients"]
+
+
+def test_folders_that_cannot_be_written_are_told_before_a_conversation_is_lost(world: World) -> None:
+    world.note("a.md", "hello")
+    file = world.root / "file"
+    file.touch()
+    world.variables["XDG_CACHE_HOME"] = str(file)
+    result = world.run("doctor", "--vault", ".")
+    assert result.code == 0
+    assert f"! folders    {file / 'zkchat'} cannot be written, so every command indexes your notes anew" in result.out
+    world.variables["XDG_DATA_HOME"] = str(file)
+    result = world.run("doctor", "--vault", ".")
+    assert result.code == ExitCode.STORAGE
+    assert f"✗ folders    {file / 'zkchat'} cannot be written, so conversations are not saved" in result.out

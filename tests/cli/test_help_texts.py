@@ -55,7 +55,7 @@ def test_examples_stand_in_a_section_of_their_own_one_on_a_line(world: World) ->
     _, _, examples = world.run("rules", "new", "--help").out.partition("\nExamples:\n")
     assert len(examples.splitlines()) == 1
     _, _, examples = world.run("undo", "--help").out.partition("\nExamples:\n")
-    assert [line.strip() for line in examples.splitlines()][0] == "zkchat undo"
+    assert examples.splitlines()[0].strip() == "zkchat undo"
 
 
 def test_the_commands_are_grouped_by_what_they_are_for(world: World) -> None:

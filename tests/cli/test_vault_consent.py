@@ -1,5 +1,8 @@
 """A folder becomes a vault only after a yes, and before it nothing is written there, by any command."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -214,3 +217,27 @@ def test_a_vault_cannot_name_the_default_vault(stranger: World) -> None:
     refused = stranger.run("config", "set", "vault.default", str(evil), "--scope", "vault")
     assert (refused.code, "counts in your own settings only" in refused.err) == (ExitCode.CONFIG, True)
     assert stranger.run("index", stdin="", cwd=evil).code == ExitCode.VAULT
+
+
+WITHOUT_RIGHTS = """
+import os, sys
+from tests.faults.change_without_room import drop_capabilities
+from zkchat.__main__ import main
+if os.getuid() == 0:
+    drop_capabilities()
+sys.argv = ["zkchat", *sys.argv[1:]]
+sys.exit(main())
+"""
+
+
+def test_a_folder_that_may_not_be_read_is_no_vault(stranger: World) -> None:
+    stranger.vault.chmod(0o300)
+    command = [sys.executable, "-c", WITHOUT_RIGHTS, "search", "sleep", "--vault", str(stranger.vault)]
+    home = {**os.environ, "HOME": str(stranger.home)}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=home)
+    stranger.vault.chmod(0o700)
+    assert result.returncode == ExitCode.VAULT
+    assert result.stderr.splitlines() == [
+        f"zkchat: The vault {stranger.vault} cannot be read: permission denied.",
+        "        Name the folder of your notes: --vault FOLDER",
+    ]

@@ -29,11 +29,19 @@ _WHICH_VAULT: Final = (
 )
 VaultOption = Annotated[
     Path | None,
-    typer.Option("--vault", metavar="FOLDER", help=_WHICH_VAULT, show_default=False, callback=_confirm_vault),
+    typer.Option(
+        "--vault",
+        metavar="FOLDER",
+        help=_WHICH_VAULT,
+        show_default=False,
+        callback=_confirm_vault,
+        readable=False,  # which whoever looks for the vault checks, with a sentence of ours
+    ),
 ]
 """For commands that need a vault."""
 SettingsVaultOption = Annotated[
-    Path | None, typer.Option("--vault", metavar="FOLDER", help=_WHICH_VAULT, show_default=False)
+    Path | None,
+    typer.Option("--vault", metavar="FOLDER", help=_WHICH_VAULT, show_default=False, readable=False),
 ]
 """For commands that work without a vault, with the user's own settings."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]

@@ -64,6 +64,7 @@ def _examine(environment: Environment, vault: Path | None, model: str | None) ->
     yield _tokenizer()
     yield _sqlite()
     yield _terminal(environment)
+    yield from _folders(environment)
     yield from _errors_as_findings("settings", lambda: _settings(environment, vault))
     yield from _errors_as_findings("vault", lambda: _all_of_vault(environment, vault))
     yield from _errors_as_findings("servers", lambda: _servers(environment, vault))
@@ -123,6 +124,18 @@ def _terminal(environment: Environment) -> Finding:
     if "utf" not in encoding.lower():
         return Finding("terminal", "warning", text, "Set LANG to a UTF-8 locale, else letters of your notes are lost.")
     return Finding("terminal", "ok", text)
+
+
+def _folders(environment: Environment) -> Iterator[Finding]:
+    """Those of the user's own folders that cannot be written."""
+    from zkchat.files import is_writable
+
+    if not is_writable(environment.data_dir):
+        text = f"{environment.data_dir} cannot be written, so conversations are not saved"
+        yield Finding("folders", "problem", text, "Look at its permissions.", ExitCode.STORAGE)
+    if not is_writable(environment.cache_dir):
+        text = f"{environment.cache_dir} cannot be written, so every command indexes your notes anew"
+        yield Finding("folders", "warning", text, "Look at its permissions.")
 
 
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:

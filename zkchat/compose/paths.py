@@ -1,5 +1,6 @@
 """The paths of a vault and of zkchat's own files for it."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -204,6 +205,7 @@ def _existing(environment: Environment, named: Path) -> Path:
         root = wanted.resolve()
         what = "" if root.is_dir() else "is a file, not a folder" if root.exists() else "is not there"
         what = "is the whole file system, not a folder of notes" if root == _FILE_SYSTEM_ROOT else what
+        what = what or ("" if os.access(root, os.R_OK | os.X_OK) else "cannot be read: permission denied")
     except (OSError, RuntimeError) as error:  # too long a name, a loop of links
         reason = error.strerror if isinstance(error, OSError) else str(error)
         root, what = wanted, f"cannot be used: {reason}"
