@@ -18,6 +18,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_use_index = False  # nothing here is indexed by hand
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#00695c", "color-brand-content": "#00695c"},
     "dark_css_variables": {"color-brand-primary": "#4db6ac", "color-brand-content": "#4db6ac"},

@@ -82,8 +82,8 @@ def drawn_bar(_: World) -> str:
     usage = ContextUsage(
         system=196, memory=118, references=402, messages=1096, window=4096, reserve=512, estimated=True
     )
-    console = Console(file=io.StringIO(), width=100, color_system=None)
-    console.print(context_bar(usage, width=100))
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    console.print(context_bar(usage, width=80))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -115,7 +115,7 @@ def reviewed_changes(world: World) -> str:
 ILLUSTRATIONS = {
     ("docs/writing.md", "▌ Ed"): reviewed_changes,
     ("docs/memory.md", "Reme"): proposed_fact,
-    ("docs/context.md", "███▒"): drawn_bar,
+    ("docs/context.md", "██▒▒"): drawn_bar,
     ("docs/context.md", "── C"): drawn_compaction,
 }
 """Blocks that show a part of a screen, by their first four characters, with what draws it."""
