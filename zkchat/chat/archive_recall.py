@@ -50,8 +50,8 @@ class ArchiveRecall(Struct, frozen=True, kw_only=True):
             count=lambda quoted: self.tokenizer.count(quoted) + _SEPARATOR_TOKENS,
             asked_in=asked,
         )
-        places = {id_: place for place, id_ in enumerate(archived)}
-        return [_recalled_item(each) for each in sorted(found, key=lambda each: places[each.message.id])]
+        by_id = {each.message.id: each for each in found}
+        return [_recalled_item(by_id[id_]) for id_ in archived if id_ in by_id]
 
     def find(self, query: str, limit: int) -> list[FoundMessage]:
         """The archived messages that answer a query best."""

@@ -68,7 +68,7 @@ class ConversationPrivacy(Struct, kw_only=True):
             return False
         if self._disclosed or self.library.disclosed:
             return True
-        return any(message.local for message in self.journal.history.newest_first)
+        return self.journal.history.is_local
 
     def hidden(self) -> frozenset[str]:
         """The ids of the messages that the model may not see."""

@@ -38,7 +38,7 @@ class SecondLook(Struct, frozen=True, kw_only=True):
 
     @property
     def _has_happened(self) -> bool:
-        return any(message.asked_again for message in self.loop.journal.history.messages.values())
+        return self.loop.journal.history.was_asked_again
 
     def expected(self, question: Question, references: Sequence[DocumentReference]) -> list[Evidence]:
         """What the notes say on it, in a session whose model would not look by itself."""

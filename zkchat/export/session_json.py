@@ -2,11 +2,9 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
-
-from msgspec.structs import replace
 
 from zkchat.export.redaction import redact
 from zkchat.model.session import DraftEntry, Entry, MessageEntry, Session, messages_of, thread_of
@@ -26,46 +24,52 @@ def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()
     """
     known = tuple(keys)
     redact_text = cache(lambda text: redact(text, known))  # most texts of a session occur more than once
-    messages = ({**to_plain(message), "content": message.text} for message in thread_of(entries))
-    all_entries = (plain_without(entry, "session_id") for entry in _merged_entries(entries))
+    written = {id_: _line(to_plain(message), redact_text) for id_, message in messages_of(entries).items()}
+    messages = (_with_content(written[message.id], redact_text(message.text)) for message in thread_of(entries))
     parts = {
         "format": json.dumps(FORMAT),
         "version": json.dumps(VERSION),
         "session": _line(to_plain(session), redact_text),
-        "entries": _lines(all_entries, redact_text),
-        "messages": _lines(messages, redact_text),
+        "entries": _lines(_entry_lines(entries, written, redact_text)),
+        "messages": _lines(messages),
     }
     return "{\n" + ",\n".join(f'"{name}": {text}' for name, text in parts.items()) + "\n}\n"
 
 
-def _lines(values: Iterable[Json], redact_text: Redactor) -> str:
-    return "[\n" + ",\n".join(_line(value, redact_text) for value in values) + "\n]"
+def _lines(lines: Iterable[str]) -> str:
+    return "[\n" + ",\n".join(lines) + "\n]"
 
 
 def _line(value: Json, redact_text: Redactor) -> str:
     return json.dumps(_clean(value, redact_text), allow_nan=False)
 
 
-def _merged_entries(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _with_content(written: str, text: str) -> str:
+    """A message that is written as JSON, with its text as one more field."""
+    return f'{written[:-1]}, "content": {json.dumps(text)}}}'
+
+
+def _entry_lines(entries: Sequence[Entry], messages: Mapping[str, str], redact_text: Redactor) -> Iterator[str]:
     """Each message once, in its last version, where it first appeared; drafts are merged into it."""
-    messages = messages_of(entries)
+    left = dict(messages)
     for entry in entries:
         body = entry.body
         if not isinstance(body, MessageEntry | DraftEntry):
-            yield entry
-        elif message := messages.pop(body.message.id if isinstance(body, MessageEntry) else body.message_id, None):
-            yield replace(entry, body=MessageEntry(message=message))
+            yield _line(plain_without(entry, "session_id"), redact_text)
+        elif message := left.pop(body.message.id if isinstance(body, MessageEntry) else body.message_id, ""):
+            place = json.dumps({"sequence": entry.sequence, "at": to_plain(entry.at)})
+            yield f'{place[:-1]}, "body": {{"kind": "{MessageEntry.__struct_config__.tag}", "message": {message}}}}}'
 
 
 def _clean(value: Json, redact_text: Redactor) -> Json:
     """Redact strings, and replace NaN and infinities, which JSON cannot express."""
     match value:
+        case str():
+            return redact_text(value)
         case dict():
             return {redact_text(name): _clean(item, redact_text) for name, item in value.items()}
         case list():
             return [_clean(item, redact_text) for item in value]
-        case str():
-            return redact_text(value)
         case float() if not math.isfinite(value):
             return None
         case _:

@@ -428,6 +428,8 @@ class History:
         self._drafts: set[str] = set()
         self._awaited: set[str] = set()
         """Parents that damage took away, or that come late."""
+        self._local: set[str] = set()
+        self._asked_again: set[str] = set()
         self._pinned: set[str] = set()
         self._priorities: dict[str, int] = {}
         self._restored: set[str] = set()
@@ -469,6 +471,16 @@ class History:
     def last_question(self) -> ChatMessage | None:
         """The last message of the user."""
         return next((message for message in self.newest_first if message.role == "user"), None)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a message of the conversation is to stay on this machine."""
+        return any(id_ in self._thread for id_ in self._local)
+
+    @property
+    def was_asked_again(self) -> bool:
+        """Whether a model was asked again, with what the notes say, on whatever branch."""
+        return bool(self._asked_again)
 
     @property
     def items(self) -> tuple[ItemsEntry, ...]:
@@ -557,6 +569,8 @@ class History:
         follows = known is None and message.parent_id == (last.id if last else None)
         is_as_before = known is not None and _place(known) == _place(message)
         self._messages[message.id] = message
+        (self._local.add if message.local else self._local.discard)(message.id)
+        (self._asked_again.add if message.asked_again else self._asked_again.discard)(message.id)
         if message.parent_id is not None and message.parent_id not in self._messages:
             self._awaited.add(message.parent_id)
         if known is None and message.id in self._awaited:

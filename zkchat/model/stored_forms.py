@@ -1,15 +1,19 @@
 """How messages and entries are stored as JSON, and how those of older and newer versions are read."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, get_args
+
+import msgspec
 
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import Part, UnknownPart
 from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import Entry, EntryBody, MessageEntry, UnknownEntry
-from zkchat.model.values import Unknown, defaults_of, from_plain, to_plain, without_defaults
+from zkchat.model.values import Unknown, defaults_of, from_json, from_plain, to_plain, without_defaults
 
 ItemsReader = Callable[[str], tuple[RequestItem, ...]]
 ItemsWriter = Callable[[Sequence[RequestItem]], str]
@@ -23,6 +27,8 @@ def _kinds(union: Any) -> frozenset[str]:
 _ANY_BODY: Final[Any] = EntryBody
 _PART_KINDS: Final = _kinds(Part)
 _ENTRY_KINDS: Final = _kinds(EntryBody)
+_TO_LOOK_AT: Final = ('"request_context"', '"unknown ')
+"""In the JSON of an entry: names that are stored in another form than the value has, or that no version writes."""
 OMITTED: Final = defaults_of(ChatMessage)
 """What a store leaves out of a message: most fields of most messages. A default must never change."""
 
@@ -51,6 +57,22 @@ def _stored_context(context: RequestContext, write_items: ItemsWriter) -> dict[s
         kept = {name: value for name, value in to_plain(usage).items() if name not in usage.computed}
         written["usage"] = {**kept, "budgets": budgets}
     return written
+
+
+def read_json_body(text: str, read_items: ItemsReader | None = None) -> EntryBody:
+    """As `read_body`, of JSON as it is stored: most entries need no look at what other versions wrote.
+
+    Raises `ValueError`, and `InvalidValue` for JSON that is no entry.
+    """
+    if not any(word in text for word in _TO_LOOK_AT):
+        with suppress(msgspec.DecodeError):
+            return _decoder().decode(text)
+    return read_body(from_json(text), read_items)
+
+
+@cache
+def _decoder() -> "msgspec.json.Decoder[EntryBody]":
+    return msgspec.json.Decoder(_ANY_BODY, strict=False)
 
 
 def read_body(plain: Any, read_items: ItemsReader | None = None) -> EntryBody:

@@ -93,8 +93,7 @@ class ItemWriter(Struct):
                 (self.session_id, self.following),
             )
             for last, stored in rows:
-                texts = _texts_in(stored)
-                self.numbers |= zip(texts, range(last - len(texts) + 1, last + 1), strict=True)
+                self.numbers |= {text: number for number, text in _numbered(last, _texts_in(stored))}
         self.following = following
 
     def write(self, items: Sequence[RequestItem]) -> str:
@@ -122,22 +121,28 @@ class ItemReader(Struct):
 
     connection: sqlite3.Connection
     session_id: str
-    _known: dict[int, RequestItem | None] = field(default_factory=dict)
+    _texts: dict[int, str] = field(default_factory=dict)
+    """What was stored of the items in the rows that were read; empty for those that are gone."""
+    _items: dict[int, RequestItem | None] = field(default_factory=dict)
 
     def read(self, numbers: str) -> tuple[RequestItem, ...]:
         """Without those that are damaged or gone."""
-        found = ((map(self._known.get, self._loaded(first, last)), score) for first, last, score in _ranges(numbers))
+        found = ((map(self._item, self._loaded(first, last)), score) for first, last, score in _ranges(numbers))
         return tuple(_with_score(item, score) for items, score in found for item in items if item)
+
+    def _item(self, number: int) -> RequestItem | None:
+        if number not in self._items:
+            self._items[number] = _item_of(self._texts[number])
+        return self._items[number]
 
     def _loaded(self, first: int, last: int) -> range:
         wanted = range(first, last + 1)
-        missing = [*filterfalse(self._known.__contains__, wanted)]
+        missing = [*filterfalse(self._texts.__contains__, wanted)]
         if missing:
-            self._known |= dict.fromkeys(missing)
+            self._texts |= dict.fromkeys(missing, "")
             rows = self.connection.execute(_ROWS, (self.session_id, missing[0], self.session_id, missing[-1]))
             for number, stored in rows:
-                items = _items_in(stored)
-                self._known |= zip(range(number - len(items) + 1, number + 1), items, strict=True)
+                self._texts |= _numbered(number, _texts_in(stored))
         return wanted
 
 
@@ -168,9 +173,8 @@ def _texts_in(stored: Packed) -> list[str]:
         return []
 
 
-def _items_in(stored: Packed) -> list[RequestItem | None]:
-    """The items of a row; None for a damaged one."""
-    return [_item_of(text) for text in _texts_in(stored)]
+def _numbered(last: int, texts: Sequence[str]) -> Iterable[tuple[int, str]]:
+    return enumerate(texts, start=last - len(texts) + 1)
 
 
 def _item_of(text: str) -> RequestItem | None:
@@ -182,8 +186,8 @@ def _item_of(text: str) -> RequestItem | None:
 
 def holds_items(stored: Packed) -> bool:
     """Whether this was stored of items, and all of them can be read."""
-    items = _items_in(stored)
-    return bool(items) and None not in items
+    texts = _texts_in(stored)
+    return bool(texts) and all(map(_item_of, texts))
 
 
 def highest_number(numbers: str) -> int:

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple, assert_never
 
 from zkchat.model.session import (
     AgentEntry,
@@ -27,11 +27,14 @@ from zkchat.model.session import (
     TitleEntry,
     UnknownEntry,
 )
-from zkchat.model.stored_forms import read_body, stored_body
+from zkchat.model.stored_forms import read_body, read_json_body, stored_body
 from zkchat.model.values import InvalidValue, from_json, from_plain, to_json, to_plain
 from zkchat.storage.durable_database import UnreadableRow, timestamp
 from zkchat.storage.packed_text import Packed, pack, unpack
 from zkchat.storage.request_items import ItemReader, ItemWriter
+
+_SEVERAL: Final = '{"kind":"content","bodies":['
+"""How a row begins that holds several contents."""
 
 
 class EntryRow(NamedTuple):
@@ -76,7 +79,7 @@ def entries_of(row: EntryRow, items: ItemReader | None = None) -> list[Entry]:
     Without `items` request records come without theirs.
     """
     try:
-        at, bodies = datetime.fromisoformat(row.at), [_body_of(each, items) for each in plain_bodies(row)]
+        at, bodies = datetime.fromisoformat(row.at), _bodies_of(unpack(row.body), items)
         first = row.sequence - len(bodies) + 1
         return [
             Entry(session_id=row.session_id, sequence=number, at=at, body=body)
@@ -86,13 +89,13 @@ def entries_of(row: EntryRow, items: ItemReader | None = None) -> list[Entry]:
         raise UnreadableRow from error
 
 
-def plain_bodies(row: EntryRow) -> list[Any]:
-    """What is stored of the entries of a row. Raises `ValueError`."""
-    match from_json(unpack(row.body)):
-        case {"kind": "content", "bodies": [*bodies]}:
-            return bodies
-        case body:
-            return [body]
+def _bodies_of(text: str, items: ItemReader | None) -> list[EntryBody]:
+    if not text.startswith(_SEVERAL):
+        try:
+            return [read_json_body(text, items.read if items else None)]
+        except InvalidValue:
+            pass
+    return [_body_of(each, items) for each in _plain_bodies(text)]
 
 
 def _body_of(plain: Any, items: ItemReader | None) -> EntryBody:
@@ -100,6 +103,16 @@ def _body_of(plain: Any, items: ItemReader | None) -> EntryBody:
         return read_body(plain, items.read if items else None)
     except InvalidValue:
         return UnknownEntry(fields={"kind": "unreadable", "original": plain})
+
+
+def plain_bodies(row: EntryRow) -> list[Any]:
+    """What is stored of the entries of a row. Raises `ValueError`."""
+    return _plain_bodies(unpack(row.body))
+
+
+def _plain_bodies(text: str) -> list[Any]:
+    plain = from_json(text)
+    return plain["bodies"] if text.startswith(_SEVERAL) else [plain]
 
 
 def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBody, str]:
@@ -129,7 +142,7 @@ def rows_of(session_id: str, entries: Iterable[Storable]) -> Iterator[EntryRow]:
         together = [*group]
         sequence, at, body, text = together[-1]
         if len(together) > 1:
-            text = f'{{"kind":"{body.kind}","bodies":[{",".join(each.text for each in together)}]}}'
+            text = f"{_SEVERAL}{','.join(each.text for each in together)}]}}"
         yield EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), pack(text))
 
 

@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from zkchat.model.branches import branches_of
 from zkchat.model.message import ChatMessage
@@ -197,3 +198,26 @@ def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: 
     assert {*heads} == {*history.messages} - parents
     current = [branch.head for branch in branches if branch.is_current]
     assert current in ([], [history.thread[-1].id] if history.thread else [])
+
+
+def test_it_is_local_as_long_as_a_message_of_the_conversation_is() -> None:
+    local = MessageEntry(message=replace(said("c", "b").message, local=True))
+    history = History(entries(said("a"), said("b", "a")))
+    assert not history.is_local
+    history.extend(entries(local))
+    assert history.is_local
+    history.extend(entries(HeadEntry(message_id="b")))
+    assert not history.is_local
+    history.extend(entries(HeadEntry(message_id="c")))
+    assert history.is_local
+    history.extend(entries(said("c", "b")))
+    assert not history.is_local
+
+
+def test_that_a_model_was_asked_again_is_known_on_every_branch() -> None:
+    first = MessageEntry(message=replace(said("b", "a").message, asked_again=True))
+    history = History(entries(said("a"), first))
+    assert history.was_asked_again
+    history.extend(entries(HeadEntry(message_id="a"), said("c", "a")))
+    assert history.was_asked_again
+    assert not History(entries(*TALK)).was_asked_again

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from zkchat.model.message import RequestItem
+from zkchat.model.stored_forms import read_body, read_json_body
+from zkchat.model.values import from_json
 from zkchat.storage.durable_database import UnreadableRow
 from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
 from zkchat.storage.session_rows import EntryRow, entries_of, storable
@@ -33,6 +36,23 @@ def stored_again(body: str) -> str:
         return "-"
     finally:
         connection.close()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0][:60])
+def test_the_short_way_to_read_an_entry_leads_to_the_same(form: list[str]) -> None:
+    try:
+        expected: object = read_body(from_json(form[0]), named)
+    except ValueError as error:
+        expected = type(error)
+    try:
+        found: object = read_json_body(form[0], named)
+    except ValueError as error:
+        found = type(error)
+    assert found == expected
+
+
+def named(numbers: str) -> tuple[RequestItem, ...]:
+    return (RequestItem(type="rule", name=numbers),)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0][:60])
