@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from zkchat.context.formatting import documents_in
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
-from zkchat.model.parts import EvidencePart, FilePart, ToolResultPart
+from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.terms import UNSPACED_RUN, has_unspaced
@@ -65,6 +65,8 @@ def given_texts(messages: Iterable[ChatMessage]) -> Iterator[GivenText]:
     for message in messages:
         for part in message.parts:
             match part:
+                case TextPart():  # most parts of most messages: the quickest way past them
+                    pass
                 case FilePart(server=""):
                     yield GivenText(part.name, part.text)
                 case EvidencePart():
