@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from zkchat.model.secrets import KEY, NAMED_KEY
+from zkchat.model.secrets import KEY, KEY_MARKS, NAMED_KEY, NAMED_KEY_MARKS
 
 REDACTED: Final = "[redacted]"
 _MIN_KEY_LENGTH: Final = 8
@@ -17,7 +17,15 @@ def redact(text: str, keys: Iterable[str] = ()) -> str:
     """
     for key in keys:
         text = text.replace(key, REDACTED) if len(key) >= _MIN_KEY_LENGTH else text
-    return text if len(text) < _MIN_TEXT_LENGTH else NAMED_KEY.sub(rf"\1{REDACTED}", KEY.sub(REDACTED, text))
+    if len(text) < _MIN_TEXT_LENGTH:
+        return text
+    if _has_any(text, KEY_MARKS):
+        text = KEY.sub(REDACTED, text)
+    return NAMED_KEY.sub(rf"\1{REDACTED}", text) if _has_any(text.casefold(), NAMED_KEY_MARKS) else text
+
+
+def _has_any(text: str, marks: Iterable[str]) -> bool:
+    return any(mark in text for mark in marks)
 
 
 def contains_secret(text: str, keys: Iterable[str] = ()) -> bool:
