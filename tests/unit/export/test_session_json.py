@@ -7,7 +7,8 @@ import pytest
 
 from zkchat.export import session_json
 from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage, TextPart
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
 from zkchat.model.session import DraftEntry, Entry, EntryBody, MessageEntry, PriorityEntry, Session
 from zkchat.model.values import to_plain
 

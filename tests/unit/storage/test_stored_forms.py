@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.message import RequestItem
+from zkchat.model.request_context import RequestItem
 from zkchat.model.stored_forms import read_body, read_json_body
 from zkchat.model.values import from_json
 from zkchat.storage.durable_database import UnreadableRow
