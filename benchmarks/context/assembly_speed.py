@@ -10,9 +10,10 @@ import statistics
 import time
 from datetime import UTC, datetime
 
-from zkchat.context.assembly import Assembler, RequestPlan, prompt_item
+from zkchat.context.assembly import Assembler
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import calibrate
+from zkchat.context.prompt_items import RequestPlan, prompt_item
 from zkchat.context.tokens import CachedTokenizer, Encoding
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, TextPart

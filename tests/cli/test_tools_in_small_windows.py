@@ -9,8 +9,8 @@ import pytest
 
 from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
-from zkchat.context.assembly import digest
 from zkchat.context.instructions import SUMMARY
+from zkchat.context.prompt_items import digest
 from zkchat.context.tokens import load_encoding
 from zkchat.errors import ExitCode
 from zkchat.model.parts import ToolCallPart

@@ -7,11 +7,8 @@ from msgspec.structs import replace
 
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.context.assembly import (
-    PromptItem,
-    prompt_item,
-)
 from zkchat.context.budget import Shares, budget_for
+from zkchat.context.prompt_items import PromptItem, prompt_item
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
 from zkchat.context.selection import (

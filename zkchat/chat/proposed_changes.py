@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from zkchat.context.assembly import PromptItem, prompt_item
+from zkchat.context.prompt_items import PromptItem, prompt_item
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome
 from zkchat.model.choices import WriteMode
 from zkchat.model.message import ChatMessage

@@ -15,17 +15,12 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.long_messages import LongMessages
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request_plan import RequestPlanner
-from zkchat.context.assembly import (
-    MESSAGE_OVERHEAD,
-    AssembledRequest,
-    Assembler,
-    PromptItem,
-    RequestPlan,
-)
+from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler
 from zkchat.context.budget import Budget, is_full
 from zkchat.context.calibration import Calibration, ExpectedTokenizer, calibrate
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
 from zkchat.context.images import ImageView, words_alone
+from zkchat.context.prompt_items import PromptItem, RequestPlan
 from zkchat.context.selection import (
     wants_evidence,
 )

@@ -16,14 +16,10 @@ from zkchat.chat.proposed_changes import ProposedChanges, outcome_items
 from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of
 from zkchat.chat.repeated_notes import without_repeated
 from zkchat.chat.staleness import Staleness, StaleNote
-from zkchat.context.assembly import (
-    PromptItem,
-    RequestPlan,
-    prompt_item,
-)
 from zkchat.context.budget import Budget, Shares, budget_for
 from zkchat.context.condensing import split_question
 from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, WRITING
+from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
 from zkchat.context.selection import (
     Candidate,
     Selection,

@@ -11,8 +11,8 @@ from zkchat.chat.evidence_lookup import as_reference, relevant_evidence
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import Exchange, ToolLoop
-from zkchat.context.assembly import PromptItem, RequestPlan, prompt_item
 from zkchat.context.formatting import format_evidence
+from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
 from zkchat.errors import ZkchatError
 from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.evidence import Evidence

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
-from zkchat.context.assembly import digest
 from zkchat.context.formatting import format_document
+from zkchat.context.prompt_items import digest
 from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
 from zkchat.memory.state import WHOLE, MemoryState

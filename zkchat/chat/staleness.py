@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from zkchat.agents.profiles import DEFAULT, Profiles, instructions
 from zkchat.chat.references import place_of, text_of
-from zkchat.context.assembly import PromptItem, digest, prompt_item
 from zkchat.context.formatting import format_document
 from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, STRICT, WRITING
+from zkchat.context.prompt_items import PromptItem, digest, prompt_item
 from zkchat.context.selection import build_candidates
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.events import Warned

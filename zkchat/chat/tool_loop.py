@@ -16,8 +16,9 @@ from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with
 from zkchat.chat.request import RequestBuilder
-from zkchat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.context.assembly import AssembledRequest
 from zkchat.context.formatting import documents_in
+from zkchat.context.prompt_items import RequestPlan
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.choices import TOOL_PRIORITY
 from zkchat.model.events import (

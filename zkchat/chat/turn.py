@@ -27,8 +27,9 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.server_access import Resource, ServerAccess
 from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
-from zkchat.context.assembly import AssembledRequest, RequestPlan
+from zkchat.context.assembly import AssembledRequest
 from zkchat.context.message_excerpts import find_excerpts
+from zkchat.context.prompt_items import RequestPlan
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.events import (
     Event,

@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.context.assembly import digest
 from zkchat.context.condensing import Count, condense_text
+from zkchat.context.prompt_items import digest
 from zkchat.context.strategies import truncation_level
 from zkchat.model.parts import FilePart
 from zkchat.model.references import DocumentReference

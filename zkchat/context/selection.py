@@ -9,8 +9,8 @@ from html import escape
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.context.assembly import PromptItem, digest, tool_text
 from zkchat.context.formatting import format_document
+from zkchat.context.prompt_items import PromptItem, digest, tool_text
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.note import without_suffix

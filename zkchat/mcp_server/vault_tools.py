@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from zkchat.chat.question import Question
 from zkchat.chat.vault_answers import answer_about_vault
-from zkchat.context.assembly import digest
+from zkchat.context.prompt_items import digest
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.mcp_server.answers import (
     Document,

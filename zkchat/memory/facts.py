@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from zkchat.context.assembly import PromptItem, digest
+from zkchat.context.prompt_items import PromptItem, digest
 from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selection
 from zkchat.errors import UsageError

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from zkchat.context.assembly import PromptItem, digest
 from zkchat.context.formatting import format_document
+from zkchat.context.prompt_items import PromptItem, digest
 from zkchat.context.selection import Selection
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.patterns import lazy_pattern

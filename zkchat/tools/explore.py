@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec.structs import replace
 
-from zkchat.context.assembly import digest
 from zkchat.context.formatting import NEWEST_COUNTS, format_document
+from zkchat.context.prompt_items import digest
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.dates import DayRange
 from zkchat.model.index import StoredLink

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct, field
 
-from zkchat.context.assembly import digest
+from zkchat.context.prompt_items import digest
 from zkchat.errors import VaultError
 from zkchat.model.note import is_note
 from zkchat.model.references import DocumentReference

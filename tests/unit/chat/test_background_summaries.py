@@ -10,12 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.libraries import Located, library_of
+from tests.support.requests import tool_item
 from tests.support.sessions import NOON
 from tests.support.waiting import eventually_async, other_tasks
 from zkchat.chat.document_summaries import MAX_PER_TURN, BackgroundSummaries, Summaries, accept_sentence
-from zkchat.context.assembly import prompt_item, tool_item
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
+from zkchat.context.prompt_items import prompt_item
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart

@@ -6,20 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.context.assembly import (
-    MESSAGE_OVERHEAD,
-    AssembledRequest,
-    Assembler,
-    PromptItem,
-    RequestPlan,
-    assemble,
-    prompt_item,
-    request_from,
-    tool_item,
-)
+from tests.support.requests import assemble, tool_item
+from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler, request_from
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import Calibration
 from zkchat.context.formatting import augmented_text, format_message
+from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ConfigError
 from zkchat.model.choices import Role

@@ -4,12 +4,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tests.support.requests import assemble
 from tests.support.sessions import NOON
-from zkchat.context.assembly import Assembler, RequestPlan, assemble, prompt_item, request_from
+from zkchat.context.assembly import Assembler, request_from
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import Calibration, calibrate
 from zkchat.context.formatting import format_message
 from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images, words_alone
+from zkchat.context.prompt_items import RequestPlan, prompt_item
 from zkchat.context.short_forms import short_form
 from zkchat.context.tokens import Estimate
 from zkchat.model.message import ChatMessage

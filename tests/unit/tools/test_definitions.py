@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 
 from benchmarks.context.tool_definitions import all_tools, all_write_tools
-from zkchat.context.assembly import tool_text
+from zkchat.context.prompt_items import tool_text
 from zkchat.context.tokens import load_encoding
 from zkchat.mcp_server.tools import tools_for
 from zkchat.model.prompt import ToolSpec

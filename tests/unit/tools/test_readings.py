@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.write_desk import MessagesBefore
-from zkchat.context.assembly import digest
+from zkchat.context.prompt_items import digest
 from zkchat.model.references import DocumentReference
 from zkchat.tools.readings import Readings, is_clipping
 from zkchat.vault.library import Library

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.write_desk import WriteDesk, write_desk
-from zkchat.context.assembly import digest
+from zkchat.context.prompt_items import digest
 from zkchat.model.references import DocumentReference
 from zkchat.ports.tools import ToolOutcome
 from zkchat.writing.tools import PROPOSED
