@@ -549,3 +549,15 @@ def test_too_many_globs_of_a_vault_are_a_sentence(garden: World) -> None:
     result = garden.run("search", "garden")
     assert "Traceback" not in result.err
     assert result.code != 0 or "privacy.local_only" in result.err
+
+
+@pytest.mark.parametrize("command", [("search", "compost"), ("index",), ("ask", "compost?")])
+def test_a_damaged_index_is_built_anew_and_that_is_said_once(garden: World, command: tuple[str, ...]) -> None:
+    garden.run("index")
+    (index,) = garden.home.rglob("index.db")
+    index.write_bytes(b"no database" * 1000)
+    said = "The index of this vault was damaged and has been built anew from the notes; nothing is lost."
+    told = garden.run(*command)
+    assert told.err.count(said) == 1
+    assert said not in garden.run(*command).err
+    assert "compost" in garden.run("search", "compost").out.lower()

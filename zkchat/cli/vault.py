@@ -51,7 +51,8 @@ def index(
             sections = library.counts().sections
             library.embed(lambda done: step(done, sections) is None)
         embeddings = embed_by_server(io, library)
-        counts, warnings = library.counts(), library.warnings()
+        damage = [warning for warning in refreshed.warnings if warning.kind == "damaged"]
+        counts, warnings = library.counts(), [*damage, *library.warnings()]
         _note_unread_pdfs(io, vault, library)
     seconds = (io.environment.now() - started).total_seconds()
     if json_output:

@@ -257,7 +257,16 @@ class Passage(Struct, frozen=True, kw_only=True):
 
 
 WarningKind = Literal[
-    "frontmatter", "encoding", "excess", "privacy", "unreadable", "extraction", "waiting", "unlisted", "setting"
+    "frontmatter",
+    "encoding",
+    "excess",
+    "privacy",
+    "unreadable",
+    "extraction",
+    "waiting",
+    "unlisted",
+    "setting",
+    "damaged",
 ]
 
 

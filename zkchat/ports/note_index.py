@@ -207,6 +207,10 @@ class IndexWriter(Protocol):
         """Throw everything away."""
         ...
 
+    def take_damage(self) -> bool:
+        """Whether it was found damaged when it was opened, and begun anew; told once."""
+        ...
+
 
 class DateStore(Protocol):
     """What is kept of the dates of notes besides what each note says."""

@@ -49,7 +49,7 @@ class ThreadConnection(Struct, eq=False):
 
 
 class CacheDatabase:
-    """Opened lazily. A file of another version, or that is no database, is silently replaced by an empty one.
+    """Opened lazily. A file of another version, or that is no database, is replaced by an empty one.
 
     Each thread has its own connection, so that readers do not wait for a writer.
     """
@@ -61,6 +61,8 @@ class CacheDatabase:
         self._local = local()
         self._connections: list[ThreadConnection] = []
         self._lock = RLock()
+        self.was_damaged = False
+        """Whether a file that is no database was replaced, until somebody sets this to False."""
 
     def close(self) -> None:
         with self._lock:
@@ -138,6 +140,7 @@ class CacheDatabase:
                 try:
                     opened = self._connect()
                 except StorageDamaged:
+                    self.was_damaged = True
                     self.reset()
                     opened = self._connect()
                 self._local.opened = opened

@@ -107,6 +107,10 @@ class SqliteNoteIndex:
     def reset(self) -> None:
         self._file.reset()
 
+    def take_damage(self) -> bool:
+        was_damaged, self._file.was_damaged = self._file.was_damaged, False
+        return was_damaged
+
     # --- what is known of notes ---
 
     def generation(self) -> int:

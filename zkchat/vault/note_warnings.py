@@ -17,6 +17,7 @@ _IN_COMMON: Final[Mapping[WarningKind, str]] = {
     "waiting": "sets of PDFs are still to be read",
     "unlisted": "files or folders are left out, such as links that lead out of the vault",
     "setting": "folders of privacy.local_only match no note",
+    "damaged": "caches were damaged and are built anew",
 }
 
 

@@ -12,6 +12,7 @@ from zkchat.model.folder import KnownFolders
 from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
+from zkchat.vault.indexing.background import INDEX_WAS_DAMAGED
 from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
 
@@ -208,8 +209,9 @@ def test_a_damaged_index_is_built_again_by_a_refresh(tmp_path: Path, index: Sqli
     library, _ = library_of(index, a="garden")
     index.close()
     _damage(tmp_path / "index.db")
-    library.refresh()
+    assert library.refresh().warnings == (INDEX_WAS_DAMAGED,)
     assert [passage.path for passage in library.search("garden")] == ["a.md"]
+    assert library.refresh().warnings == ()
 
 
 def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, index: SqliteNoteIndex) -> None:
@@ -219,6 +221,15 @@ def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, in
     _damage(tmp_path / "index.db")
     assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "b.md"]
     assert library.resolve(link("b")) == Resolved(path="b.md", via="name")
+    assert [library.refresh().warnings for _ in range(2)] == [(INDEX_WAS_DAMAGED,), ()]
+
+
+def test_an_index_that_is_damaged_inside_is_built_again_and_the_user_is_told(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, a="garden")
+    with index._writing() as database:
+        database.execute("DROP TABLE folders")
+    assert library.refresh().warnings == (INDEX_WAS_DAMAGED,)
+    assert [passage.path for passage in library.search("garden")] == ["a.md"]
 
 
 @pytest.mark.parametrize(

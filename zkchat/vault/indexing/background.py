@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from zkchat.errors import StorageDamaged, ZkchatError
 from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.note import NoteWarning
 from zkchat.ports.note_index import NoteIndex
 from zkchat.vault.indexing.background_embedding import BackgroundEmbedding
 from zkchat.vault.indexing.embedding import KeepOn
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+INDEX_WAS_DAMAGED: Final = NoteWarning(
+    path="",
+    text="The index of this vault was damaged and has been built anew from the notes; nothing is lost.",
+    kind="damaged",
+)
 PREFETCH_VALID_SECONDS: Final = 1.0
 """How long a prefetched refresh counts as current: whatever was saved earlier than that, it has seen."""
 _DEBOUNCE_SECONDS: Final = 0.7
@@ -173,16 +179,27 @@ class IndexMaintenance:
         self._background = BackgroundRefresh(self.refresh, clock)
         self._embedder = BackgroundEmbedding(embedding, index.generation, self.repaired, clock) if embedding else None
         self._has_told = False
+        self._was_damaged = False
+        """Whether the user is still to be told that the index was damaged."""
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
         observe = progress or (lambda _done, _total: None)
         with self._refreshing:
             try:
-                return self._indexer.refresh(observe)
+                found = self._indexer.refresh(observe)
             except StorageDamaged:
+                self._was_damaged = True
                 self._reset()
-                return self._indexer.refresh(observe)
+                found = self._indexer.refresh(observe)
+            return self._with_damage(found)
+
+    def _with_damage(self, found: Refreshed) -> Refreshed:
+        """What was found, and once that the index was damaged."""
+        if not (self._index.take_damage() or self._was_damaged):
+            return found
+        self._was_damaged = False
+        return replace(found, warnings=(INDEX_WAS_DAMAGED, *found.warnings))
 
     def refresh_within(self, seconds: float) -> Refreshed | None:
         """Refresh, but wait no longer than that: None says that it goes on in the background, where `close` ends it.
@@ -224,6 +241,7 @@ class IndexMaintenance:
             return ask()
         except StorageDamaged:
             self.rebuild()
+            self._was_damaged = True  # nobody reads what that rebuild tells
             return ask()
 
     def embed(self, keep_on: KeepOn = lambda _: True) -> int:
