@@ -15,9 +15,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from zkchat.model.evidence import DEFAULT_LIMIT
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import DEFAULT_LIMIT, find_evidence
+from zkchat.vault.evidence import find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.notes.sentences import sentences
 

@@ -150,6 +150,7 @@ def test_a_chat_loads_nothing_for_its_prompt_that_the_first_turn_alone_needs(sea
     unused = {
         *("zkchat.repl.commands.table", "zkchat.render.console", "zkchat.render.presenters.screen"),
         *("zkchat.vault.search.ranking", "zkchat.vault.catalog.answers", "zkchat.vault.verification.differing_answers"),
+        *("zkchat.chat.vault_answers", "zkchat.vault.evidence", "zkchat.vault.dated_evidence"),
         *("zkchat.vault.verification.contradiction", "zkchat.storage.changes.store", "zkchat.chat.goals.run"),
         *("zkchat.tools.registry", "zkchat.writing.tools", "zkchat.mcp_client.client", "dataclasses", "zipfile"),
     }

@@ -15,7 +15,6 @@ from zkchat.chat.repeated_notes import is_sent_anyway, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.server_access import Resource
-from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.context.documents import TAG_TOKENS, DocumentRoom, excerpt_document, include_documents
 from zkchat.context.formatting import augmented_text
 from zkchat.context.images import images_of
@@ -23,7 +22,7 @@ from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.selection import wants_evidence
 from zkchat.errors import VaultError
 from zkchat.model.events import Warned
-from zkchat.model.evidence import Evidence, VaultListing
+from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings, VaultListing
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import is_image
 from zkchat.model.parts import EvidencePart, FilePart, Part, TextPart
@@ -32,7 +31,6 @@ from zkchat.model.references import DocumentReference
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.catalog.query import MAX_ASKED, MAX_LISTED
-from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.library import Library
 
 RoomBeside = Callable[[int], DocumentRoom]
@@ -118,6 +116,8 @@ class Augmentation(Struct, frozen=True, kw_only=True):
         if not self.provider.info.needs_notes:
             return None
         most = MAX_ASKED if self.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
+        from zkchat.chat.vault_answers import answer_about_vault
+
         return answer_about_vault(self.library, question, references, most=most)
 
     def _evidence(self, question: Question, references: Sequence[DocumentReference], *, can_read: bool) -> Findings:

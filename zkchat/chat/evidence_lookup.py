@@ -5,10 +5,8 @@ from collections.abc import Iterable
 from zkchat.chat.file_excerpts import evidence_of_file
 from zkchat.chat.question import Question
 from zkchat.errors import StorageError, VaultError
-from zkchat.model.evidence import Evidence
+from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings
 from zkchat.model.references import DocumentReference
-from zkchat.vault.dated_evidence import find_evidence
-from zkchat.vault.evidence import DEFAULT_LIMIT, Findings
 from zkchat.vault.library import Library
 from zkchat.vault.search.question_terms import topic_terms
 from zkchat.vault.search.terms import terms
@@ -23,6 +21,8 @@ def look_up(
     skip: int = 0,
 ) -> Findings:
     """What the vault says on a question; nothing where the vault cannot be searched."""
+    from zkchat.vault.dated_evidence import find_evidence
+
     linked = [(reference.relative_path, reference.anchor) for reference in references if reference.relative_path]
     asked = question.prose
     try:

@@ -7,12 +7,10 @@ from msgspec import Struct, field
 from zkchat.chat.evidence_lookup import look_up
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
-from zkchat.chat.vault_answers import answer_about_vault
 from zkchat.errors import StorageError, UsageError, VaultError
-from zkchat.model.evidence import Evidence, VaultListing
+from zkchat.model.evidence import Evidence, Findings, VaultListing
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import EvidencePart
-from zkchat.vault.evidence import Findings
 from zkchat.vault.library import Library
 
 PAGE_SIZE = 5
@@ -111,6 +109,8 @@ class FurtherPassages(Struct, frozen=True, kw_only=True):
             references = resolve_links(self.library, question.links)
         except (StorageError, VaultError):
             return None
+        from zkchat.chat.vault_answers import answer_about_vault
+
         return answer_about_vault(self.library, question, references, after=after)
 
     def _count_read(self, asked: ChatMessage) -> int:

@@ -28,6 +28,8 @@ def without_delays() -> Iterator[None]:
 def preload_libraries(provider: str) -> None:
     """Import what the first turn needs, before the user waits for it."""
     names = (
+        "zkchat.chat.vault_answers",
+        "zkchat.vault.dated_evidence",
         "zkchat.repl.commands.table",
         "zkchat.render.presenters.screen",
         "zkchat.render.markdown.renderer",

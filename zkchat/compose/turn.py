@@ -33,11 +33,11 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Selector
 from zkchat.context.strategies import Retention
 from zkchat.errors import StorageError
+from zkchat.model.evidence import DEFAULT_LIMIT
 from zkchat.model.images import ImageDetail
 from zkchat.tools.names import CORE_TOOLS
 from zkchat.tools.readings import Readings
 from zkchat.tools.toolbox import Toolbox
-from zkchat.vault.evidence import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,13 +19,12 @@ from zkchat.mcp_server.answers import (
     VerifiedText,
 )
 from zkchat.mcp_server.uris import path_in, uri_of
-from zkchat.model.evidence import Evidence
+from zkchat.model.evidence import DEFAULT_LIMIT, Evidence
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import MAX_FOUND, Arguments
 from zkchat.vault.dated_evidence import find_evidence
 from zkchat.vault.dates.time_filters import check_times
-from zkchat.vault.evidence import DEFAULT_LIMIT
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.verification.verify import verify

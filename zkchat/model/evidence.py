@@ -2,8 +2,13 @@
 
 from datetime import date as Day
 
+from msgspec import Struct
+
 from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.values import Value
+
+DEFAULT_LIMIT = 3
+"""Passages that are shown unless more are asked for."""
 
 
 class Evidence(Value, frozen=True, kw_only=True):
@@ -25,6 +30,23 @@ class Evidence(Value, frozen=True, kw_only=True):
     """The link of the newest note among them that says otherwise."""
     outdates: tuple[str, ...] = ()
     """The links of older notes among them that say otherwise."""
+
+
+class Findings(Struct, frozen=True):
+    """What a vault says on a question."""
+
+    evidence: tuple[Evidence, ...] = ()
+    """The passages that answer, best first, those of one note together."""
+    nearest: tuple[Evidence, ...] = ()
+    """Where none answers: what comes nearest."""
+    is_doubtful: bool = False
+    """Whether it is uncertain that the evidence answers."""
+    more: int = 0
+    """How many further passages would be found."""
+    remark: str = ""
+    """Of which days the passages are, where the question asks for a time."""
+    day: Day | None = None
+    """When the first passage was written, where they are in the order of time."""
 
 
 class MessageExcerpt(Value, frozen=True, kw_only=True):

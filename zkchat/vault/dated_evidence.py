@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
+from zkchat.model.evidence import DEFAULT_LIMIT, Findings
 from zkchat.model.note import Ambiguous, Link, Resolved, is_note
 from zkchat.vault import evidence
 from zkchat.vault.dates.expressions import of_period
 from zkchat.vault.dates.question_time import TimeInQuestion
 from zkchat.vault.dates.questions import asks_for_own_writing, missing_day, time_in_question
 from zkchat.vault.dates.time_filters import impossible_times, unknown_times
-from zkchat.vault.evidence import DEFAULT_LIMIT, MAX_EVIDENCE, Findings
+from zkchat.vault.evidence import MAX_EVIDENCE
 from zkchat.vault.evidence_candidates import Scope
 from zkchat.vault.library import Library
 from zkchat.vault.search.company import company_in

@@ -6,16 +6,14 @@ Everything else has to meet a share of the question.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from datetime import date
 from itertools import islice
 from math import inf
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange
-from zkchat.model.evidence import Evidence
+from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings
 from zkchat.model.note import Ambiguous, Link, Passage, Resolved, anchor_of
 from zkchat.model.references import LineRange
 from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
@@ -40,8 +38,6 @@ from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQu
 from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
 
-DEFAULT_LIMIT = 3
-"""Passages that are shown unless more are asked for."""
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
 # The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
@@ -68,23 +64,6 @@ _MAX_OPENING_CHARACTERS = 20_000
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
-
-
-class Findings(Struct, frozen=True):
-    """What a vault says on a question."""
-
-    evidence: tuple[Evidence, ...] = ()
-    """The passages that answer, best first, those of one note together."""
-    nearest: tuple[Evidence, ...] = ()
-    """Where none answers: what comes nearest."""
-    is_doubtful: bool = False
-    """Whether it is uncertain that the evidence answers."""
-    more: int = 0
-    """How many further passages would be found."""
-    remark: str = ""
-    """Of which days the passages are, where the question asks for a time."""
-    day: date | None = None
-    """When the first passage was written, where they are in the order of time."""
 
 
 def find_evidence(

@@ -12,12 +12,11 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.errors import UsageError
 from zkchat.model.events import EvidenceFound
-from zkchat.model.evidence import Evidence
+from zkchat.model.evidence import DEFAULT_LIMIT, Evidence
 from zkchat.model.values import from_plain
 from zkchat.ports.models import ModelProvider
 from zkchat.providers.quote import Quote
 from zkchat.providers.script_player import Script, Scripted
-from zkchat.vault.evidence import DEFAULT_LIMIT
 from zkchat.vault.library import Library
 
 WALKS = 14

@@ -4,11 +4,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
+from zkchat.model.evidence import DEFAULT_LIMIT, Findings
 from zkchat.model.parts import EvidencePart
 from zkchat.model.references import LineRange
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import to_plain
-from zkchat.vault.evidence import DEFAULT_LIMIT, Findings, find_evidence
+from zkchat.vault.evidence import find_evidence
 from zkchat.vault.evidence_candidates import whole_notes
 from zkchat.vault.library import Library
 
