@@ -577,6 +577,13 @@ def test_where_the_vaults_settings_cannot_be_read_no_model_elsewhere_is_asked(
     assert "Its settings are left out." in quoted.err
 
 
+def test_while_the_vaults_settings_cannot_be_read_every_note_counts_as_local(scene: Scene) -> None:
+    scene.world.note("About.md", "- I grow tomatoes.\n")
+    scene.world.note(".zkchat/config.toml", "[privacy]\nlocal_only = [")
+    (fact,) = scene.world.run("memory", "import", "@About.md", "--json").json["facts"]
+    assert fact["local"]
+
+
 @pytest.mark.parametrize("text", ["local_only = 'Diaries'", "local_only = [5]", "local_onyl = ['Diaries']"])
 def test_a_wrong_value_for_local_folders_stops_the_command(scene: Scene, text: str) -> None:
     scene.world.note(".zkchat/config.toml", f"[privacy]\n{text}\n")

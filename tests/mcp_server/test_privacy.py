@@ -4,6 +4,7 @@ Each attempt is made in a vault with the note and in one without it. The host mu
 `--local` something of the note, or else the attempt proves nothing.
 """
 
+import asyncio
 import json
 import os
 from datetime import UTC, datetime
@@ -16,6 +17,9 @@ from tests.support.egress import FILE, ID, OPEN, SECRET, leaked
 from tests.support.mcp_attempts import requests_for
 from tests.support.mcp_lines import answers, call, modern
 from tests.support.world import World
+from zkchat.compose.workspace import load_workspace
+from zkchat.errors import ConfigError, ExitCode
+from zkchat.mcp_server.service import HostOptions, VaultService
 
 CHANGED_AT: Final = 1_770_000_000
 """When the notes were changed, lest an answer tells how long the test took."""
@@ -197,3 +201,36 @@ def test_no_tool_that_changes_notes_tells_or_touches_it(tmp_path: Path) -> None:
     assert {name: found for name in WRITES if (found := leaked(given[name], json.dumps(WRITES[name][1])))} == {}
     assert (world.vault / FILE).read_text() == SECRET
     assert [path.name for path in (world.vault / FILE).parent.iterdir()] == [Path(FILE).name]
+
+
+def test_while_it_is_not_known_which_notes_are_local_none_is_served(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.note("Open.md", "# Open\n")
+    world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"')
+    refused = world.run("mcp", stdin="")
+    assert refused.code == ExitCode.CONFIG
+    assert "So it is not known which notes stay on this machine, and none is served." in refused.err
+    assert answers(world, call(1, "list_documents"), options=["--local"])[1]["content"]
+
+
+def test_a_folder_that_is_made_local_while_the_vault_is_served_stays_here(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.note("Diaries/Day.md", "# Day\n\nQuollsecret.\n")
+    service = VaultService(load_workspace(world.environment(), world.vault), HostOptions())
+
+    def read() -> str:
+        return asyncio.run(service.use(lambda vault: vault.read("read_document", '{"path": "Diaries/Day.md"}'))).text
+
+    try:
+        assert "Quollsecret" in read()
+        settings = world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Diaries"]\n')
+        assert "Quollsecret" not in read()
+        settings.write_text("")
+        assert "Quollsecret" in read()
+        settings.write_text("[privacy")
+        assert "Quollsecret" not in read(), "what it says is not known"
+        settings.write_text("[privacy]\nlocal_onyl = []\n")
+        with pytest.raises(ConfigError):
+            read()
+    finally:
+        service.close()

@@ -8,7 +8,7 @@ import typer
 from zkchat.cli import mcp_check, mcp_install, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
 from zkchat.cli.termination import Terminated
-from zkchat.errors import UsageError
+from zkchat.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from zkchat.cli.common import CommandIO
@@ -67,6 +67,11 @@ def mcp(
         raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat mcp --http")
     io = current_io()
     workspace = _workspace(io, vault)
+    if not local and (reason := workspace.loaded.privacy_unknown):
+        raise ConfigError(
+            f"{reason} So it is not known which notes stay on this machine, and none is served.",
+            hint="Correct the file, or move it away. For a host whose model runs on this machine: zkchat mcp --local",
+        )
     try:
         if http:
             _serve_http(io, workspace, PORT if port is None else port, token_file, is_local=local, may_write=write)
@@ -126,8 +131,6 @@ def _serve_http(
 def require_sdk() -> None:
     """Raises `ConfigError` where the package `mcp` is not installed."""
     from importlib.util import find_spec
-
-    from zkchat.errors import ConfigError
 
     if find_spec("mcp") is None:
         raise ConfigError(

@@ -170,5 +170,7 @@ def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
 
 
 def local_globs(workspace: Workspace) -> list[str]:
-    """The patterns of all notes that stay on this machine by their folder."""
+    """The patterns of all notes that stay on this machine by their folder: all there are, where that is not known."""
+    if workspace.loaded.privacy_unknown:
+        return ["**"]
     return [glob for folder in local_folders_of(workspace) for glob in folder.globs]

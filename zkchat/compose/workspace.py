@@ -27,9 +27,25 @@ class Workspace(Struct, frozen=True):
     def settings(self) -> "Settings":
         return self.loaded.settings
 
+    def settings_stamp(self) -> object:
+        """Another one once a file of settings has changed."""
+        return [
+            _stamp(file, follow)
+            for file in (self.paths.user_config, self.paths.vault_config)
+            for follow in (False, True)
+        ]
+
     def changed_by(self, agent: "Agent | None", model: str | None) -> "Workspace":
         """The same vault with the settings that an agent changes, and with this model. Raises `ConfigError`."""
         return replace(self, loaded=load_settings(self.environment, self.paths, model=model, agent=agent))
+
+
+def _stamp(file: Path, follow: bool) -> tuple[int, ...] | None:
+    try:
+        status = file.stat(follow_symlinks=follow)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def load_workspace(

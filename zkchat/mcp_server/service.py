@@ -90,6 +90,8 @@ class VaultService:
         self._index: FreshIndex | None = None
         self._vault: OpenVault | None = None
         self._is_embedded = False
+        self._settings_stamp: object = None
+        """Of the settings that the vault was opened with."""
 
     async def use(self, work: Callable[[OpenVault], Done], progress: Progress | None = None) -> Done:
         """Bring the index up to date, then do the work. `progress` hears, in the worker, how far the indexing is."""
@@ -107,6 +109,7 @@ class VaultService:
         return work(vault)
 
     def _open(self) -> OpenVault:
+        self._forget_changed_settings()
         if self._vault is None:
             with ExitStack() as stack:
                 library, said = stack.enter_context(open_note_library(self.workspace))
@@ -120,6 +123,15 @@ class VaultService:
                 self._vault = OpenVault(self.workspace, library, model, changes)
                 self._resources = stack.pop_all()
         return self._vault
+
+    def _forget_changed_settings(self) -> None:
+        """Close a vault whose settings have changed: they say which notes are local. Raises `ConfigError`."""
+        stamp = self.workspace.settings_stamp()
+        if stamp != self._settings_stamp:
+            self._resources.close()
+            self._vault, self._is_embedded = None, False
+            self.workspace = self.workspace.changed_by(None, None)
+            self._settings_stamp = stamp
 
     def _refresh(self, library: Library, progress: Progress | None) -> None:
         assert self._index is not None
