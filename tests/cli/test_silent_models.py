@@ -7,7 +7,8 @@ import pytest
 
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import Result, World
-from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS
+from zkchat.chat.exchange import MAX_FAILED_ROUNDS
+from zkchat.chat.tool_loop import MAX_ROUNDS
 from zkchat.errors import ExitCode
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.exchange import Exchange
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
-from zkchat.chat.tool_loop import Exchange, ToolLoop
+from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.selection import wants_evidence
 from zkchat.model.events import AnswerReplaced, TextDelta, Warned

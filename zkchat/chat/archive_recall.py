@@ -11,9 +11,7 @@ from zkchat.context.budget import Shares, budget_for
 from zkchat.context.prompt_items import PromptItem, prompt_item
 from zkchat.context.recall.search import ConversationSearch, FoundMessage
 from zkchat.context.recall.selection import Recalled, recall
-from zkchat.context.selection import (
-    wants_evidence,
-)
+from zkchat.context.selection import wants_evidence
 from zkchat.memory.facts import MAX_TITLE_CHARS
 from zkchat.model.message import ChatMessage
 from zkchat.model.session import abstained_turns

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from zkchat.chat.tool_loop import MORE_ROOM, Exchange
+from zkchat.chat.exchange import Exchange
+from zkchat.chat.tool_loop import MORE_ROOM
 from zkchat.model.events import Warned
 from zkchat.model.message import ChatMessage
 

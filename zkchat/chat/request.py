@@ -21,9 +21,7 @@ from zkchat.context.calibration import Calibration, ExpectedTokenizer, calibrate
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
 from zkchat.context.images import ImageView, words_alone
 from zkchat.context.prompt_items import PromptItem, RequestPlan
-from zkchat.context.selection import (
-    wants_evidence,
-)
+from zkchat.context.selection import wants_evidence
 from zkchat.context.strategies import (
     CompactionPlan,
     LiveMessage,

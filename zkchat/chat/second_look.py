@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference, relevant_evidence
+from zkchat.chat.exchange import Exchange
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList
-from zkchat.chat.tool_loop import Exchange, ToolLoop
+from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.formatting import format_evidence
 from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
 from zkchat.errors import ZkchatError

@@ -6,24 +6,22 @@ from contextlib import aclosing
 from datetime import timedelta
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.exchange import MAX_FAILED_ROUNDS, Exchange, report_references
 from zkchat.chat.images import MessageImages
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with
 from zkchat.chat.request import RequestBuilder
-from zkchat.context.assembly import AssembledRequest
 from zkchat.context.formatting import documents_in
-from zkchat.context.prompt_items import RequestPlan
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.choices import TOOL_PRIORITY
 from zkchat.model.events import (
     PromptReady,
-    ReferenceFound,
     Remarked,
     TextDelta,
     ThinkingDelta,
@@ -58,8 +56,6 @@ from zkchat.vault.library import Library
 
 MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
-MAX_FAILED_ROUNDS: Final = 2
-"""And after so many in a row in which no call worked."""
 MORE_FAILED_ROUNDS: Final = 2
 """So many more while changes may be proposed, as long as each fails in another way: names and passages are exact."""
 MAX_SHORTENINGS: Final = 2
@@ -86,53 +82,6 @@ class AnswerLimits(Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_LIMITS: Final = AnswerLimits()
-
-
-class Exchange(Struct):
-    """What is asked in one turn, and everything that grows while it is answered."""
-
-    plan: RequestPlan
-    assembled: AssembledRequest
-    """The request of the current step, and its record."""
-    result_budget: int
-    """Tokens that tool results may still take."""
-    strict: bool = False
-    """Whether only what notes say may be answered."""
-    is_grounded: bool = True
-    """Whether the request holds anything that notes say."""
-    references: ReferenceList = field(default_factory=ReferenceList)
-    draft: Draft | None = None
-    calls: list[ToolCallPart] = field(default_factory=list)
-    finish: Finish | None = None
-    made: set[tuple[str, str]] = field(default_factory=set)
-    """Name and arguments of every call so far."""
-    answered: set[tuple[str, str]] = field(default_factory=set)
-    """Those whose results still hold."""
-    staging: set[tuple[str, str]] = field(default_factory=set)
-    """Those that staged a change."""
-    rounds: int = 0
-    """Rounds of tool calls so far."""
-    failed_rounds: int = 0
-    errors: set[str] = field(default_factory=set)
-    """What the failed calls were told."""
-    warnings: set[str] = field(default_factory=set)
-    """What the user was told of calls."""
-    may_fail: int = MAX_FAILED_ROUNDS
-    """Rounds in a row in which all calls may fail."""
-    lost_tools: str = ""
-    """Why the model has to answer without its tools, as what it did; empty where it may call them."""
-    passages: list[GivenText] = field(default_factory=list)
-    """What evidence and tools brought of notes in this turn."""
-
-    @property
-    def abstained(self) -> bool:
-        """Whether the answer is that there is none."""
-        return self.finish is not None and self.finish.reason == "abstained"
-
-    def use(self, assembled: AssembledRequest) -> None:
-        """Go on with this request; what it leaves free is there for the results of tools."""
-        self.assembled = assembled
-        self.result_budget = assembled.usage.available
 
 
 class ToolLoop(Struct, frozen=True, kw_only=True):
@@ -286,24 +235,8 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         step = self._step(exchange.draft, [kept for _, kept in calls], exchange)
         if warning := self.store(step, exchange):
             await emit(warning)
-        results: list[ToolResultPart] = []
         listed = ReferenceList()
-        for call, kept in calls:
-            server = next((tool.server for tool in exchange.assembled.request.tools if tool.name == kept.name), "")
-            await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments, server=server))
-            outcome = await self._outcome(call, exchange)
-            given = self._bounded(outcome, exchange)
-            self._see(outcome.references, given.text)
-            await report_references(exchange, outcome.references, emit)
-            for reference in outcome.references:
-                if reference.is_only_listed:
-                    listed.add(reference)
-            results.append(ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed))
-            await emit(ToolFinished(call_id=kept.call_id, name=kept.name, summary=given.summary, failed=given.failed))
-            if outcome.warning and outcome.warning not in exchange.warnings:
-                exchange.warnings.add(outcome.warning)
-                await emit(Warned(text=outcome.warning))
-            await asyncio.sleep(0)
+        results = [await self._use_tool(call, kept, exchange, listed, emit) for call, kept in calls]
         if left_out := len(exchange.calls) - len(calls):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
             results[-1] = replace(results[-1], text=text)
@@ -322,6 +255,26 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         if warning := self.journal.append(MessageEntry(message=answered)):
             await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
+
+    async def _use_tool(
+        self, call: ToolCallPart, kept: ToolCallPart, exchange: Exchange, listed: ReferenceList, emit: Emit
+    ) -> ToolResultPart:
+        """The result of a call, of which `kept` is stored. What it only lists is added to `listed`."""
+        server = next((tool.server for tool in exchange.assembled.request.tools if tool.name == kept.name), "")
+        await emit(ToolStarted(call_id=kept.call_id, name=kept.name, arguments=kept.arguments, server=server))
+        outcome = await self._outcome(call, exchange)
+        given = self._bounded(outcome, exchange)
+        self._see(outcome.references, given.text)
+        await report_references(exchange, outcome.references, emit)
+        for reference in outcome.references:
+            if reference.is_only_listed:
+                listed.add(reference)
+        await emit(ToolFinished(call_id=kept.call_id, name=kept.name, summary=given.summary, failed=given.failed))
+        if outcome.warning and outcome.warning not in exchange.warnings:
+            exchange.warnings.add(outcome.warning)
+            await emit(Warned(text=outcome.warning))
+        await asyncio.sleep(0)
+        return ToolResultPart(call_id=kept.call_id, name=kept.name, text=given.text, failed=given.failed)
 
     def _count_failure(self, exchange: Exchange, results: Sequence[ToolResultPart]) -> None:
         """Count rounds in which no call worked; what fails as before is a loop."""
@@ -389,15 +342,6 @@ def _loops(round_: int, exchange: Exchange) -> str:
     if exchange.failed_rounds >= exchange.may_fail:
         return "made only calls that failed or that it had made before"
     return f"called tools in {MAX_ROUNDS} rounds without an answer" if round_ == MAX_ROUNDS else ""
-
-
-async def report_references(exchange: Exchange, references: Sequence[DocumentReference], emit: Emit) -> None:
-    for reference in references:
-        exchange.references.add(reference)
-        if reference.relative_path and reference.included and reference.snippet:
-            exchange.passages.append(GivenText(reference.relative_path, reference.snippet))
-        if not reference.is_only_listed:
-            await emit(ReferenceFound(reference=reference))
 
 
 def _pieces(text: str, left: int) -> Iterator[str]:

@@ -15,6 +15,7 @@ from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.empty_answers import empty_answer_warning
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference
+from zkchat.chat.exchange import Exchange, report_references
 from zkchat.chat.images import MessageImages
 from zkchat.chat.journal import Asked, Journal
 from zkchat.chat.mentions import is_mentioned, problems_of
@@ -26,7 +27,7 @@ from zkchat.chat.reported_warnings import ReportedWarnings
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.second_look import SecondLook
 from zkchat.chat.server_access import Resource, ServerAccess
-from zkchat.chat.tool_loop import Exchange, ToolLoop, report_references
+from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.prompt_items import RequestPlan

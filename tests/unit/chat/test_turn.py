@@ -12,7 +12,8 @@ from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_loop import CUT, MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
+from zkchat.chat.exchange import MAX_FAILED_ROUNDS
+from zkchat.chat.tool_loop import CUT, MAX_ROUNDS, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.events import (
