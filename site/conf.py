@@ -4,6 +4,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 LONGEST_WHOLE_WORD = 16
+"""Letters of code in a table above which it may break inside a word; shorter code such as `--help` never breaks."""
+STACKED = {"setting", "promise"}
+"""The first heading of tables whose columns are too many for a phone."""
 
 project = "zkchat"
 copyright = "the zkchat authors"
@@ -30,16 +33,26 @@ pygments_dark_style = "native"
 
 
 def mark_tables(_app: Sphinx, page: nodes.document, _name: str) -> None:
-    """What may break inside a word in a narrow column, what must not break at all, such as `--help`, and settings."""
+    """Say of the tables of a page what `site.css` needs to know to lay them out on a phone."""
     for table in page.findall(nodes.table):
-        if next(table.findall(nodes.entry)).astext() == "setting":
-            table["classes"].append("settings")
+        if next(table.findall(nodes.entry)).astext() in STACKED:
+            stack(table)
         for code in table.findall(nodes.literal):
             words = code.astext().split()
             if any(len(word) > LONGEST_WHOLE_WORD for word in words):
                 code["classes"].append("long")
             elif len(words) == 1:
                 code["classes"].append("whole")
+
+
+def stack(table: nodes.table) -> None:
+    """Put the heading of its column before the text of each cell but the first: it is seen where cells are stacked."""
+    table["classes"].append("stacked")
+    headings, *rows = table.findall(nodes.row)
+    for row in rows:
+        for heading, cell in list(zip(headings, row, strict=True))[1:]:
+            if cell.children:
+                cell[0].insert(0, nodes.inline("", f"{heading.astext()}: ", classes=["heading"]))
 
 
 def setup(app: Sphinx) -> None:

@@ -39,7 +39,7 @@ def host() -> Iterator[str]:
         with running() as address:
             yield address
     except (NoOllama, NoWeights) as error:
-        pytest.fail(str(error), pytrace=False)
+        pytest.exit(str(error), returncode=1)
 
 
 @pytest.fixture
