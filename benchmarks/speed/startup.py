@@ -60,6 +60,7 @@ def commands(folder: Path, notes: int) -> dict[str, list[str]]:
         "zkchat sessions list": [*zkchat, "sessions", "list", "--vault", vault],
         f"scandir + stat, {notes:,} notes": [python, "-c", LOOK, vault],
         "zkchat index, nothing changed": [*zkchat, "index", "--vault", vault],
+        "zkchat search tag:idea": [*zkchat, "search", "tag:idea", "--vault", vault],
         "zkchat search": [*zkchat, "search", query, "--vault", vault],
         "zkchat ask --model quote": [*zkchat, "ask", query, "--model", "quote", "--vault", vault],
     }
