@@ -52,7 +52,8 @@ from zkchat.model.events import (
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Ambiguous, External, Missing, Passage, Resolution, Resolved
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import Session, thread_of
+from zkchat.model.session import Session
+from zkchat.model.thread import thread_of
 from zkchat.model.usage import ContextUsage
 from zkchat.model.values import to_plain
 

@@ -31,11 +31,11 @@ from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.recall.selection import recall
 from zkchat.context.tokens import CachedTokenizer, tokenizer_for
 from zkchat.errors import ProviderError
+from zkchat.model.entries import MessageEntry
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, TextPart
 from zkchat.model.prompt import ModelRequest
-from zkchat.model.session import MessageEntry
 from zkchat.ports.embeddings import TextEmbedder
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from benchmarks.memory.facts import FACTS, SUBJECTS
 from benchmarks.memory.needles import conversation, stored
 from zkchat.context.recall.search import ConversationSearch
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import MessageEntry
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex
 

@@ -5,7 +5,7 @@ from typing import Any
 from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.model.parts import ToolResultPart
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 
 TEA = "# Tea\n\nGreen.\n\n## Brewing\n\nHot.\n"
 

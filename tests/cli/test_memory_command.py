@@ -6,10 +6,10 @@ from tests.support.sessions import NOON
 from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import MessageEntry
 
 
 @pytest.fixture

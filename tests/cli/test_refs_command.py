@@ -9,9 +9,9 @@ from tests.support.sessions import NOON
 from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import MessageEntry
 
 
 def talk(world: World, title: str, *turns: list[str]) -> str:

@@ -16,7 +16,7 @@ from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import TurnFailed
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 from zkchat.model.values import from_plain
 from zkchat.providers.completions import message_param, tool_param
 

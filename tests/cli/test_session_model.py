@@ -10,8 +10,8 @@ from tests.providers.loopback import PROTOCOLS, Loopback
 from tests.support.world import Result, World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
+from zkchat.model.entries import ModelEntry
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk
-from zkchat.model.session import ModelEntry
 
 WIRES = pytest.mark.parametrize("wire", ["ollama", "openai"])
 MODELS: dict[str, list[ModelChunk]] = {

@@ -11,6 +11,7 @@ from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.choices import Role
+from zkchat.model.entries import HeadEntry, MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import (
     CompactionPart,
@@ -23,7 +24,7 @@ from zkchat.model.parts import (
     ToolResultPart,
     UnknownPart,
 )
-from zkchat.model.session import HeadEntry, MessageEntry, messages_of
+from zkchat.model.thread import messages_of
 from zkchat.ports.sessions import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from tests.support.world import World
 from zkchat.compose import stores
 from zkchat.errors import ExitCode
 from zkchat.model.choices import Role
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
-from zkchat.model.session import MessageEntry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

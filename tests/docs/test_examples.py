@@ -26,11 +26,11 @@ from zkchat.compose import stores
 from zkchat.config.load import load
 from zkchat.errors import ExitCode
 from zkchat.model.change import ChangeSet, FileWrite
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import MessageEntry
 from zkchat.model.usage import ContextUsage
 from zkchat.render.context_bar import context_bar
 from zkchat.render.phrases import compaction

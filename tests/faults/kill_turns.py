@@ -20,7 +20,7 @@ from pathlib import Path
 from zkchat.compose import conversation, stores
 from zkchat.environment import Environment
 from zkchat.model.events import PromptReady, TextDelta, TurnFinished
-from zkchat.model.session import messages_of
+from zkchat.model.thread import messages_of
 
 ANSWER = [
     [{"thinking": "Let me look."}, {"tool": "find_excerpts", "arguments": {"query": "sleep"}}],

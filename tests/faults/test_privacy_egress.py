@@ -35,10 +35,11 @@ from zkchat.chat.privacy import WITHHELD
 from zkchat.compose import conversation, stores
 from zkchat.context.assembly import request_from
 from zkchat.errors import ExitCode, StorageFull
+from zkchat.model.entries import DraftEntry
 from zkchat.model.events import Event
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import DraftEntry, History
+from zkchat.model.session_history import History
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from zkchat.errors import StorageDamaged
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
-from zkchat.model.session import MessageEntry
 from zkchat.storage.recovery import Recovered
 from zkchat.storage.sessions import SqliteSessions, open_sessions
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from zkchat.environment import random_id, utc_now
 from zkchat.errors import StorageFull
 from zkchat.model.message import ChatMessage, TextPart
-from zkchat.model.session import MessageEntry
+from zkchat.model.entries import MessageEntry
 from zkchat.storage.sessions import open_sessions
 from tests.support.stored_text import incompressible
 

@@ -10,9 +10,10 @@ from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
 from zkchat.export.session_import import read_conversations
 from zkchat.export.session_json import as_json
+from zkchat.model.entries import DraftEntry, EntryBody, HeadEntry, MessageEntry, PinEntry, PriorityEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ImagePart
-from zkchat.model.session import DraftEntry, EntryBody, HeadEntry, History, MessageEntry, PinEntry, PriorityEntry
+from zkchat.model.session_history import History
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 IDS = ["m0", "m1", "m2", "m3"]

@@ -7,8 +7,8 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, SelectionLimits, Selector
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.entries import ItemsEntry
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import ItemsEntry
 
 NAMES = ("A", "B", "C", "D")
 TYPES: tuple[ItemType, ...] = ("rule", "reference", "tool")

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.session import (
+from zkchat.model.entries import (
     ContentEntry,
     DraftEntry,
     Entry,
@@ -23,11 +21,10 @@ from zkchat.model.session import (
     PinEntry,
     PriorityEntry,
     TitleEntry,
-    head_of,
-    messages_of,
-    orphans_of,
-    thread_of,
 )
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import TextPart
+from zkchat.model.thread import head_of, messages_of, orphans_of, thread_of
 from zkchat.storage.sessions import SqliteSessions, open_sessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

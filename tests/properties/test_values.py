@@ -15,10 +15,10 @@ from msgspec import NODEFAULT
 from msgspec.structs import fields
 
 from zkchat.model import branches, events, evidence, message, parts, prompt, references, request_context, session, usage
+from zkchat.model.entries import Entry, EntryBody
 from zkchat.model.events import Event, Notice
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import Part
-from zkchat.model.session import Entry, EntryBody
 from zkchat.model.stored_forms import read_body, read_entry, read_message
 from zkchat.model.values import Tagged, Unknown, Value, from_json, from_plain, to_json, to_plain
 

@@ -12,6 +12,7 @@ from zkchat.errors import UsageError, ZkchatError
 from zkchat.model.branches import Branch, branches_of
 from zkchat.model.change import ChangeRecord, ChangeSet
 from zkchat.model.choices import OpenWith
+from zkchat.model.entries import EntryBody, HeadEntry, MessageEntry, PinEntry, PriorityEntry, RestoreEntry
 from zkchat.model.events import Event, Warned
 from zkchat.model.goal import Goal
 from zkchat.model.message import ChatMessage
@@ -20,17 +21,8 @@ from zkchat.model.patch import patch_of
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import (
-    EntryBody,
-    HeadEntry,
-    History,
-    MessageEntry,
-    PinEntry,
-    PriorityEntry,
-    RestoreEntry,
-    Session,
-    Window,
-)
+from zkchat.model.session import Session
+from zkchat.model.session_history import History, Window
 from zkchat.model.stored_forms import read_message
 from zkchat.model.usage import ContextUsage
 from zkchat.render.console import Matches

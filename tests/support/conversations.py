@@ -19,10 +19,11 @@ from zkchat.context.instructions import SUMMARY
 from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.tokens import Estimate
 from zkchat.memory.facts import Memory
+from zkchat.model.entries import AgentEntry, ItemsEntry
 from zkchat.model.events import Event
 from zkchat.model.profile import ProfileFile
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.session import AgentEntry, ItemsEntry, Session
+from zkchat.model.session import Session
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.sessions import SessionStore
 from zkchat.ports.tokenizer import Tokenizer

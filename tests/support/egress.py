@@ -16,7 +16,7 @@ from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import Event, TurnFailed, Warned
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 
 ID = "20260102030405"
 FILE = f"Diaries/{ID} Quokkafile.md"

@@ -6,7 +6,7 @@ from zkchat.context.calibration import Calibration
 from zkchat.context.prompt_items import PromptItem, RequestPlan, digest, tool_text
 from zkchat.model.prompt import ToolSpec
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import Window
+from zkchat.model.session_history import Window
 from zkchat.ports.tokenizer import Tokenizer
 
 

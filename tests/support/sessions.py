@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from zkchat.errors import SessionNotFound, StorageFull
-from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
+from zkchat.model.entries import Entry, EntryBody, EntryFilter
+from zkchat.model.session import Session
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

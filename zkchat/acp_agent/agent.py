@@ -278,7 +278,7 @@ def _listed_sessions(environment: Environment, vault: Path) -> "list[Session]":
 
 def _copy_session(environment: Environment, vault: Path, session_id: str, copy_id: str) -> None:
     from zkchat.compose.stores import open_sessions
-    from zkchat.model.session import MessageEntry
+    from zkchat.model.entries import MessageEntry
 
     with open_sessions(environment, vault) as store:
         bodies = [entry.body for entry in store.entries(store.get(session_id).id)]

@@ -11,12 +11,12 @@ from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.selection import wants_evidence
+from zkchat.model.entries import HeadEntry
 from zkchat.model.events import AnswerReplaced, TextDelta, Warned
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import FilePart
 from zkchat.model.prompt import Finish
 from zkchat.model.quotation import place_of, quotations
-from zkchat.model.session import HeadEntry
 from zkchat.model.text import counted, shorten
 
 if TYPE_CHECKING:

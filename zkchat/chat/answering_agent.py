@@ -4,7 +4,7 @@ from zkchat.agents.profiles import DEFAULT, Profiles
 from zkchat.chat.question import Question
 from zkchat.model.events import Warned
 from zkchat.model.profile import Agent
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 
 
 def answering_agent(profiles: Profiles, history: History, question: Question | None = None) -> Agent:

@@ -14,8 +14,8 @@ from zkchat.context.recall.selection import Recalled, recall
 from zkchat.context.selection import wants_evidence
 from zkchat.memory.facts import MAX_TITLE_CHARS
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import abstained_turns
 from zkchat.model.text import shorten
+from zkchat.model.thread import abstained_turns
 from zkchat.ports.tokenizer import Tokenizer
 
 _SEPARATOR_TOKENS = 1

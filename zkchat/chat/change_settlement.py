@@ -9,11 +9,11 @@ from zkchat.chat.proposed_changes import ProposedChanges, changed_paths, sentenc
 from zkchat.chat.refused_changes import refused_changes
 from zkchat.errors import UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ReviewOutcome
+from zkchat.model.entries import ChangesEntry
 from zkchat.model.events import ChangesReviewed, Event
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.patch import patch_of
-from zkchat.model.session import ChangesEntry
 from zkchat.ports.models import ModelProvider
 from zkchat.tools.toolbox import Toolbox
 

@@ -25,12 +25,13 @@ from zkchat.context.short_forms import short_form
 from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
 from zkchat.errors import ProviderError
 from zkchat.model.choices import CompactionStrategy
+from zkchat.model.entries import MessageEntry
 from zkchat.model.events import Compacted, Warned
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, Condensed, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import MessageEntry, Window, mark_condensed
+from zkchat.model.session_history import Window, mark_condensed
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.language import detect_language

@@ -25,6 +25,17 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
 from zkchat.errors import UsageError
 from zkchat.model.choices import CompactionStrategy
+from zkchat.model.entries import (
+    AgentEntry,
+    GoalEntry,
+    HeadEntry,
+    ItemsEntry,
+    ListingEntry,
+    ModelEntry,
+    PinEntry,
+    PriorityEntry,
+    TitleEntry,
+)
 from zkchat.model.events import Event, PromptReady, TurnFinished, Warned
 from zkchat.model.evidence import VaultListing
 from zkchat.model.goal import Goal
@@ -34,19 +45,7 @@ from zkchat.model.parts import ImagePart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import (
-    AgentEntry,
-    GoalEntry,
-    HeadEntry,
-    History,
-    ItemsEntry,
-    ListingEntry,
-    ModelEntry,
-    PinEntry,
-    PriorityEntry,
-    TitleEntry,
-    Window,
-)
+from zkchat.model.session_history import History, Window
 from zkchat.model.usage import ContextUsage
 from zkchat.vault.library import Library
 

@@ -18,7 +18,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 from zkchat.model.text import shorten
 from zkchat.ports.models import ModelProvider
 from zkchat.vault.library import Library

@@ -10,24 +10,24 @@ from msgspec.structs import replace
 
 from zkchat.errors import SessionNotFound, StorageError
 from zkchat.model.choices import Role
-from zkchat.model.events import Warned
-from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.parts import ImagePart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import (
+from zkchat.model.entries import (
     ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
     EntryFilter,
     HeadEntry,
-    History,
     MessageEntry,
-    Session,
     TitleEntry,
-    orphans_of,
 )
+from zkchat.model.events import Warned
+from zkchat.model.message import Brief, ChatMessage
+from zkchat.model.parts import ImagePart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session import Session
+from zkchat.model.session_history import History
 from zkchat.model.text import shorten
+from zkchat.model.thread import orphans_of
 from zkchat.ports.sessions import SessionStore
 
 FLUSH_AFTER = 0.2

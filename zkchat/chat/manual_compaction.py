@@ -9,11 +9,12 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.strategies import MIN_SUMMARY_TOKENS, CompactionPlan, Retention
 from zkchat.model.choices import CompactionStrategy
+from zkchat.model.entries import RestoreEntry
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart
 from zkchat.model.profile import Agent
-from zkchat.model.session import RestoreEntry, mark_condensed
+from zkchat.model.session_history import mark_condensed
 
 NOTHING_TO_SUMMARISE: Final = (
     "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."

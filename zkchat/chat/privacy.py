@@ -18,7 +18,8 @@ from zkchat.model.note import file_kind, is_note
 from zkchat.model.parts import CompactionPart, Condensed, EvidencePart, FilePart, ImagePart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.session import Window, compaction_of
+from zkchat.model.session_history import Window
+from zkchat.model.thread import compaction_of
 from zkchat.ports.models import ModelProvider
 from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.vault.links.folders import is_folder, listed_paths

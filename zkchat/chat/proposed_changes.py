@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from zkchat.context.prompt_items import PromptItem, prompt_item
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, ReviewOutcome
 from zkchat.model.choices import WriteMode
+from zkchat.model.entries import ChangesEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.patch import edits_of_user
-from zkchat.model.session import ChangesEntry, History
+from zkchat.model.session_history import History
 from zkchat.ports.tools import Tool
 
 ASK_THE_USER: Final = "They need a yes of the user."

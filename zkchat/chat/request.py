@@ -39,8 +39,9 @@ from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session import History, Window, abstained_turns, unanswered_turns
+from zkchat.model.session_history import History, Window
 from zkchat.model.text import shorten
+from zkchat.model.thread import abstained_turns, unanswered_turns
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.names import READ_ATTACHMENT

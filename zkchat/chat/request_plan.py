@@ -35,7 +35,7 @@ from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.names import MEMORY_TOOLS, READ_ATTACHMENT

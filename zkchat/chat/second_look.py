@@ -15,12 +15,12 @@ from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.formatting import format_evidence
 from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
 from zkchat.errors import ZkchatError
+from zkchat.model.entries import HeadEntry
 from zkchat.model.events import EvidenceFound, Warned
 from zkchat.model.evidence import Evidence
 from zkchat.model.message import ChatMessage
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import HeadEntry
 from zkchat.vault.library import Library
 
 REASON = "the first answer was given without a look into the notes"

@@ -17,7 +17,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.note import without_suffix
 from zkchat.model.parts import FilePart, Part
 from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session import MessageCache
+from zkchat.model.session_history import MessageCache
 from zkchat.vault.images.encoding import digest_of
 from zkchat.vault.images.headers import MAX_FILE_BYTES
 from zkchat.vault.library import Library

@@ -20,6 +20,7 @@ from zkchat.chat.request import RequestBuilder
 from zkchat.context.formatting import documents_in
 from zkchat.errors import PromptTooLong, ProviderError
 from zkchat.model.choices import TOOL_PRIORITY
+from zkchat.model.entries import MessageEntry
 from zkchat.model.events import (
     PromptReady,
     Remarked,
@@ -44,7 +45,6 @@ from zkchat.model.prompt import (
 )
 from zkchat.model.quotation import no_answer
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import MessageEntry
 from zkchat.model.text import counted
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer

@@ -32,6 +32,7 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.prompt_items import RequestPlan
 from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
+from zkchat.model.entries import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.events import (
     Event,
     EvidenceFound,
@@ -47,7 +48,6 @@ from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.parts import FilePart, ImagePart
 from zkchat.model.profile import Agent
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import EntryBody, HeadEntry, MessageEntry
 from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.indexing.indexer import Refreshed

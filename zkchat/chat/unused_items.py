@@ -7,7 +7,7 @@ from zkchat.context.selection import added_items
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import History
+from zkchat.model.session_history import History
 
 UNUSED_AFTER: Final = 10
 """Turns without use after which a note or tool is suggested for removal."""

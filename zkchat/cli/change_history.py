@@ -196,7 +196,7 @@ def _made_in(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> tuple
     """By id, the titles of the sessions in which the changes were made, and the numbers of the messages that proposed
     them; of those that are gone, nothing."""
     from zkchat.compose.stores import open_session_store
-    from zkchat.model.session import thread_of
+    from zkchat.model.thread import thread_of
 
     wanted = {record.origin.session_id for record in records} - {""}
     titles: dict[str, str] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from zkchat.model.message import ChatMessage
     from zkchat.model.prompt import ModelRequest
     from zkchat.model.request_context import RequestContext
-    from zkchat.model.session import History
+    from zkchat.model.session_history import History
 
 app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
 app.command()(stats)
@@ -76,7 +76,7 @@ def show(
 
 
 def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
-    from zkchat.model.session import compaction_of
+    from zkchat.model.thread import compaction_of
     from zkchat.render import phrases
     from zkchat.render.context_lines import counts_line
 
@@ -176,7 +176,7 @@ def summary(
     json_output: JsonOption = False,
 ) -> None:
     """Show the summary that stands for the archived messages."""
-    from zkchat.model.session import compaction_of
+    from zkchat.model.thread import compaction_of
 
     io = current_io()
     with open_history(io, vault, session) as (_, history):

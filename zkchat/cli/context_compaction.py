@@ -34,7 +34,7 @@ def stats(
     import asyncio
 
     from zkchat.context.budget import turns_left
-    from zkchat.model.session import compaction_of
+    from zkchat.model.thread import compaction_of
     from zkchat.render.context_bar import context_line
 
     io = current_io()

@@ -59,7 +59,7 @@ def export_(
     from zkchat.export.notes import as_markdown
     from zkchat.export.session_json import as_json
     from zkchat.model.note import is_note
-    from zkchat.model.session import thread_of
+    from zkchat.model.thread import thread_of
 
     io = current_io()
     keys = known_keys(io.environment)

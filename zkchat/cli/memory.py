@@ -105,7 +105,7 @@ def relevance(
     from zkchat.compose import stores
     from zkchat.errors import SessionNotFound
     from zkchat.memory.note_usage import NoteUsage
-    from zkchat.model.session import thread_of
+    from zkchat.model.thread import thread_of
 
     io = current_io()
     tally = NoteUsage()

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from zkchat.chat.conversation import Conversation
     from zkchat.compose.conversation import OpenConversation
     from zkchat.model.message import ChatMessage
-    from zkchat.model.session import History, Session
+    from zkchat.model.session import Session
+    from zkchat.model.session_history import History
     from zkchat.ports.sessions import SessionStore
 
 OptionalSessionArgument = Annotated[
@@ -44,7 +45,7 @@ def find_session_or_last(store: "SessionStore", name: str | None) -> "Session":
 @contextmanager
 def open_history(io: CommandIO, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
     from zkchat.compose import stores
-    from zkchat.model.session import History
+    from zkchat.model.session_history import History
 
     with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)

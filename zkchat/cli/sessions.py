@@ -1,6 +1,6 @@
 """`zkchat sessions`: the conversations of a vault, listed, shown, searched, renamed, deleted; pins and priorities."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, assert_never
@@ -14,9 +14,10 @@ from zkchat.model.times import local_time
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
+    from zkchat.model.branches import Branch
+    from zkchat.model.entries import EntryBody
     from zkchat.model.message import ChatMessage
     from zkchat.model.parts import Part
-    from zkchat.model.session import EntryBody
     from zkchat.ports.sessions import SessionStore
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
@@ -77,7 +78,9 @@ def show(
     from zkchat.compose import stores
     from zkchat.compose.calendar import calendar_for
     from zkchat.model.branches import branches_of
-    from zkchat.model.session import EntryFilter, History, messages_of
+    from zkchat.model.entries import EntryFilter
+    from zkchat.model.session_history import History
+    from zkchat.model.thread import messages_of
     from zkchat.vault.dates.instants import parse_instant
 
     io = current_io()
@@ -101,11 +104,8 @@ def show(
         io.out("")
         for line in _message_lines(message):
             io.out(line)
-    if branches and len(branches) > 1:
-        io.out(f"\n{len(branches)} branches; in a chat, /branch b1 goes to the first of them:")
-        for each in branches:
-            mark, used = "*" if each.is_current else " ", local_time(each.updated_at)
-            io.out(f"{mark} b{each.number}  {used}  {each.messages:>5} messages  {each.first_words}")
+    for line in _branch_lines(branches or ()):
+        io.out(line)
 
 
 @app.command()
@@ -166,7 +166,7 @@ def rename(
     """Give a session another title."""
     from zkchat.compose import stores
     from zkchat.errors import UsageError
-    from zkchat.model.session import ListingEntry, TitleEntry
+    from zkchat.model.entries import ListingEntry, TitleEntry
 
     io = current_io()
     words = " ".join(title.split())
@@ -199,7 +199,7 @@ def pin(
 
     zkchat sessions pin "Sleep and light" 4
     """
-    from zkchat.model.session import PinEntry
+    from zkchat.model.entries import PinEntry
 
     def entry(message: "ChatMessage") -> PinEntry:
         return PinEntry(message_id=message.id, pinned=not off)
@@ -237,7 +237,7 @@ def priority(
 
     zkchat sessions priority "Sleep and light" 4 9
     """
-    from zkchat.model.session import PriorityEntry
+    from zkchat.model.entries import PriorityEntry
     from zkchat.render.phrases import priority_effect
 
     def entry(message: "ChatMessage") -> PriorityEntry:
@@ -257,7 +257,7 @@ def _change_message(
     """Append the entry for the message of that number, and return the message."""
     from zkchat.compose import stores
     from zkchat.errors import UsageError
-    from zkchat.model.session import compaction_of, thread_of
+    from zkchat.model.thread import compaction_of, thread_of
 
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
@@ -277,7 +277,7 @@ def delete(
 ) -> None:
     """Delete a session for good. It goes from copies, damaged files and what the prompt offers too."""
     from zkchat.errors import UsageError
-    from zkchat.model.session import messages_of
+    from zkchat.model.thread import messages_of
     from zkchat.repl.history import forget_typed
 
     io = current_io()
@@ -310,6 +310,16 @@ def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple["SessionSt
         stores.open_message_search(workspace) as conversations,
     ):
         yield store, conversations
+
+
+def _branch_lines(branches: "Sequence[Branch]") -> Iterator[str]:
+    """Nothing where there is one."""
+    if len(branches) < 2:
+        return
+    yield f"\n{len(branches)} branches; in a chat, /branch b1 goes to the first of them:"
+    for each in branches:
+        mark, used = "*" if each.is_current else " ", local_time(each.updated_at)
+        yield f"{mark} b{each.number}  {used}  {each.messages:>5} messages  {each.first_words}"
 
 
 def _message_lines(message: "ChatMessage") -> Iterator[str]:

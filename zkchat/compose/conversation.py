@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from zkchat.chat.journal import Asked, Journal
     from zkchat.compose.document_links import VaultDocumentLinks
     from zkchat.config.schema import Settings
+    from zkchat.model.entries import AgentEntry, ItemsEntry, ListingEntry
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent, ProfileProblem
-    from zkchat.model.session import AgentEntry, ItemsEntry, ListingEntry, Session
+    from zkchat.model.session import Session
     from zkchat.ports.changes import ChangeStore
     from zkchat.ports.models import ModelProvider
     from zkchat.ports.sessions import SessionStore
@@ -285,7 +286,7 @@ def _new_choices(
     journal: "Journal", options: ConversationOptions, agent: "Agent | None"
 ) -> list["AgentEntry | ItemsEntry | ListingEntry"]:
     """The entries for what the user chose when opening the session and it did not hold yet."""
-    from zkchat.model.session import AgentEntry, ItemsEntry, ListingEntry
+    from zkchat.model.entries import AgentEntry, ItemsEntry, ListingEntry
 
     choices: list[AgentEntry | ItemsEntry | ListingEntry] = []
     if options.one_shot and journal.session is None:

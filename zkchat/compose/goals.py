@@ -48,7 +48,7 @@ def bounds_of(
 
 def session_with_open_goal(store: "SessionStore", most: int = 50) -> str | None:
     """The id of the session, of those used last, whose goal can be gone on with."""
-    from zkchat.model.session import GoalEntry
+    from zkchat.model.entries import GoalEntry
 
     for session in store.sessions()[:most]:
         goals = [entry.body.goal for entry in store.entries(session.id) if isinstance(entry.body, GoalEntry)]

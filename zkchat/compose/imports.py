@@ -16,7 +16,7 @@ from zkchat.errors import SessionError, SessionNotFound, ZkchatError
 if TYPE_CHECKING:
     from zkchat.environment import Environment
     from zkchat.export.session_import import Imported, ImportedFile
-    from zkchat.model.session import EntryBody
+    from zkchat.model.entries import EntryBody
     from zkchat.ports.sessions import SessionStore
     from zkchat.vault.library import Library
 
@@ -146,7 +146,7 @@ def mark_local(found: "ImportedFile", environment: "Environment", vault: Path | 
 
 def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
     from zkchat.chat.privacy import stays_here
-    from zkchat.model.session import MessageEntry
+    from zkchat.model.entries import MessageEntry
 
     local: set[str] = set()
     bodies: list[EntryBody] = []
@@ -163,7 +163,7 @@ def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
 
 def _store(store: "SessionStore", imported: "Imported", *, is_trial: bool) -> Stored:
     from zkchat.export.foreign_messages import derived_id
-    from zkchat.model.session import ModelEntry
+    from zkchat.model.entries import ModelEntry
 
     total = imported.message_count
     for attempt in count():
@@ -192,7 +192,9 @@ class _Extension(Struct, frozen=True):
 
 def _extension(store: "SessionStore", session_id: str, imported: "Imported") -> _Extension | None:
     """None where there is no such session."""
-    from zkchat.model.session import HeadEntry, History, MessageEntry, ModelEntry, head_of, messages_of
+    from zkchat.model.entries import HeadEntry, MessageEntry, ModelEntry
+    from zkchat.model.session_history import History
+    from zkchat.model.thread import head_of, messages_of
 
     try:
         entries = store.entries(session_id)

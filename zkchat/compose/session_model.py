@@ -11,9 +11,10 @@ from zkchat.model.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
+    from zkchat.model.entries import ModelEntry
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent
-    from zkchat.model.session import History, ModelEntry
+    from zkchat.model.session_history import History
     from zkchat.ports.models import ModelProvider
 
 _NO_CHOICE: Final = frozenset({"quote", "scripted:scripted"})
@@ -103,7 +104,7 @@ def _untrusted(workspace: "Workspace", kept: "ModelEntry") -> SessionModel:
 
 def open_model(workspace: "Workspace", session: SessionModel, set_before: str) -> SessionModelInUse:
     """The model that answers; `set_before` is the one that the settings name. Raises `ConfigError`."""
-    from zkchat.model.session import ModelEntry
+    from zkchat.model.entries import ModelEntry
 
     kept = session.kept
     model = _resumed_model(workspace, session, kept, set_before) if kept else guarded_provider(workspace)

@@ -22,7 +22,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.parts import EvidencePart, FilePart
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
 from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session import Window
+from zkchat.model.session_history import Window
 from zkchat.model.usage import ContextUsage
 from zkchat.model.values import from_plain
 from zkchat.ports.tokenizer import Tokenizer

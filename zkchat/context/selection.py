@@ -13,11 +13,11 @@ from zkchat.context.formatting import format_document
 from zkchat.context.prompt_items import PromptItem, digest, tool_text
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.entries import ItemsEntry
 from zkchat.model.note import without_suffix
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session import ItemsEntry
 from zkchat.ports.tokenizer import Tokenizer
 
 SMALL_WINDOW = 8192

@@ -22,9 +22,9 @@ from zkchat.export.foreign_messages import ConversationReader, ForeignConversati
 from zkchat.export.foreign_parts import text_at
 from zkchat.export.import_report import Tally
 from zkchat.export.session_json import VERSION, Json
+from zkchat.model.entries import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ImagePart
-from zkchat.model.session import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.model.stored_forms import read_entry
 from zkchat.model.text import shorten
 from zkchat.model.values import InvalidValue, explain

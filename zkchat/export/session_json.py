@@ -7,7 +7,9 @@ from functools import cache
 from typing import Final
 
 from zkchat.export.redaction import redact
-from zkchat.model.session import DraftEntry, Entry, MessageEntry, Session, messages_of, thread_of
+from zkchat.model.entries import DraftEntry, Entry, MessageEntry
+from zkchat.model.session import Session
+from zkchat.model.thread import messages_of, thread_of
 from zkchat.model.values import plain_without, to_plain
 
 FORMAT: Final = "zkchat session"

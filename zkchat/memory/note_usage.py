@@ -8,10 +8,12 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from zkchat.model.entries import Entry
 from zkchat.model.memory import DocumentUse, UsageConversation, UsageEdge, UsageGraph, UsedNote
 from zkchat.model.message import ChatMessage
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import Entry, Session, messages_of
+from zkchat.model.session import Session
+from zkchat.model.thread import messages_of
 
 MAX_NODES: Final = 2000
 

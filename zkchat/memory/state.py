@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from zkchat.context.selection import Selection, dropped_items
 from zkchat.model.choices import LeftOutReason
+from zkchat.model.entries import ItemsEntry
 from zkchat.model.profile import Agent
 from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session import ItemsEntry
 
 WHOLE: Final = "memory"
 """What all of memory is called where a user drops it."""

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import History, compaction_of
+from zkchat.model.session_history import History
 from zkchat.model.text import shorten
+from zkchat.model.thread import compaction_of
 from zkchat.model.values import Value
 
 

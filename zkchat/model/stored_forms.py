@@ -9,10 +9,10 @@ from typing import Any, Final, get_args
 
 import msgspec
 
+from zkchat.model.entries import Entry, EntryBody, MessageEntry, UnknownEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import Part, UnknownPart
 from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session import Entry, EntryBody, MessageEntry, UnknownEntry
 from zkchat.model.values import Unknown, defaults_of, from_json, from_plain, to_plain, without_defaults
 
 ItemsReader = Callable[[str], tuple[RequestItem, ...]]

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from zkchat.model.session import Entry, EntryBody, EntryFilter, IndexedMessage, IndexedUpTo, MessageRow, Session
+from zkchat.model.entries import Entry, EntryBody, EntryFilter
+from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow, Session
 
 
 class SessionStore(Protocol):

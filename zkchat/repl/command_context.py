@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zkchat.model.prompt import ModelInfo
     from zkchat.model.providers import ModelOverview
     from zkchat.model.references import DocumentReference
-    from zkchat.model.session import History, Window
+    from zkchat.model.session_history import History, Window
     from zkchat.model.usage import ContextUsage
     from zkchat.ports.changes import ChangeStore
     from zkchat.ports.sessions import SessionStore

@@ -9,8 +9,9 @@ from msgspec import Struct
 from zkchat.model.events import Compacted, Event, TextDelta, TurnFailed, TurnFinished
 from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import Session, compaction_of
+from zkchat.model.session import Session
 from zkchat.model.text import counted, shorten
+from zkchat.model.thread import compaction_of
 from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
 

@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
-from zkchat.model.session import Entry, EntryBody, EntryFilter, Session
+from zkchat.model.entries import Entry, EntryBody, EntryFilter
+from zkchat.model.session import Session
 from zkchat.ports.sessions import SessionStore
 from zkchat.storage.durable_database import LazyStore
 from zkchat.storage.sessions import SqliteSessions, no_session

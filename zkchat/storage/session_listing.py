@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
+from zkchat.model.entries import EntryBody, ListingEntry, MessageEntry
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import EntryBody, ListingEntry, MessageEntry
 from zkchat.model.stored_forms import read_message
 from zkchat.model.text import shorten
 from zkchat.model.values import from_json

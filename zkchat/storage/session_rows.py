@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, NamedTuple, assert_never
 
-from zkchat.model.session import (
+from zkchat.model.entries import (
     AgentEntry,
     ChangesEntry,
     ContentEntry,
@@ -23,10 +23,10 @@ from zkchat.model.session import (
     PinEntry,
     PriorityEntry,
     RestoreEntry,
-    Session,
     TitleEntry,
     UnknownEntry,
 )
+from zkchat.model.session import Session
 from zkchat.model.stored_forms import read_body, read_json_body, stored_body
 from zkchat.model.values import InvalidValue, from_json, from_plain, to_json, to_plain
 from zkchat.storage.durable_database import UnreadableRow, timestamp

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
-from zkchat.model.session import Entry, EntryBody, EntryFilter, MessageEntry, Session, TitleEntry, sessions_called
+from zkchat.model.entries import Entry, EntryBody, EntryFilter, MessageEntry, TitleEntry
+from zkchat.model.session import Session, sessions_called
 from zkchat.model.text import counted
 from zkchat.storage.database import execute_all, sibling
 from zkchat.storage.durable_database import DurableDatabase, keep_reserve, release_reserve, timestamp

@@ -18,6 +18,7 @@ from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.context.prompt_items import prompt_item
 from zkchat.errors import ProviderError, StorageError
+from zkchat.model.entries import ContentEntry, Entry, EntryBody, MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
 from zkchat.model.prompt import (
@@ -32,7 +33,7 @@ from zkchat.model.prompt import (
 )
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session import ContentEntry, Entry, EntryBody, History, MessageEntry
+from zkchat.model.session_history import History
 from zkchat.model.usage import ContextUsage
 from zkchat.vault.library import Library
 

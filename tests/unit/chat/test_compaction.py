@@ -18,11 +18,12 @@ from zkchat.context.instructions import SUMMARY
 from zkchat.context.strategies import CompactionPlan, Retention
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
+from zkchat.model.entries import MessageEntry
 from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, Condensed, TextPart, ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
-from zkchat.model.session import MessageEntry, compaction_of, thread_of
+from zkchat.model.thread import compaction_of, thread_of
 from zkchat.model.values import to_json, to_plain
 from zkchat.render import phrases
 from zkchat.vault.library import Library

@@ -16,7 +16,7 @@ from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, Tur
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
-from zkchat.model.session import thread_of
+from zkchat.model.thread import thread_of
 from zkchat.model.values import from_plain
 from zkchat.providers.script_player import Script, Scripted
 from zkchat.vault.library import Library

@@ -18,7 +18,8 @@ from zkchat.context.recall.search import ConversationSearch
 from zkchat.context.tokens import CachedTokenizer, Encoding
 from zkchat.model.events import Compacted, TurnFinished
 from zkchat.model.prompt import ModelRequest
-from zkchat.model.session import Session, compaction_of, messages_of
+from zkchat.model.session import Session
+from zkchat.model.thread import compaction_of, messages_of
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions
 from zkchat.vault.library import Library

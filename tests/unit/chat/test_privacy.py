@@ -14,13 +14,14 @@ from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_warnings
 from zkchat.errors import StorageFull
 from zkchat.model.choices import Role
+from zkchat.model.entries import Entry, MessageEntry
 from zkchat.model.evidence import Evidence
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, Condensed, EvidencePart, FilePart, ImagePart, Part, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.session import Entry, History, MessageEntry
+from zkchat.model.session_history import History
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import from_plain
 from zkchat.vault.library import GuardedLibrary, Library

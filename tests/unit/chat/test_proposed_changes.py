@@ -17,10 +17,11 @@ from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import WRITING
 from zkchat.errors import ProviderError
+from zkchat.model.entries import ChangesEntry
 from zkchat.model.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.session import ChangesEntry, Session
+from zkchat.model.session import Session
 from zkchat.model.values import from_plain
 from zkchat.ports.tools import ToolOutcome
 from zkchat.providers.script_player import Script, Scripted
@@ -203,7 +204,7 @@ def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Libra
     events_of(talk.say("Please append it."))
     (session,) = store.sessions()
     for message in [*talk.messages]:  # as if a local note had gone with it
-        from zkchat.model.session import MessageEntry
+        from zkchat.model.entries import MessageEntry
 
         store.append(session.id, [MessageEntry(message=replace(message, local=True))])
     model = Appending(on_this_machine=False)

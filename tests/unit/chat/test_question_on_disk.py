@@ -13,11 +13,12 @@ from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
 from zkchat.errors import StorageError
+from zkchat.model.entries import AgentEntry, Entry, ItemsEntry, MessageEntry
 from zkchat.model.events import TurnFailed, TurnFinished
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import FilePart
 from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
-from zkchat.model.session import AgentEntry, Entry, ItemsEntry, MessageEntry, messages_of
+from zkchat.model.thread import messages_of
 from zkchat.providers.quote import Quote
 from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library

@@ -13,10 +13,10 @@ from zkchat.chat.conversation import Conversation
 from zkchat.context.relevance import Relevance
 from zkchat.errors import StorageError, UsageError
 from zkchat.memory.facts import Memory
+from zkchat.model.entries import AgentEntry, ItemsEntry
 from zkchat.model.events import TurnFinished
 from zkchat.model.memory import Fact
 from zkchat.model.profile import ProfileFile
-from zkchat.model.session import AgentEntry, ItemsEntry
 from zkchat.vault.library import Library
 
 FACT = "My thesis on cats is due on 30 June."

@@ -11,11 +11,11 @@ from tests.support.libraries import library_of
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.repeated_notes import IN_EVERY_REQUEST, WITH_THE_MESSAGE
 from zkchat.context.assembly import request_from
+from zkchat.model.entries import AgentEntry
 from zkchat.model.events import TurnFinished
 from zkchat.model.message import ChatMessage
 from zkchat.model.profile import ProfileFile
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import AgentEntry
 from zkchat.vault.library import Library
 
 NOTES = {

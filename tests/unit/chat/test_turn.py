@@ -16,6 +16,7 @@ from zkchat.chat.exchange import MAX_FAILED_ROUNDS
 from zkchat.chat.tool_loop import CUT, MAX_ROUNDS, REPEATED
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ExitCode, StorageFull
+from zkchat.model.entries import TitleEntry
 from zkchat.model.events import (
     Event,
     LinksResolved,
@@ -35,7 +36,7 @@ from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.quotation import NOTHING
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import TitleEntry, messages_of, thread_of
+from zkchat.model.thread import messages_of, thread_of
 from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_plain
 from zkchat.ports.models import ModelProvider

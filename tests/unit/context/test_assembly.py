@@ -30,7 +30,7 @@ from zkchat.model.parts import (
 )
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.session import Window
+from zkchat.model.session_history import Window
 from zkchat.model.values import from_plain, to_json, to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.parts import FilePart, ImagePart, TextPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.request_context import RequestContext
-from zkchat.model.session import Window
+from zkchat.model.session_history import Window
 from zkchat.model.usage import ContextUsage, TokenUsage
 
 BED = ImagePart(name="bed.png", media_type="image/png", digest="d", width=560, height=280, alt="the bed")

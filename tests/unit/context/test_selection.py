@@ -9,8 +9,8 @@ from zkchat.context.relevance import Relevance
 from zkchat.context.selection import Candidate, Selection, SelectionLimits, Selector, added_items, dropped_items
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.entries import ItemsEntry
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session import ItemsEntry
 from zkchat.providers.static_vectors import installed
 
 A = Candidate(type="rule", name="A", include="always", about="Citation style", text="Cite with footnotes.")

@@ -8,10 +8,11 @@ import pytest
 
 from tests.support.sessions import NOON
 from zkchat.export.session_import import Imported, ImportedFile, read_conversations
+from zkchat.model.entries import Entry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import Entry, thread_of
+from zkchat.model.thread import thread_of
 from zkchat.model.usage import TokenUsage
 
 PNG = "iVBORw0KGgo="

@@ -12,10 +12,11 @@ from tests.support.sessions import NOON
 from zkchat.export.notes import answer_note, as_markdown, file_name
 from zkchat.export.redaction import REDACTED, contains_secret, redact
 from zkchat.export.session_json import as_json
+from zkchat.model.entries import Entry, MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import Entry, MessageEntry, Session
+from zkchat.model.session import Session
 from zkchat.model.stored_forms import read_message
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON, message_count=2)

@@ -11,23 +11,21 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.errors import SessionError
 from zkchat.export.session_import import Imported, ImportedFile, read_conversations
 from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, ImagePart, TextPart, ToolCallPart, ToolResultPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.session import (
+from zkchat.model.entries import (
     DraftEntry,
     Entry,
     EntryBody,
     HeadEntry,
-    History,
     MessageEntry,
     PinEntry,
     PriorityEntry,
     TitleEntry,
-    head_of,
-    messages_of,
-    thread_of,
 )
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, ImagePart, TextPart, ToolCallPart, ToolResultPart
+from zkchat.model.references import DocumentReference
+from zkchat.model.session_history import History
+from zkchat.model.thread import head_of, messages_of, thread_of
 
 
 def read_all(value: Any) -> ImportedFile:

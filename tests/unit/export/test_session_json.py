@@ -7,9 +7,10 @@ import pytest
 
 from zkchat.export import session_json
 from zkchat.export.session_json import as_json
+from zkchat.model.entries import DraftEntry, Entry, EntryBody, MessageEntry, PriorityEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
-from zkchat.model.session import DraftEntry, Entry, EntryBody, MessageEntry, PriorityEntry, Session
+from zkchat.model.session import Session
 from zkchat.model.values import to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

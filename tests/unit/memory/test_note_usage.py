@@ -5,10 +5,11 @@ from msgspec.structs import replace
 from tests.support.sessions import NOON
 from zkchat.memory.note_usage import NoteUsage, note_uses
 from zkchat.model.choices import ReferenceVia, Role, ToolName
+from zkchat.model.entries import Entry, MessageEntry, TitleEntry
 from zkchat.model.memory import DocumentUse
 from zkchat.model.message import ChatMessage
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import Entry, MessageEntry, Session, TitleEntry
+from zkchat.model.session import Session
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)
 

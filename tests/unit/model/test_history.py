@@ -5,25 +5,23 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from zkchat.model.branches import branches_of
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, Condensed, TextPart
-from zkchat.model.session import (
+from zkchat.model.entries import (
     ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
     HeadEntry,
-    History,
     ItemsEntry,
-    MessageCache,
     MessageEntry,
     PinEntry,
     PriorityEntry,
     RestoreEntry,
     TitleEntry,
-    messages_of,
-    thread_of,
 )
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, Condensed, TextPart
+from zkchat.model.session_history import History, MessageCache
+from zkchat.model.thread import messages_of, thread_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zkchat.model.entries import AgentEntry, Entry, EntryBody, MessageEntry, ModelEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
 from zkchat.model.request_context import RequestContext
-from zkchat.model.session import AgentEntry, Entry, EntryBody, History, MessageEntry, ModelEntry
+from zkchat.model.session_history import History
 from zkchat.model.usage import ContextUsage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

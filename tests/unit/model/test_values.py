@@ -5,12 +5,12 @@ import pytest
 from msgspec.structs import replace
 
 from zkchat.model.choices import ToolName
+from zkchat.model.entries import UnknownEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, UnknownPart
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session import UnknownEntry
 from zkchat.model.stored_forms import read_entry, read_message
 from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.model.values import InvalidValue, explain, from_json, from_plain, to_json, to_plain

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from zkchat.errors import StorageFull
-from zkchat.model.session import TitleEntry
+from zkchat.model.entries import TitleEntry
 from zkchat.storage.durable_database import RESERVE_BYTES, keep_reserve, release_reserve
 from zkchat.storage.sessions import SqliteSessions, open_sessions
 

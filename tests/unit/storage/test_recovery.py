@@ -12,9 +12,10 @@ import pytest
 from tests.support.odd_files import KINDS, replace_with_kind
 from tests.support.stored_text import incompressible
 from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
+from zkchat.model.entries import MessageEntry, TitleEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
-from zkchat.model.session import MessageEntry, TitleEntry, messages_of
+from zkchat.model.thread import messages_of
 from zkchat.storage.durable_database import backups_of
 from zkchat.storage.recovery import Recovered
 from zkchat.storage.sessions import SqliteSessions, open_sessions

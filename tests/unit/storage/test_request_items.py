@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.errors import StorageFull
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.session import MessageEntry
 from zkchat.model.stored_forms import OMITTED
 from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.storage import sessions as module

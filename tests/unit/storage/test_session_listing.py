@@ -9,8 +9,9 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.unit.storage.test_migrations import old_database
+from zkchat.model.entries import ListingEntry, MessageEntry, TitleEntry
 from zkchat.model.parts import TextPart
-from zkchat.model.session import ListingEntry, MessageEntry, Session, TitleEntry
+from zkchat.model.session import Session
 from zkchat.model.stored_forms import read_message
 from zkchat.storage.sessions import SqliteSessions
 

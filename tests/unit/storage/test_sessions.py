@@ -12,11 +12,7 @@ from msgspec.structs import replace
 from tests.support.stored_text import incompressible
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
 from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage, Status
-from zkchat.model.parts import TextPart, ToolCallPart
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session import (
+from zkchat.model.entries import (
     ContentEntry,
     DraftEntry,
     Entry,
@@ -30,10 +26,12 @@ from zkchat.model.session import (
     RestoreEntry,
     TitleEntry,
     UnknownEntry,
-    messages_of,
-    orphans_of,
-    thread_of,
 )
+from zkchat.model.message import ChatMessage, Status
+from zkchat.model.parts import TextPart, ToolCallPart
+from zkchat.model.references import DocumentReference, LineRange
+from zkchat.model.request_context import RequestContext, RequestItem
+from zkchat.model.thread import messages_of, orphans_of, thread_of
 from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.model.values import to_json, to_plain
 from zkchat.ports.sessions import SessionStore

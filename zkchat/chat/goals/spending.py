@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from zkchat.model.message import ChatMessage
-from zkchat.model.session import compaction_of
+from zkchat.model.thread import compaction_of
 
 
 class Spending:

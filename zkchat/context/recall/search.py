@@ -13,18 +13,10 @@ from msgspec import Struct
 
 from zkchat.context.recall.vectors import MessageVectors
 from zkchat.errors import StorageDamaged
+from zkchat.model.entries import Entry, EntryFilter, MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart
-from zkchat.model.session import (
-    Entry,
-    EntryFilter,
-    IndexedMessage,
-    IndexedUpTo,
-    MessageEntry,
-    MessageHit,
-    MessageRow,
-    Session,
-)
+from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageHit, MessageRow, Session
 from zkchat.ports.embeddings import TextEmbedder
 from zkchat.ports.sessions import MessageIndex, SessionStore
 from zkchat.vault.search.passages import snippet

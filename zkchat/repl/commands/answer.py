@@ -12,8 +12,8 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
 from zkchat.model.prompt import RemarkChunk, TextChunk
 from zkchat.model.quotation import no_answer, quotations
-from zkchat.model.session import thread_of
 from zkchat.model.text import counted
+from zkchat.model.thread import thread_of
 from zkchat.render import phrases
 from zkchat.render.references import describe_doubt, describe_location, describe_reason
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome

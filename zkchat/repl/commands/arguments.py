@@ -7,7 +7,7 @@ from zkchat.errors import UsageError
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.references import DocumentReference
-from zkchat.model.session import compaction_of
+from zkchat.model.thread import compaction_of
 from zkchat.repl.command_context import CommandContext
 
 _MAX_DIGITS: Final = 12

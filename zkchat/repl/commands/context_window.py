@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from zkchat.errors import UsageError
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart
-from zkchat.model.session import compaction_of
 from zkchat.model.text import counted
+from zkchat.model.thread import compaction_of
 from zkchat.render import phrases
 from zkchat.render.context_bar import tokens_used
 from zkchat.render.context_lines import context_lines

@@ -8,7 +8,8 @@ from zkchat.errors import SessionNotFound, UsageError
 from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart, ToolResultPart
-from zkchat.model.session import Session, compaction_of, messages_of
+from zkchat.model.session import Session
+from zkchat.model.thread import compaction_of, messages_of
 from zkchat.render import phrases
 from zkchat.render.cells import fit_cells
 from zkchat.render.sanitize import sanitize_line

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from zkchat.errors import UsageError
 from zkchat.model.choices import WriteMode
-from zkchat.model.session import ChangesEntry
+from zkchat.model.entries import ChangesEntry
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
 
 if TYPE_CHECKING:

@@ -26,11 +26,11 @@ from zkchat.chat.goals.run import GoalRun
 from zkchat.context.relevance import Relevance
 from zkchat.errors import UsageError
 from zkchat.memory.facts import Memory
+from zkchat.model.entries import GoalEntry
 from zkchat.model.events import ChangesReviewed, Event, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
 from zkchat.model.goal import Goal
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.session import GoalEntry
 from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.arguments import Arguments
 from zkchat.tools.readings import Readings

@@ -18,9 +18,10 @@ from zkchat.context.recall.selection import MIN_SCORE, MIN_SHARE_OF_BEST, Recall
 from zkchat.context.tokens import Estimate
 from zkchat.errors import ProviderError, StorageDamaged
 from zkchat.model.choices import Role
+from zkchat.model.entries import Entry, MessageEntry, TitleEntry
 from zkchat.model.message import ChatMessage, ContextType
 from zkchat.model.parts import CompactionPart, Part, TextPart, ToolResultPart
-from zkchat.model.session import Entry, IndexedMessage, IndexedUpTo, MessageEntry, TitleEntry
+from zkchat.model.session import IndexedMessage, IndexedUpTo
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.message_index import SqliteMessageIndex
 from zkchat.storage.sessions import SqliteSessions

@@ -27,10 +27,10 @@ from zkchat.chat.session_items import SessionItems
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
 from zkchat.model.choices import ToolName
+from zkchat.model.entries import ItemsEntry
 from zkchat.model.profile import ProfileFile
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.session import ItemsEntry
 from zkchat.model.values import from_plain
 from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Switch
 from zkchat.repl.commands.table import completions, run

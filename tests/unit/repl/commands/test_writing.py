@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from zkchat.model.choices import WriteMode
-from zkchat.model.session import ChangesEntry
+from zkchat.model.entries import ChangesEntry
 from zkchat.repl.commands.table import run
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.review import ReviewPolicy

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 from tests.support.sessions import NOON
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
+from zkchat.model.entries import MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
-from zkchat.model.session import MessageEntry
 from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.changes.plan import plan_changes
 from zkchat.storage.memories import SqliteMemories

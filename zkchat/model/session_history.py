@@ -1,0 +1,277 @@
+"""The history of a session, which grows with it, and its views: thread, window, archive."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.model.entries import (
+    AgentEntry,
+    ChangesEntry,
+    ContentEntry,
+    DraftEntry,
+    Entry,
+    EntryBody,
+    GoalEntry,
+    HeadEntry,
+    ItemsEntry,
+    MessageEntry,
+    ModelEntry,
+    PinEntry,
+    PriorityEntry,
+    RestoreEntry,
+)
+from zkchat.model.goal import Goal
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import CompactionPart, Condensed
+from zkchat.model.thread import compaction_of, extend_draft, thread_of, with_priority
+
+Known = TypeVar("Known")
+
+
+def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
+    """The part with it noted of each short form whether it is new, and whether only documents are left out of it."""
+    before, messages = history.window.condensed, history.messages
+
+    def marked(short: Condensed) -> Condensed:
+        message = messages.get(short.message_id)
+        is_whole = message is not None and not short.call_id and message.text.strip() in short.text
+        is_earlier = before.get((short.message_id, short.call_id)) == short.text
+        return replace(short, is_earlier=is_earlier, lacks_documents=is_whole)
+
+    return replace(part, condensed=tuple(marked(short) for short in part.condensed))
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """What the model still sees of a conversation, and what it does not."""
+
+    live: tuple[ChatMessage, ...] = ()
+    compactions: tuple[ChatMessage, ...] = ()
+    """The markers of those in force, the oldest first."""
+    pinned: frozenset[str] = frozenset()
+
+    @property
+    def summary(self) -> CompactionPart | None:
+        """The last compaction, whose summary stands for everything that is archived."""
+        return compaction_of(self.compactions[-1]) if self.compactions else None
+
+    @property
+    def condensed(self) -> dict[tuple[str, str], str]:
+        """The short forms of live messages, by message and tool call."""
+        parts = (compaction_of(message) for message in self.compactions)
+        return {(short.message_id, short.call_id): short.text for part in parts if part for short in part.condensed}
+
+
+class History:
+    """Append-only. A new message costs the same whether ten or ten thousand lie before it."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries: list[Entry] = []
+        self.contents: dict[str, str] = {}
+        """Texts that requests were built from, by digest."""
+        self._messages: dict[str, ChatMessage] = {}
+        self._drafts: set[str] = set()
+        self._awaited: set[str] = set()
+        """Parents that damage took away, or that come late."""
+        self._local: set[str] = set()
+        self._asked_again: set[str] = set()
+        self._pinned: set[str] = set()
+        self._priorities: dict[str, int] = {}
+        self._restored: set[str] = set()
+        self._items: list[ItemsEntry] = []
+        self.changes: dict[str, list[ChangesEntry]] = {}
+        """By answer, what became of the changes of notes that it proposed."""
+        self.agent = ""
+        """Who answers from here on, where the user has said so."""
+        self.model: ModelEntry | None = None
+        """The model that answered last, or that the user chose since."""
+        self.is_agent_newer = False
+        """Whether the agent was chosen after that model."""
+        self.goal: Goal | None = None
+        """The goal that was worked on last."""
+        self._thread: dict[str, ChatMessage] = {}
+        self._window: _Views | None = None
+        self.extend(entries)
+
+    @property
+    def messages(self) -> Mapping[str, ChatMessage]:
+        """Every message of every branch, by id."""
+        return self._messages
+
+    @property
+    def thread(self) -> list[ChatMessage]:
+        """The conversation as it stands, from the first message to the head."""
+        return [*self._thread.values()]
+
+    @property
+    def newest_first(self) -> Iterator[ChatMessage]:
+        """The same, from the end."""
+        return reversed(self._thread.values())
+
+    @property
+    def last(self) -> ChatMessage | None:
+        return next(self.newest_first, None)
+
+    @property
+    def last_question(self) -> ChatMessage | None:
+        """The last message of the user."""
+        return next((message for message in self.newest_first if message.role == "user"), None)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a message of the conversation is to stay on this machine."""
+        return any(id_ in self._thread for id_ in self._local)
+
+    @property
+    def was_asked_again(self) -> bool:
+        """Whether a model was asked again, with what the notes say, on whatever branch."""
+        return bool(self._asked_again)
+
+    @property
+    def items(self) -> tuple[ItemsEntry, ...]:
+        """What the user added to the session's context and dropped from it, in order."""
+        return tuple(self._items)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nothing of it is to be remembered in other sessions."""
+        return any(change.private for change in self._items)
+
+    @property
+    def window(self) -> Window:
+        views = self._views()
+        return Window(
+            live=tuple(views.live.values()), compactions=tuple(views.compactions), pinned=frozenset(self._pinned)
+        )
+
+    @property
+    def archived(self) -> Mapping[str, ChatMessage]:
+        """The messages of this conversation that the model no longer sees, by id, the oldest first."""
+        return self._views().archived
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.entries.append(entry)
+            self._take(entry)
+
+    def _take(self, entry: Entry) -> None:
+        match entry.body:
+            case MessageEntry(message=message):
+                if message.id not in self._messages or message.id in self._drafts:
+                    self._take_model(message)
+                self._drafts.discard(message.id)
+                self._put(message)
+            case DraftEntry() as chunk:
+                known = self._messages.get(chunk.message_id)
+                if known is None or chunk.message_id in self._drafts:
+                    self._drafts.add(chunk.message_id)
+                    self._put(extend_draft(known, chunk, entry))
+            case HeadEntry():
+                self._rebuild()
+            case PinEntry(message_id=id_, pinned=pinned):
+                (self._pinned.add if pinned else self._pinned.discard)(id_)
+            case PriorityEntry(message_id=id_, priority=priority):
+                self._priorities[id_] = priority
+                if id_ in self._messages:
+                    self._put(self._messages[id_])
+            case RestoreEntry(compaction_id=id_):
+                self._restored.add(id_)
+                self._window = None
+            case ContentEntry(digest=digest, text=text):
+                self.contents[digest] = text
+            case body:
+                self._take_choice(body)
+
+    def _take_choice(self, body: EntryBody) -> None:
+        match body:
+            case ItemsEntry() as items:
+                self._items.append(items)
+            case ChangesEntry() as changes:
+                self.changes.setdefault(changes.message_id, []).append(changes)
+            case AgentEntry(name=name):
+                self.agent, self.is_agent_newer = name, True
+            case ModelEntry() as model:
+                self.model, self.is_agent_newer = model if model.name else None, False
+            case GoalEntry(goal=goal):
+                self.goal = goal
+            case _:
+                pass  # titles, whether it is listed, and what a newer zkchat wrote
+
+    def _take_model(self, message: ChatMessage) -> None:
+        """The model of an answer that zkchat got is that of the session, also where no entry says so."""
+        context = message.request_context
+        if message.role != "assistant" or context is None or not (message.provider and message.text):
+            return
+        name = f"{message.provider}:{message.model}" if message.model else message.provider
+        if self.model is None or self.model.model != name:
+            window = context.usage.window if context.usage else None
+            self.model = ModelEntry(name=name, model=name, window=window or None)
+        self.is_agent_newer = False
+
+    def _put(self, stored: ChatMessage) -> None:
+        message = with_priority(stored, self._priorities.get(stored.id))
+        last, known = self.last, self._messages.get(message.id)
+        follows = known is None and message.parent_id == (last.id if last else None)
+        is_as_before = known is not None and _place(known) == _place(message)
+        self._messages[message.id] = message
+        (self._local.add if message.local else self._local.discard)(message.id)
+        (self._asked_again.add if message.asked_again else self._asked_again.discard)(message.id)
+        if message.parent_id is not None and message.parent_id not in self._messages:
+            self._awaited.add(message.parent_id)
+        if known is None and message.id in self._awaited:
+            self._rebuild()
+        elif follows or (is_as_before and message.id in self._thread):
+            self._thread[message.id] = message
+            self._show(message)
+        elif not is_as_before:
+            self._rebuild()
+
+    def _show(self, message: ChatMessage) -> None:
+        if compaction_of(message):
+            self._window = None
+        elif self._window:
+            views = self._window
+            (views.archived if message.id in views.hidden else views.live)[message.id] = message
+
+    def _rebuild(self) -> None:
+        """Rebuild the thread: the conversation continues on another branch."""
+        self._thread = {message.id: message for message in thread_of(self.entries)}
+        self._window = None
+
+    def _views(self) -> "_Views":
+        if self._window is None:
+            self._window = _Views(self._thread, self._restored)
+        return self._window
+
+
+def _place(message: ChatMessage) -> tuple[str | None, bool]:
+    return message.parent_id, compaction_of(message) is not None
+
+
+class _Views:
+    """The thread, parted into what the model sees and what it does not."""
+
+    def __init__(self, thread: Mapping[str, ChatMessage], restored: set[str]) -> None:
+        markers = [(message, part) for message in thread.values() if (part := compaction_of(message))]
+        in_force = [(message, part) for message, part in markers if message.id not in restored]
+        said = [message for message in thread.values() if compaction_of(message) is None]
+        self.hidden = {id_ for _, part in in_force for id_ in part.archived}
+        """Also of messages that come late."""
+        self.compactions = [message for message, _ in in_force]
+        self.live = {message.id: message for message in said if message.id not in self.hidden}
+        self.archived = {message.id: message for message in said if message.id in self.hidden}
+
+
+class MessageCache(Generic[Known]):
+    """Caches a pure function of a message by id, because every turn asks for all messages again."""
+
+    def __init__(self, work: Callable[[ChatMessage], Known]) -> None:
+        self._work = work
+        self._known: dict[str, tuple[ChatMessage, Known]] = {}
+
+    def __call__(self, message: ChatMessage) -> Known:
+        known = self._known.get(message.id)
+        if known is None or known[0] is not message:  # a message that was stored again may say something else
+            known = self._known[message.id] = message, self._work(message)
+        return known[1]
