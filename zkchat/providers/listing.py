@@ -19,6 +19,8 @@ from zkchat.providers.json_requests import NoRedirects
 from zkchat.providers.locality import is_forwarded, is_loopback, is_reachable
 from zkchat.providers.transport import TransportPolicy
 
+MAX_LIST_BYTES = 20_000_000
+"""Of a list; what is longer is none, and may have no end."""
 LIST_TIMEOUT = 3.0
 """Seconds that a server which accepts connections may take to list its models."""
 LIST_SECONDS = 2.0
@@ -94,7 +96,7 @@ def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> Model
             raise ConnectionError
         request = Request(address, headers=headers)  # noqa: S310
         with build_opener(NoRedirects, *no_proxy).open(request, timeout=LIST_TIMEOUT) as reply:
-            return _read(from_json(reply.read()))
+            return _read(from_json(_bounded(reply.read(MAX_LIST_BYTES + 1))))
     except HTTPError as error:
         with error:
             said = Reply(status=error.code, text=error.read(1000).decode(errors="replace"))
@@ -104,6 +106,12 @@ def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> Model
     except (OSError, HTTPException, ValueError) as error:
         failure = map_error(error, None, endpoint)
     raise ProviderError(failure.text, hint=failure.hint)
+
+
+def _bounded(content: bytes) -> bytes:
+    if len(content) > MAX_LIST_BYTES:
+        raise ValueError("It is longer than any list.")
+    return content
 
 
 def _read(plain: object) -> ModelList:

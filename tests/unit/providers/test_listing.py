@@ -9,7 +9,7 @@ from tests.providers.loopback import KEY
 from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from zkchat.errors import ProviderError
-from zkchat.providers import local, ollama, openai
+from zkchat.providers import listing, local, ollama, openai
 
 pytestmark = pytest.mark.outside
 
@@ -98,6 +98,12 @@ def test_a_server_without_a_list_is_a_sentence(server: Listing) -> None:
 @pytest.mark.parametrize("body", ["a page", [1], {"data": "x"}])
 def test_a_list_that_is_none_is_a_sentence(server: Listing, body: object) -> None:
     server.lists["/v1/models"] = 200, body
+    assert "is no answer" in openai_error(server).message
+
+
+def test_a_list_without_end_is_not_read_to_its_end(server: Listing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "MAX_LIST_BYTES", 100)
+    server.lists["/v1/models"] = 200, {"data": [{"id": "m" * 101}]}
     assert "is no answer" in openai_error(server).message
 
 
