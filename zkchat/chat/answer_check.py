@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zkchat.vault.verification.contradiction import Contradiction
 
 MAX_QUOTED_CHARS = 160
+"""Of each statement that a warning quotes."""
 MAX_QUOTED_STATEMENTS = 3
 """Statements that a warning quotes."""
 

@@ -45,6 +45,7 @@ REFERENCES_SHARE = 0.25
 MIN_SHORTENED_TOKENS = 16
 """Of a message that is shortened for a summary: less says nothing."""
 TEMPERATURE = 0.3
+"""At which a model writes summaries."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -75,6 +76,8 @@ class Unusable(ValueError):
 
 
 class Compactor(Struct, frozen=True, kw_only=True):
+    """Carries out plans of compactions: has the summary written, and stores the marker."""
+
     journal: Journal
     provider: ModelProvider
     tokenizer: Tokenizer

@@ -228,6 +228,7 @@ MAX_ANSWER_TOKENS = 512
 MAX_ANSWER_CHARS = 20 * MAX_SUMMARY_CHARS
 """Of an answer: a model that goes on describes nothing."""
 TEMPERATURE = 0.3
+"""At which a model describes documents."""
 MIN_OVERLAP = 0.5
 """The share of its telling words that a sentence must have from the document."""
 

@@ -48,6 +48,7 @@ def relevant_evidence(library: Library, question: Question, references: Iterable
 
 
 def as_reference(evidence: Evidence) -> DocumentReference:
+    """The reference of the note that a passage is from."""
     return DocumentReference(
         wikilink=evidence.wikilink,
         relative_path=evidence.relative_path,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 class Remembering(Struct, frozen=True, kw_only=True):
+    """The memory as one conversation uses it, unless it is private."""
+
     planner: RequestPlanner
     is_private: Callable[[], bool]
     """Whether nothing that is said is to be remembered elsewhere."""

@@ -6,6 +6,8 @@ from zkchat.model.events import Warned
 
 
 class ReportedWarnings:
+    """The warnings that were reported so far, by their texts."""
+
     def __init__(self) -> None:
         self._texts: set[str] = set()
 

@@ -61,6 +61,7 @@ MAX_QUOTED_CHARS = 60
 MAX_COMPACTIONS = 4
 """Compactions in a row, each aiming lower, before the step is given up."""
 SQUEEZE = 0.85
+"""Of what one compaction aims at: what the next in a row aims at."""
 RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"

@@ -63,6 +63,8 @@ class SessionItem(Struct, frozen=True, kw_only=True):
 
 
 class SessionItems:
+    """The items of one conversation, as the user lists and changes them."""
+
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self._requests = conversation.requests

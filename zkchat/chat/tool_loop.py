@@ -61,6 +61,7 @@ MORE_FAILED_ROUNDS: Final = 2
 MAX_SHORTENINGS: Final = 2
 """Times in a row that a prompt is made shorter because the server finds it too long."""
 TIGHTENING: Final = 0.7
+"""Of what a prompt that was too long was allowed to take: what the shorter one is."""
 MAX_CALLS: Final = 32
 """Calls of one step that are run."""
 MAX_NAME_LENGTH: Final = 100
@@ -85,6 +86,8 @@ DEFAULT_LIMITS: Final = AnswerLimits()
 
 
 class ToolLoop(Struct, frozen=True, kw_only=True):
+    """Asks the model, runs the tools that it calls, and asks again with their results."""
+
     provider: ModelProvider
     requests: RequestBuilder
     tools: Toolbox

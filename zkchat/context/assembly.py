@@ -35,6 +35,8 @@ OPENED_BY_ASSISTANT: Final = "(You spoke first in this conversation.)"
 
 
 class AssembledRequest(Struct, frozen=True, kw_only=True):
+    """A request, its record, and what it takes of the window."""
+
     request: ModelRequest
     context: RequestContext
     usage: ContextUsage

@@ -40,6 +40,7 @@ MAX_CHARS = 200_000
 MATERIAL_WEIGHT = 0.3
 """And how much a line counts of a log, a table or a listing that came with a question."""
 MIN_MATERIAL_TOKENS = 48
+"""That are kept of such material at least, before its lines are weighed."""
 REPETITION = 0.5
 """By how much a statement counts less with each one before it in its message that differs in numbers only."""
 FIRST_SENTENCE_WEIGHT = 1.5

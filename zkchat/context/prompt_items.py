@@ -30,6 +30,7 @@ def prompt_item(
     reason: str = "",
     this_turn_only: bool = False,
 ) -> PromptItem:
+    """A text, with the item that the record keeps of it."""
     item = RequestItem(
         type=type_,
         name=name,

@@ -360,16 +360,17 @@ def _discard(task: CompactionTask) -> CompactionPlan:
 
 _SHARES: Final = (("critical", 0.30), ("important", 0.25), ("normal", 0.20), ("low", 0.0))
 """Of the room, by importance; messages of low priority get what the others leave."""
-_MEMORY_SHARE: Final = 0.20
+_SUMMARY_SHARE: Final = 0.20
+"""Of the room: what the summary may take."""
 _BUFFER_SHARE: Final = 0.05
-"""Stays free."""
+"""Of the room: what stays free."""
 
 
 def _hybrid(task: CompactionTask) -> CompactionPlan | None:
     """By importance: each class has its share, what one leaves unused flows on, what does not fit is summarised."""
     limits = task.limits
     pins = _pinned(task)
-    summary = min(limits.summary_cap, int(limits.goal * _MEMORY_SHARE))
+    summary = min(limits.summary_cap, int(limits.goal * _SUMMARY_SHARE))
     stay = [message for message in task.messages[: task.turns[-1]] if message.id in pins.kept]
     sizes = _sizes(task, [*stay, *task.current], slim=False)
     left = limits.goal - summary - int(limits.goal * _BUFFER_SHARE) - sum(sizes.values())

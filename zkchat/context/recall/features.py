@@ -29,6 +29,7 @@ from zkchat.vault.search.similarity import Vector, unpacked
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms, words
 
 COSINE_WEIGHT = 0.45
+"""Of nearness in meaning, beside the score by words."""
 ANSWER_WEIGHT = 0.3
 """Of the score of the message before, if that one asks."""
 SPEAKER_WEIGHT = 0.2

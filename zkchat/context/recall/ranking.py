@@ -22,8 +22,11 @@ TermNumbers = NDArray[np.uint32]
 Scores = NDArray[np.float32]
 
 K1 = 0.9
+"""Of BM25: how soon more occurrences of a term stop to count."""
 B = 0.4
+"""Of BM25: how much a long message counts less."""
 NEAR_WEIGHT = 0.3
+"""Of a word of the messages around a message, beside a word of its own."""
 UNSEEN_WEIGHT = 0.3
 """Of a word that was never said: whoever asks uses other words, or asks about something else."""
 UNSEEN_PAIR_WEIGHT = UNSEEN_WEIGHT / 2

@@ -22,6 +22,7 @@ BEST_SHARE = 0.5
 MAX_MESSAGE_SHARE = 0.4
 """Of the budget, for one recalled message; a longer one is condensed."""
 MAX_CANDIDATES = 200
+"""Archived messages that are looked at, the best by rank."""
 MAX_CHARS = 100_000
 """Read at most to find the most informative messages, so that an archive of long messages costs no more time."""
 
