@@ -2,14 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import accumulate, groupby
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from zkchat.errors import StorageDamaged
 from zkchat.model.folder import IndexedFiles, KnownFolder, KnownFolders
 from zkchat.model.history import CommittedFiles
 from zkchat.model.index import (
@@ -17,7 +16,6 @@ from zkchat.model.index import (
     DateFacts,
     IndexBatch,
     IndexCounts,
-    IndexedNote,
     KnownNote,
     LinkToResolve,
     NoteFilter,
@@ -32,7 +30,9 @@ from zkchat.model.index import (
 from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution, is_note
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import last_written
-from zkchat.storage.indexed_folders import files_in, forget_listings, known_folders, store_known_folders
+from zkchat.storage.index_batches import add_segment, apply_batch, singles
+from zkchat.storage.index_state import set_state, state
+from zkchat.storage.indexed_folders import files_in, known_folders, store_known_folders
 from zkchat.storage.note_filters import section_ranges
 from zkchat.storage.note_schema import (
     ATTACHMENTS_OF_KEYS,
@@ -45,7 +45,6 @@ from zkchat.storage.note_schema import (
     EDGES,
     EDGES_TOUCHING,
     FILE_BYTES,
-    INSERT_LINK,
     KNOWN_NOTE,
     LINKS_FROM,
     LINKS_TO,
@@ -63,22 +62,14 @@ from zkchat.storage.note_schema import (
     STORE_COMMIT,
     STORE_RESOLUTION,
     TASKS,
-    TOUCH_KEYS,
     VERSION,
-    dated_section_rows,
     known_note,
     link_of,
-    link_row,
     names_of,
-    note_row,
-    numbered,
-    passage_row,
-    posting_rows,
     postings_of_row,
     require_texts,
     resolution_row,
     section_of,
-    section_row,
     typed,
 )
 from zkchat.storage.section_vectors import SqliteVectors
@@ -114,15 +105,15 @@ class SqliteNoteIndex:
     # --- what is known of notes ---
 
     def generation(self) -> int:
-        return self._file.kept("generation", lambda database: _state(database, "generation"))
+        return self._file.kept("generation", lambda database: state(database, "generation"))
 
     def counts(self) -> IndexCounts:
         with self._reading() as database:
             return IndexCounts(
-                notes=_state(database, "notes"),
-                links=_state(database, "links"),
-                sections=_state(database, "sections"),
-                attachments=_state(database, "attachments") + _state(database, "documents"),
+                notes=state(database, "notes"),
+                links=state(database, "links"),
+                sections=state(database, "sections"),
+                attachments=state(database, "attachments") + state(database, "documents"),
                 bytes=database.execute(FILE_BYTES).fetchone()[0],
                 changed_at=last_written(self._path),
             )
@@ -206,46 +197,25 @@ class SqliteNoteIndex:
 
     def apply(self, batch: IndexBatch) -> int:
         with self._writing() as database:
-            _remove_notes(database, [*batch.removed, *(each.stamp.path for each in batch.notes)])
-            first_section = _state(database, "next_section")
-            next_section = _add_notes(database, batch.notes, first_section)
-            database.executemany(
-                "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
-                [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
-            )
-            _change_attachments(database, batch)
-            _change_names(database, batch)
-            forget_listings(database, _paths_of(batch))
-            if batch.segment:
-                _add_segment(database, numbered(batch.segment, first_section))
-            generation = _state(database, "generation") + 1
-            text_generation = _state(database, "text_generation") + 1
-            _set_state(
-                database,
-                generation=generation,
-                text_generation=text_generation,
-                next_section=next_section,
-                complete=0,
-            )
-            return generation
+            return apply_batch(database, batch)
 
     def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
         with self._writing() as database:
-            if _state(database, "generation") != generation:
+            if state(database, "generation") != generation:
                 return False
             store_known_folders(database, folders, gone)
             return True
 
     def name_rule(self) -> int:
         with self._reading() as database:
-            return _state(database, "name_rule")
+            return state(database, "name_rule")
 
     def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
         with self._writing() as database:
             rows = [(day, path, day) for path, day in days.items()]
             changed = database.executemany("UPDATE notes SET named = ? WHERE path = ? AND named IS NOT ?", rows)
-            generation = _state(database, "generation") + (changed.rowcount > 0)
-            _set_state(database, name_rule=rule, generation=generation)
+            generation = state(database, "generation") + (changed.rowcount > 0)
+            set_state(database, name_rule=rule, generation=generation)
             return generation
 
     def commits_read(self) -> tuple[str, str]:
@@ -263,8 +233,8 @@ class SqliteNoteIndex:
             database.execute("DELETE FROM commits_read")
             database.execute("INSERT INTO commits_read VALUES (?, ?)", (commits.head, commits.trouble))
             changed = database.execute(NOTE_COMMITS, (0,))
-            generation = _state(database, "generation") + (changed.rowcount > 0)
-            _set_state(database, generation=generation)
+            generation = state(database, "generation") + (changed.rowcount > 0)
+            set_state(database, generation=generation)
             return generation
 
     def store_unlisted(self, warnings: Sequence[NoteWarning]) -> None:
@@ -275,11 +245,11 @@ class SqliteNoteIndex:
 
     def is_complete(self) -> bool:
         with self._reading() as database:
-            return bool(_state(database, "complete"))
+            return bool(state(database, "complete"))
 
     def finish(self) -> None:
         with self._writing() as database:
-            _set_state(database, complete=1)
+            set_state(database, complete=1)
 
     # --- links ---
 
@@ -318,7 +288,7 @@ class SqliteNoteIndex:
         self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
     ) -> bool:
         with self._writing() as database:
-            if _state(database, "generation") != generation:
+            if state(database, "generation") != generation:
                 return False
             database.executemany(STORE_RESOLUTION, ((*resolution_row(found), number) for number, found in resolutions))
             database.execute(MARK_RESOLVED, (json.dumps(sources),))
@@ -328,7 +298,7 @@ class SqliteNoteIndex:
 
     def look_up(self, terms: Collection[str], known: int | None, prefixes: Collection[str] = ()) -> TextLookup:
         with self._reading() as database:
-            generation = _state(database, "text_generation")
+            generation = state(database, "text_generation")
             segments = _segment_heads(database) if generation != known else None
             dead = _dead_sections(database) if generation != known else []
             rows = database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),))
@@ -374,11 +344,11 @@ class SqliteNoteIndex:
             present = {number for (number,) in database.execute("SELECT id FROM segments")}
             if not present.issuperset(old):
                 return
-            database.executemany("DELETE FROM segments WHERE id = ?", _singles(old))
-            database.executemany("DELETE FROM postings WHERE segment = ?", _singles(old))
-            database.executemany("DELETE FROM dead WHERE section = ?", _singles(dropped))
-            _add_segment(database, new)
-            _set_state(database, text_generation=_state(database, "text_generation") + 1)
+            database.executemany("DELETE FROM segments WHERE id = ?", singles(old))
+            database.executemany("DELETE FROM postings WHERE segment = ?", singles(old))
+            database.executemany("DELETE FROM dead WHERE section = ?", singles(dropped))
+            add_segment(database, new)
+            set_state(database, text_generation=state(database, "text_generation") + 1)
 
 
 @cache
@@ -391,11 +361,11 @@ def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
 
 
 def _known_folders(database: sqlite3.Connection) -> KnownFolders:
-    return KnownFolders(_state(database, "generation"), _state(database, "epoch"), known_folders(database))
+    return KnownFolders(state(database, "generation"), state(database, "epoch"), known_folders(database))
 
 
 def _stamps_ending(database: sqlite3.Connection, suffix: str) -> list[FileStamp]:
-    if not is_note(suffix) and not _state(database, "documents"):
+    if not is_note(suffix) and not state(database, "documents"):
         return []
     found = database.execute(STAMPS_ENDING, (f"%{suffix}",))
     return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
@@ -427,150 +397,3 @@ def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:
     return [section for (section,) in typed(database.execute("SELECT section FROM dead ORDER BY section"), int)]
-
-
-_FORGET_NOTE = (
-    "DELETE FROM link_keys WHERE note = ?",
-    "DELETE FROM tags WHERE note = ?",
-    "DELETE FROM warnings WHERE note = ?",
-    "DELETE FROM tasks WHERE note = ?",
-    "DELETE FROM unresolved WHERE note = ?",
-    "DELETE FROM dated_sections WHERE note = ?",
-    "DELETE FROM notes WHERE id = ?",
-)
-
-
-def _state(database: sqlite3.Connection, name: str) -> int:
-    row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
-    if row is None or not isinstance(row[0], int):
-        raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
-    return row[0]
-
-
-def _set_state(database: sqlite3.Connection, **values: int) -> None:
-    database.executemany("UPDATE state SET value = ? WHERE name = ?", [(value, name) for name, value in values.items()])
-
-
-def _add_to_state(database: sqlite3.Connection, **changes: int) -> None:
-    rows = [(change, name) for name, change in changes.items() if change]
-    database.executemany("UPDATE state SET value = value + ? WHERE name = ?", rows)
-
-
-def _paths_of(batch: IndexBatch) -> Iterator[str]:
-    """The files that the index holds otherwise after a batch."""
-    yield from (stored.stamp.path for stored in batch.notes)
-    yield from (stamp.path for stamp in batch.restamped)
-    yield from batch.removed
-    yield from batch.added_files
-    yield from batch.removed_files
-
-
-def _change_attachments(database: sqlite3.Connection, batch: IndexBatch) -> None:
-    added = database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", _singles(batch.added_files))
-    removed = database.executemany("DELETE FROM attachments WHERE path = ?", _singles(batch.removed_files))
-    _add_to_state(database, attachments=max(added.rowcount, 0) - max(removed.rowcount, 0))
-
-
-def _change_names(database: sqlite3.Connection, batch: IndexBatch) -> None:
-    database.executemany("DELETE FROM names WHERE key = ? AND path = ?", batch.lost_names)
-    database.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", batch.names)
-    touched = {key for key, _ in (*batch.names, *batch.lost_names)}
-    database.execute(TOUCH_KEYS, (json.dumps([*touched]),))
-
-
-def _remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
-    known = """SELECT notes.id, notes.path, first_section, sections
-        FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"""
-    for note, path, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
-        links = database.execute("DELETE FROM links WHERE note = ?", (note,)).rowcount
-        _add_to_state(database, **{_counter(path): -1}, links=-links, sections=-count)
-        database.executemany("INSERT INTO dead VALUES (?)", _singles(range(first, first + count)))
-        database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
-        database.execute("DELETE FROM passages WHERE first_section = ?", (first,))
-        for statement in _FORGET_NOTE:
-            database.execute(statement, (note,))
-
-
-def _counter(path: str) -> str:
-    """What counts a file in the state."""
-    return "notes" if is_note(path) else "documents"
-
-
-def _count_added(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> None:
-    added = sum(is_note(stored.stamp.path) for stored in notes)
-    _add_to_state(
-        database,
-        notes=added,
-        documents=len(notes) - added,
-        links=sum(len(stored.note.links) for stored in notes),
-        sections=sum(len(stored.sections) for stored in notes),
-    )
-
-
-def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
-    """Number their sections from `first_section` on; returned is the number after the last."""
-    (first,) = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()
-    numbered = [*enumerate(notes, start=first)]
-    starts = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
-
-    database.executemany(
-        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (note_row(number, start, stored) for (number, stored), start in zip(numbered, starts, strict=False)),
-    )
-    if database.execute("SELECT 1 FROM commits LIMIT 1").fetchone():
-        database.execute(NOTE_COMMITS, (first,))
-    sections = ((number, section) for number, stored in numbered for section in stored.sections)
-    database.executemany(
-        "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
-        (section_row(id_, number, section) for id_, (number, section) in enumerate(sections, start=first_section)),
-    )
-    database.executemany(
-        "INSERT INTO dated_sections VALUES (?, ?, ?, ?)",
-        (
-            row
-            for (number, stored), start in zip(numbered, starts, strict=False)
-            for row in dated_section_rows(number, start, stored)
-        ),
-    )
-    database.executemany(
-        "INSERT INTO passages VALUES (?, ?)",
-        (passage_row(start, stored) for (_, stored), start in zip(numbered, starts, strict=False) if stored.sections),
-    )
-    database.executemany(
-        INSERT_LINK,
-        (link_row(number, link) for number, stored in numbered for link in stored.note.links),
-    )
-    with_links = [number for number, stored in numbered if stored.note.links]
-    database.executemany("INSERT INTO unresolved VALUES (?)", _singles(with_links))
-    database.executemany(
-        "INSERT INTO warnings (note, text, kind) VALUES (?, ?, ?)",
-        ((number, each.text, each.kind) for number, stored in numbered for each in stored.note.warnings),
-    )
-    database.executemany(
-        "INSERT INTO tasks VALUES (?, ?, ?, ?)",
-        ((number, *task) for number, stored in numbered for task in stored.note.tasks),
-    )
-    _count_added(database, notes)
-    for statement, texts_of in _LISTS_OF_NOTE:
-        database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
-    return starts[-1]
-
-
-_LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (
-    ("INSERT INTO tags (note, tag) VALUES (?, ?)", lambda stored: {tag.casefold() for tag in stored.note.tags}),
-    ("INSERT INTO link_keys (note, key) VALUES (?, ?)", lambda stored: stored.link_keys),
-)
-
-
-def _add_segment(database: sqlite3.Connection, segment: Segment) -> None:
-    if not segment.slots:
-        return
-    ((number,),) = database.execute(
-        "INSERT INTO segments (slots, sections, lengths, names) VALUES (?, ?, ?, ?) RETURNING id",
-        (segment.slots, segment.sections, segment.lengths, segment.names),
-    )
-    database.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", posting_rows(number, segment))
-
-
-def _singles(values: Iterable[object]) -> list[tuple[object]]:
-    return [(value,) for value in values]
