@@ -229,8 +229,9 @@ def test_a_folder_that_is_made_local_while_the_vault_is_served_stays_here(tmp_pa
         assert "Quollsecret" in read()
         settings.write_text("[privacy")
         assert "Quollsecret" not in read(), "what it says is not known"
-        settings.write_text("[privacy]\nlocal_onyl = []\n")
-        with pytest.raises(ConfigError):
+        settings.write_text('[privacy]\nlocal_only = "Diaries"\n')
+        with pytest.raises(ConfigError, match="cannot be used, so no note is served") as refused:
             read()
+        assert "Diaries" not in refused.value.message
     finally:
         service.close()

@@ -13,7 +13,7 @@ from zkchat.compose.library import embed_for_search, local_folders_of, open_note
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace
 from zkchat.context.formatting import documents_in
-from zkchat.errors import StorageError
+from zkchat.errors import ConfigError, StorageError
 from zkchat.mcp_server.changes import HostChanges, open_host_changes
 from zkchat.mcp_server.vault_files import FileContent, VisibleFiles, read_uri
 from zkchat.mcp_server.worker import Worker
@@ -130,7 +130,13 @@ class VaultService:
         if stamp != self._settings_stamp:
             self._resources.close()
             self._vault, self._is_embedded = None, False
-            self.workspace = self.workspace.changed_by(None, None)
+            try:
+                self.workspace = self.workspace.changed_by(None, None)
+            except ConfigError as error:  # it may quote the name of a folder, which is not for the host's model
+                self._notices.note(f"{error.message} {error.hint}".strip())
+                raise ConfigError(
+                    "The user's settings cannot be used, so no note is served.", hint="zkchat config show says why."
+                ) from None
             self._settings_stamp = stamp
 
     def _refresh(self, library: Library, progress: Progress | None) -> None:
