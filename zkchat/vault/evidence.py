@@ -26,6 +26,7 @@ from zkchat.vault.evidence_candidates import (
     search_passages,
     telling,
     whole_notes,
+    with_namesakes,
 )
 from zkchat.vault.evidence_passages import max_characters, passages_of
 from zkchat.vault.indexing.reader import is_source
@@ -85,6 +86,7 @@ def find_evidence(
     else:
         topic = topic_of(asked)
         passages = search_passages(library, topic, scope) if topic else []
+        passages = with_namesakes(library, topic, scope, passages)
         notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, notes, first)]

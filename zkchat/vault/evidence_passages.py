@@ -11,7 +11,8 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import may_be_wide
 from zkchat.vault.dates.headings import day_of_headings
 from zkchat.vault.evidence_candidates import Candidate
-from zkchat.vault.notes.blocks import Block, blocks
+from zkchat.vault.notes.blocks import Block
+from zkchat.vault.search.block_ranking import blocks_of
 from zkchat.vault.search.terms import terms
 
 MIN_SHARE_OF_NEIGHBOUR = 0.85
@@ -43,7 +44,7 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             continue
         passage = each.ranked.passage if each.linked else notes.get(each.path, each.ranked.passage)
         if passage.text not in cut:
-            cut[passage.text] = _CutText(passage.text, blocks(passage.text))
+            cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
         if span and not each.is_opening:

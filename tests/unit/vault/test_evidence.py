@@ -10,7 +10,7 @@ from zkchat.model.references import LineRange
 from zkchat.model.stored_forms import read_message
 from zkchat.model.values import to_plain
 from zkchat.vault.evidence import find_evidence
-from zkchat.vault.evidence_candidates import whole_notes
+from zkchat.vault.evidence_candidates import EVERYWHERE, whole_notes, with_namesakes
 from zkchat.vault.library import Library
 
 CAFFEINE = "Caffeine keeps half of its strength for six hours.\nA cup at four is still at work at ten."
@@ -320,6 +320,23 @@ def test_of_the_best_notes_all_sections_are_looked_at_unless_they_are_long(tmp_p
         assert {path: note.text for path, note in whole_notes(library, found).items()} == {
             "Gwen.md": gwen[gwen.index("# Gwen") :]
         }
+
+
+def test_the_name_of_the_best_note_finds_others_that_are_named_after_it(tmp_path: Path) -> None:
+    notes = {
+        "Grama.md": "# Grama\n\nThe Grama is our kitchen scale.\n",
+        "Grama FAQ.md": "# Grama FAQ\n\n## How exact is it?\n\nTo one gram.\n",
+        "Corrie FAQ.md": "# Corrie FAQ\n\n## How hot is it?\n\nSome ninety degrees.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        found = library.search("kitchen scale zoom")
+        assert {each.path for each in found} == {"Grama.md"}
+        more = with_namesakes(library, "kitchen scale zoom", EVERYWHERE, found)
+        assert {each.path for each in more} == {"Grama.md", "Grama FAQ.md"}
+        assert more[: len(found)] == found
+        assert all(each.score < found[0].score for each in more[1:])
+        assert with_namesakes(library, "kitchen scale", EVERYWHERE, found) == found
+        assert with_namesakes(library, "kitchen scale zoom", EVERYWHERE, []) == []
 
 
 def test_other_words_for_the_same_find_the_passage(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from zkchat.model.note import Passage
 from zkchat.model.patterns import lazy_pattern
@@ -56,6 +56,7 @@ _KANA = lazy_pattern("[\u3041-\u309f]")
 """The Japanese letters in which particles and endings are written."""
 _MAX_KNOWN_PAIRS = 1 << 14
 """Of terms that are compared: the sentences of a note have most of theirs in common."""
+_MAX_CUT_TEXTS = 16
 _MIN_PREFIX_LETTERS = 4
 _MIN_PART_LETTERS = 5
 _MIN_PREFIX_SHARE = 0.6
@@ -93,8 +94,9 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
-    known: dict[str, tuple[tuple[_Unit, float], ...]] = field(default_factory=dict)
-    """By term of a text, what it is worth for which words of the question, as far as texts were looked at."""
+    signs: Set[str] = frozenset()
+    """Words of the question, what says the same, and how words begin and end that can be related to one: hardly any
+    term of a text has one of them."""
 
     @classmethod
     def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
@@ -110,9 +112,11 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         for unit in units:
             weights[unit] = known.get(unit.term, unknown) * (LETTER_WEIGHT if unit.groups else 1.0)
         total = sum(weights.values())
+        synonyms = {unit: said for unit in weights if (said := synonyms_of(unit.term)) and said.isdisjoint(without)}
         return cls(
             weights={unit: weight / total for unit, weight in weights.items()} if total else {},
-            synonyms={unit: said for unit in weights if (said := synonyms_of(unit.term)) and said.isdisjoint(without)},
+            synonyms=synonyms,
+            signs=frozenset(_signs(unit.term for unit in weights if not unit.groups)).union(*synonyms.values()),
             wants_number=wants_number(question),
             wants_time=wants_time(question),
             wants_list=wants_list(question),
@@ -131,10 +135,9 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         found: dict[_Unit, float] = {}
         present = set(terms(text))
         for term in present:
-            if term not in self.known:
-                self.known[term] = tuple(self._met_by(term))
-            for unit, worth in self.known[term]:
-                found[unit] = max(worth, found.get(unit, 0.0))
+            if term in self.signs or _beginning(term) in self.signs or _ending(term) in self.signs:
+                for unit, worth in self._met_by(term):
+                    found[unit] = max(worth, found.get(unit, 0.0))
         for unit in self.weights:
             if unit.groups and (worth := _letter_worth(unit, present, text)):
                 found[unit] = worth
@@ -166,6 +169,19 @@ def _units(topic: str) -> Iterator[_Unit]:
             if not _KANA.match(letter) or len(run) == 1:
                 yield _Unit(letter, groups)
     yield from map(_Unit, query_terms(UNSPACED_RUN.sub(" ", topic)))
+
+
+def _signs(asked: Iterable[str]) -> Iterator[str]:
+    for term in asked:
+        yield from (term, _beginning(term), _ending(term))
+
+
+def _beginning(term: str) -> str:
+    return term[:_MIN_PREFIX_LETTERS]
+
+
+def _ending(term: str) -> str:
+    return term[-_MIN_PART_LETTERS:]
 
 
 def _letter_worth(unit: _Unit, present: Set[str], text: str) -> float:
@@ -244,15 +260,21 @@ def _all_blocks(passages: Sequence[Passage], notes: Mapping[str, Passage]) -> It
     for path, found in of_notes.items():
         known: set[str] = set()
         if path in notes:
-            for block in blocks(notes[path].text):
+            for block in blocks_of(notes[path].text):
                 known.add(block.text)
                 yield next((each for each in found if block.text in each.text), notes[path]), block
             continue
         for passage in found:
-            for block in blocks(passage.text):
+            for block in blocks_of(passage.text):
                 if block.text not in known:
                     known.add(block.text)
                     yield passage, block
+
+
+@lru_cache(_MAX_CUT_TEXTS)
+def blocks_of(text: str) -> tuple[Block, ...]:
+    """The blocks of a text; kept for a while, since what is ranked is then quoted, and asked about again."""
+    return tuple(blocks(text))
 
 
 def _families(titles: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
