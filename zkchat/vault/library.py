@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.dates import Calendar, DayRange, NoteDates, unknown_calendar
@@ -19,7 +19,6 @@ from zkchat.model.note import (
     Passage,
     Resolution,
     Resolved,
-    file_title,
     is_drawing,
     is_note,
     is_pdf,
@@ -44,8 +43,9 @@ from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.anchors import section_lines
 from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_folder, rows_in
 from zkchat.vault.links.live_catalog import LiveCatalog
-from zkchat.vault.note_warnings import without_templates
-from zkchat.vault.notes.parse import comments_of, parse_note
+from zkchat.vault.note_details import CachedDetails
+from zkchat.vault.notes.parse import parse_note
+from zkchat.vault.notes.shown import shown_text, without_comments
 from zkchat.vault.overlay import Overlay, overlaid
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
@@ -374,7 +374,7 @@ class Library:
 
     def _section_of(self, document: Document, anchor: str) -> str:
         note, text = document.note, document.text
-        lines = _shown(text, note.comments).splitlines(keepends=True)
+        lines = without_comments(text, note.comments).splitlines(keepends=True)
         place = section_lines(note, anchor) if anchor else None
         if not place:
             return "".join(lines)
@@ -579,75 +579,3 @@ class GuardedLibrary(Library):
 
     def commits(self, path: str, limit: int) -> list[Commit]:
         return super().commits(path, limit) if self.confirmed([path]) else []
-
-
-class _Cache(Struct, kw_only=True):
-    """Of what is known at one generation of the index."""
-
-    generation: int | None = None
-    note_count: int | None = None
-    digests: dict[str, bytes] = field(default_factory=dict)
-    link_texts: dict[str, set[str]] = field(default_factory=dict)
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-class CachedDetails:
-    """Implements `NoteDetails` for all notes. Answers are kept for one generation of the index."""
-
-    def __init__(self, index: NoteIndex, templates: Callable[[], Sequence[str]]) -> None:
-        self._index = index
-        self._templates = templates
-        self._cache = _Cache()
-
-    def note_count(self) -> int:
-        cache = self._current()
-        if cache.note_count is None:
-            cache.note_count = self._index.counts().notes
-        return cache.note_count
-
-    def names(self, path: str) -> tuple[str, ...]:
-        names = self._current().names
-        if path not in names:
-            known = self._index.known(path)
-            named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
-            names[path] = tuple(dict.fromkeys(named))
-        return names[path]
-
-    def digests(self, paths: Iterable[str]) -> dict[str, bytes]:
-        digests = self._current().digests
-        asked = [*paths]
-        digests |= {path: note.digest for path in asked if path not in digests and (note := self._index.known(path))}
-        return {path: digests[path] for path in asked if path in digests}
-
-    def link_texts(self, paths: Sequence[str]) -> dict[str, set[str]]:
-        texts = self._current().link_texts
-        if new := [path for path in paths if path not in texts]:
-            links = self._index.links_from(new)
-            texts |= {path: set() for path in new}
-            for stored in links:
-                texts[stored.source].add(stored.link.text)
-        return {path: texts[path] for path in paths}
-
-    def warnings(self) -> tuple[NoteWarning, ...]:
-        return tuple(without_templates(self._index.warnings(), self._templates))
-
-    def _current(self) -> _Cache:
-        generation = self._index.generation()
-        if self._cache.generation != generation:
-            self._cache = _Cache(generation=generation)
-        return self._cache
-
-
-def shown_text(text: str) -> str:
-    """The text of a note as models see it: without comments."""
-    return _shown(text, comments_of(text))
-
-
-def _shown(text: str, comments: Iterable[tuple[int, int]]) -> str:
-    """The text with its comments blanked out, line for line."""
-    pieces: list[str] = []
-    position = 0
-    for start, end in comments:
-        pieces += (text[position:start], "\n" * text.count("\n", start, end))
-        position = end
-    return "".join([*pieces, text[position:]])

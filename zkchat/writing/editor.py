@@ -13,7 +13,8 @@ from zkchat.model.choices import SectionPosition
 from zkchat.model.note import NOTE_SUFFIX, counted_files, file_title, is_note, without_suffix
 from zkchat.model.text import counted, shorten
 from zkchat.vault.daily_notes import find_daily_note
-from zkchat.vault.library import Library, shown_text
+from zkchat.vault.library import Library
+from zkchat.vault.notes.shown import shown_text
 from zkchat.writing import note_names
 from zkchat.writing.conflict_copies import conflict_copies
 from zkchat.writing.conventions import VaultConventions

@@ -20,7 +20,7 @@ from zkchat.tools.explore import NotePath, OneNote
 from zkchat.tools.readings import Readings
 from zkchat.tools.registry import FunctionTool
 from zkchat.tools.toolbox import failure
-from zkchat.vault.library import shown_text
+from zkchat.vault.notes.shown import shown_text
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit
 from zkchat.writing.properties.values import PropertyScalar, parse_property_value
