@@ -120,7 +120,7 @@ def test_a_file_is_imported(world: World) -> None:
         ("talk.json", '[{"role": "king", "content": "Hi"}]', "talk.json: Message 1 has the role 'king'"),
         ("talk.json", "[", "talk.json: The file is not JSON: Expecting value at line 1, column 2."),
         ("talk.json", b"\xff\xfe\x00", "talk.json: The file is not text in UTF-8"),
-        ("gone.json", "", "gone.json cannot be read: no such file or directory."),
+        ("gone.json", "", "gone.json cannot be read: no such file or directory.\n        Name another file, or -"),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_told_and_nothing_is_stored(

@@ -98,7 +98,7 @@ def test_what_is_no_text_is_refused_with_a_sentence(vault: World, name: str) -> 
     (vault.vault / "picture.png").write_bytes(b"\x89PNG\xff\xfe")
     failed = vault.run("verify", str(vault.vault / name))
     assert failed.code == ExitCode.USAGE
-    assert "cannot be read" in failed.err or "is no text in UTF-8" in failed.err
+    assert "Name another file, or -" in failed.err or "is no text in UTF-8" in failed.err
 
 
 def test_what_acts_on_a_terminal_is_not_printed(vault: World) -> None:

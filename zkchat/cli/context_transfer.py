@@ -139,7 +139,10 @@ def _read_conversations(io: CommandIO, file: str) -> "ImportedFile":
     except UnicodeDecodeError as error:
         raise SessionError(f"{file}: The input is not text in UTF-8.", hint="Name the file instead of -.") from error
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"{file} cannot be read: {reason}.", hint="Name another file, or - for standard input."
+        ) from error
 
 
 def _import_record(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_run: bool) -> dict[str, object]:

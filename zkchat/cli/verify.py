@@ -71,7 +71,10 @@ def _read(io: CommandIO, file: str) -> str:
         raise UsageError(f"{file} is no text in UTF-8.", hint="Save it as UTF-8, or as plain text.") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise UsageError(f"{file} cannot be read: {(reason or str(error)).lower()}.") from error
+        raise UsageError(
+            f"{file} cannot be read: {(reason or str(error)).lower()}.",
+            hint="Name another file, or - for standard input.",
+        ) from error
 
 
 def _own_paths(io: CommandIO, paths: "Paths", library: "Library", file: str) -> set[str]:
