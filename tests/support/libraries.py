@@ -1,5 +1,6 @@
 """A real library over a small vault on disk, opened as a command opens it."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -26,8 +27,9 @@ class Located:
 @contextmanager
 def library_of(folder: Path, notes: dict[str, str], now: Callable[[], datetime] = utc_now) -> Iterator[Library]:
     world = World(folder, now=now)
+    written = now().timestamp()
     for path, text in notes.items():
-        world.note(path, text)
+        os.utime(world.note(path, text), (written, written))  # else they are of the day on which the test runs
     with open_library(world.environment(), world.vault) as (_, library):
         library.refresh()
         yield library
