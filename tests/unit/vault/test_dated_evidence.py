@@ -22,7 +22,7 @@ NOTES = {
     "Meetings/2026-12-24 Ann.md": "# Meeting with Ann\n\nTo be planned.\n",
     "Meetings/2026-09-29 Bob.md": "# Meeting with Bob\n\nHandover to Ann.\n",
     "Compost.md": "---\ndate: 2024-05-01\n---\n# Compost\n\nTurn the compost heap when it is no longer warm.\n",
-    "Ann.md": "# Ann\n\nEvery meeting with Ann is about the roof.\n",
+    "Ann.md": "---\ndate: 2024-05-01\n---\n# Ann\n\nEvery meeting with Ann is about the roof.\n",
     "Monday routine.md": "---\ndate: 2024-05-01\n---\n# Monday routine\n\nSweep the shed first.\n",
     "Luhmann.md": "---\ndate: 2024-05-01\n---\n# Luhmann\n\nLuhmann published his essay on slip boxes in 1981.\n",
     "Diary/Secret.md": "---\ndate: 2026-11-14\nzkchat: local\n---\nThe secret picnic.\n",
