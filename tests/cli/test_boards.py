@@ -17,7 +17,7 @@ def boards(world: World) -> World:
 
 
 def test_an_answer_from_a_canvas_cites_it_with_its_heading(boards: World) -> None:
-    asked = boards.run("ask", "How many turns until the switch wears out?", "--model", "quote", "--panels")
+    asked = boards.run("ask", "After how many turns does the switch wear out?", "--model", "quote", "--panels")
     assert "The switch wears out after ten thousand turns." in asked.out
     assert "[[Launch.canvas]]" in asked.out
     assert "Launch.canvas › Hardware" in asked.out + asked.err

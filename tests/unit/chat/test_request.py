@@ -14,7 +14,7 @@ from zkchat.model.events import TurnFinished, Warned
 from zkchat.model.profile import ProfileFile
 from zkchat.model.request_context import RequestItem
 from zkchat.vault.library import Library
-from zkchat.vault.links import resolver
+from zkchat.vault.links import live_catalog
 
 NOTES = {
     "Beekeeping.md": "# Beekeeping\n\nBees need a hive, honey and a careful beekeeper.\n",
@@ -91,7 +91,9 @@ def test_a_vault_without_a_page_is_asked_for_it_and_not_for_names_like_it(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Comparing all names of a large vault took a third of the time of a first answer."""
-    monkeypatch.setattr(resolver, "SimilarNames", lambda _names: pytest.fail("All names of the vault were compared."))
+    monkeypatch.setattr(
+        live_catalog, "SimilarNames", lambda _names: pytest.fail("All names of the vault were compared.")
+    )
     talk, _ = talk_over(library)
     assert sent(talk, "Good morning!") == ["A", "Harbour"]
 
