@@ -12,7 +12,9 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.journal import Journal
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits
 from zkchat.compose.server_tools import ServerParts
-from zkchat.compose.turn import TurnParts, TurnSettings, build_turn
+from zkchat.compose.turn import build_turn
+from zkchat.compose.turn_parts import TurnParts
+from zkchat.compose.turn_settings import TurnSettings
 from zkchat.compose.user_interface import Unattended
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import SUMMARY

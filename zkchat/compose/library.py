@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zkchat.compose.calendar import calendar_of
 from zkchat.compose.embeddings import embedder_of_method, server_embedder
 from zkchat.compose.paths import Paths
-from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, open_pdf_texts
+from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, PdfTexts, open_pdf_texts
 from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.storage.watched_files import WatchedFiles
-    from zkchat.vault.library import Library
+    from zkchat.vault.library import Library, LibraryOptions
     from zkchat.vault.privacy.local_folders import LocalFolder
     from zkchat.vault.search.vectors import VectorSearch
 
@@ -54,43 +54,54 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
 
     A change whose process was killed is taken back first.
     """
-    from zkchat.compose.daily_notes import note_name_formats
     from zkchat.storage.locations import writable_cache_path
-    from zkchat.storage.note_index import SqliteNoteIndex
-    from zkchat.storage.process_pool import ProcessPool
-    from zkchat.storage.template_folders import template_folders
-    from zkchat.vault.indexing.dating import DateSources
-    from zkchat.vault.library import Library, LibraryOptions
 
     interrupted = recover_interrupted_changes(workspace)
-    workers = ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1))
     with ExitStack() as stack:
         own = DatabasePaths(workspace).cache("index.db")
         path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
         unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
-        index = stack.enter_context(closing(SqliteNoteIndex(path)))
-        vectors, end_requests = open_vector_search(workspace, index)
-        pdf = open_pdf_texts(workspace, path, stack)
-        library = Library.over(
-            stack.enter_context(closing(watched_files(workspace))),
-            index,
-            vectors,
-            workers=workers,
-            clock=monotonic,
-            options=LibraryOptions(
-                local_only=local_globs(workspace),
-                templates=partial(template_folders, workspace.paths.vault),
-                calendar=partial(calendar_of, workspace),
-                dates=DateSources(
-                    name_formats=partial(note_name_formats, workspace.paths.vault), history=git_history(workspace)
-                ),
-                extracted=pdf.store,
-                extraction=pdf.extraction,
-            ),
-        )
-        stack.enter_context(closing(library))
-        stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
+        library = _open_with_index(stack, workspace, path)
         yield library, (*interrupted, unwritable) if reason else interrupted
+
+
+def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path) -> "Library":
+    """The notes with the index at this path."""
+    from zkchat.storage.note_index import SqliteNoteIndex
+    from zkchat.storage.process_pool import ProcessPool
+    from zkchat.vault.library import Library
+
+    index = stack.enter_context(closing(SqliteNoteIndex(path)))
+    vectors, end_requests = open_vector_search(workspace, index)
+    pdf = open_pdf_texts(workspace, path, stack)
+    library = Library.over(
+        stack.enter_context(closing(watched_files(workspace))),
+        index,
+        vectors,
+        workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
+        clock=monotonic,
+        options=_library_options(workspace, pdf),
+    )
+    stack.enter_context(closing(library))
+    stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
+    return library
+
+
+def _library_options(workspace: Workspace, pdf: PdfTexts) -> "LibraryOptions":
+    from zkchat.compose.daily_notes import note_name_formats
+    from zkchat.storage.template_folders import template_folders
+    from zkchat.vault.indexing.dating import DateSources
+    from zkchat.vault.library import LibraryOptions
+
+    vault = workspace.paths.vault
+    return LibraryOptions(
+        local_only=local_globs(workspace),
+        templates=partial(template_folders, vault),
+        calendar=partial(calendar_of, workspace),
+        dates=DateSources(name_formats=partial(note_name_formats, vault), history=git_history(workspace)),
+        extracted=pdf.store,
+        extraction=pdf.extraction,
+    )
 
 
 def open_vector_search(workspace: Workspace, index: "SqliteNoteIndex") -> "tuple[VectorSearch, Callable[[], object]]":

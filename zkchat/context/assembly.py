@@ -7,6 +7,7 @@ lasting items, summary, history; what is meant for one message only goes with th
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -140,40 +141,54 @@ def request_from(
 
     Messages that were `formatted` before, by id, are not formatted again.
     """
-    known = formatted or {}
+    known, unsent = formatted or {}, _reasons_by_message(context)
     sent = [item for item in context.items if not item.part_of]
-    texts = [item for item in sent if item.type not in {"tool", "message"}]
-    lasting = [contents[item.digest] for item in texts if not item.this_turn_only]
-    this_turn = tuple(contents[item.digest] for item in texts if item.this_turn_only)
     said = [item for item in sent if item.type == "message"]
     asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
-    evidence = _evidence_parts(messages[asked.name]) if asked else []
-    unsent = _reasons_by_message(context)
-    prompt = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
-    for item in said:
+    lasting, this_turn = _texts_of(sent, contents)
+
+    def prompt_of(item: RequestItem) -> Sequence[PromptMessage]:
         beside = this_turn if item is asked else ()
         if item.name in known and not beside:
-            prompt.extend(known[item.name])
-            continue
+            return known[item.name]
         short = json.loads(contents[item.digest]) if item.digest else {}
         reasons = unsent.get(item.name, ())
-        prompt.extend(
-            format_message(
-                messages[item.name], can_read=context.can_read, condensed=short, beside=beside, unsent=reasons
-            )
+        return format_message(
+            messages[item.name], can_read=context.can_read, condensed=short, beside=beside, unsent=reasons
         )
-    return ModelRequest(
-        messages=alternating(prompt),
+
+    system = [PromptMessage(role="system", text="\n\n".join(lasting))] if lasting else []
+    request = ModelRequest(
+        messages=alternating(chain(system, *map(prompt_of, said))),
         tools=tuple(_tool(contents[item.digest], item.server) for item in sent if item.type == "tool"),
-        evidence=tuple(found for part in evidence for found in part.evidence),
-        nearest=tuple(found for part in evidence for found in part.nearest),
-        is_doubtful=any(part.is_doubtful for part in evidence),
-        excerpts=tuple(found for part in evidence for found in part.excerpts),
-        listing=next((part.listing for part in evidence if part.listing), None),
-        remark=" ".join(part.remark for part in evidence if part.remark),
-        is_small_talk=asked is not None and not evidence and not topic_terms(messages[asked.name].text),
         has_unseen_images=asked is not None and any(unsent.get(asked.name, ())),
         window=context.usage.window if context.usage else 0,
+    )
+    return _with_evidence_of(messages[asked.name], request) if asked else request
+
+
+def _texts_of(items: Iterable[RequestItem], contents: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The texts that stand before the conversation, and those that go with the last question alone."""
+    lasting: list[str] = []
+    this_turn: list[str] = []
+    for item in items:
+        if item.type not in {"tool", "message"}:
+            (this_turn if item.this_turn_only else lasting).append(contents[item.digest])
+    return lasting, this_turn
+
+
+def _with_evidence_of(asked: ChatMessage, request: ModelRequest) -> ModelRequest:
+    """The request with what was found for its question."""
+    parts = [part for part in asked.parts if isinstance(part, EvidencePart)]
+    return replace(
+        request,
+        evidence=tuple(found for part in parts for found in part.evidence),
+        nearest=tuple(found for part in parts for found in part.nearest),
+        is_doubtful=any(part.is_doubtful for part in parts),
+        excerpts=tuple(found for part in parts for found in part.excerpts),
+        listing=next((part.listing for part in parts if part.listing), None),
+        remark=" ".join(part.remark for part in parts if part.remark),
+        is_small_talk=not parts and not topic_terms(asked.text),
     )
 
 
@@ -208,10 +223,6 @@ def _reasons_by_message(context: RequestContext) -> dict[str, list[str]]:
         if item.type == "image":
             reasons.setdefault(item.part_of, []).append("" if item.tokens else item.reason)
     return reasons
-
-
-def _evidence_parts(message: ChatMessage) -> list[EvidencePart]:
-    return [part for part in message.parts if isinstance(part, EvidencePart)]
 
 
 def _items(

@@ -1,0 +1,64 @@
+"""The index of a conversation, up to date before each of its turns."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from zkchat.compose.conversation import ConversationOptions
+    from zkchat.ports.models import ModelProvider
+    from zkchat.vault.indexing.indexer import Refreshed
+    from zkchat.vault.library import Library
+    from zkchat.vault.privacy.local_folders import LocalFolder
+
+MAX_REFRESH_SECONDS = 0.04
+"""That a turn of a chat waits for the index; what takes longer goes on beside it."""
+
+
+class NoteIndexRefresher:
+    """Implements `chat.turn.IndexRefresher`; also checks the folders of `privacy.local_only`, once."""
+
+    def __init__(
+        self,
+        library: "Library",
+        provider: "ModelProvider",
+        local_folders: "Sequence[LocalFolder]",
+        options: "ConversationOptions",
+    ) -> None:
+        self._library = library
+        self._provider = provider
+        self._unchecked = [*local_folders]
+        self._user_interface = options.user_interface
+        self._bounded = options.bounded_refresh
+
+    def refresh(self) -> "Refreshed":
+        library = self._library
+        refreshed = self._refreshed()
+        if self._bounded:
+            library.extract_in_background()
+        else:
+            from zkchat.compose.library import extract_for_search
+
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *extract_for_search(library)))
+        if self._bounded or self._provider.info.calls_tools:
+            library.embed_in_background()
+        else:  # it is handed evidence at once
+            from zkchat.compose.library import embed_for_search
+
+            embed_for_search(library)
+        if self._unchecked and not library.is_empty():
+            from zkchat.vault.privacy.local_folders import unmatched
+
+            odd = unmatched(self._unchecked, [row.path for row in library.indexed()])
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
+            self._unchecked.clear()
+        return refreshed
+
+    def _refreshed(self) -> "Refreshed":
+        from zkchat.vault.indexing.indexer import Refreshed
+
+        if self._bounded and not self._library.is_empty():
+            return self._library.refresh_within(MAX_REFRESH_SECONDS) or Refreshed()
+        with self._user_interface.indexing_progress() as progress:
+            return self._library.refresh(progress)
