@@ -91,7 +91,10 @@ class CacheDatabase:
                     database.execute("ROLLBACK")
 
     def kept(self, name: str, read: Callable[[sqlite3.Connection], Value]) -> Value:
-        """What `read` finds, kept under a name until anybody writes: asking again takes a quarter of a transaction."""
+        """What `read` finds, kept under a name until anybody writes: asking again takes a quarter of a transaction.
+
+        Raises inside a write of the same thread, as `reading` does: what is rolled back is never kept.
+        """
         with suppress(sqlite3.Error):  # what is wrong is told by reading
             value: Value = self._thread_connection().recall(name)
             if value is not _UNKNOWN:

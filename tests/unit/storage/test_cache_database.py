@@ -120,6 +120,17 @@ def test_what_a_write_read_before_it_failed_is_not_kept(words: CacheDatabase) ->
     assert words.kept("count", count_words) == 0
 
 
+def test_nothing_can_be_kept_inside_a_write_that_may_still_fail(words: CacheDatabase) -> None:
+    def keep_inside() -> None:
+        with words.writing() as database:
+            database.execute("INSERT INTO words VALUES ('a')")
+            words.kept("count", count_words)
+
+    with pytest.raises(StorageDamaged):
+        keep_inside()
+    assert words.kept("count", count_words) == 0
+
+
 def test_what_cannot_be_read_is_asked_for_again(words: CacheDatabase) -> None:
     with pytest.raises(StorageDamaged):
         words.kept("count", lambda database: int(database.execute("SELECT 'many'").fetchone()[0]))
