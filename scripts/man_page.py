@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer.main
 
+from zkchat.cli.command_table import HELP_OPTIONS
 from zkchat.cli.help_layout import CommandHelp, describe
 from zkchat.cli.help_text import Rows
 from zkchat.cli.main import app
@@ -76,7 +77,7 @@ def _command(command: "Command", context: "Context") -> Iterator[str]:
 
 
 def _without_help(options: Rows) -> Rows:
-    return [(name, text) for name, text in options if name != "--help"]
+    return [(name, text) for name, text in options if name != ", ".join(HELP_OPTIONS)]
 
 
 def _paragraphs(paragraphs: list[str]) -> Iterator[str]:

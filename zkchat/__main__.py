@@ -16,7 +16,7 @@ def main() -> None:
     # Asked for by every bug report and many scripts: answered before anything else is imported.
     if sys.argv[1:] == ["--version"] and _is_written(_version()):
         return
-    if sys.argv[1:] == ["--help"] and _is_written(_help()):
+    if sys.argv[1:] in (["-h"], ["--help"]) and _is_written(_help()):
         return
     if "_ZKCHAT_COMPLETE" in os.environ:  # noqa: TID251
         _complete()

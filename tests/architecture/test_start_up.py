@@ -61,8 +61,9 @@ def test_version_imports_nothing_but_the_version() -> None:
     assert imported_by("--version") & (HEAVY | {"typer"}) == set()
 
 
-def test_help_imports_nothing_but_the_table_of_commands() -> None:
-    assert imported_by("--help") & (HEAVY | {"typer", "msgspec", "typing"}) == set()
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_imports_nothing_but_the_table_of_commands(option: str) -> None:
+    assert imported_by(option) & (HEAVY | {"typer", "msgspec", "typing"}) == set()
 
 
 def test_the_help_of_a_command_imports_nothing_heavy() -> None:

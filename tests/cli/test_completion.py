@@ -37,6 +37,8 @@ def garden(world: World) -> World:
         ("backl", ["backlinks"]),
         ("context ex", ["export"]),
         ("ask --str", ["--strict"]),
+        ("ask -h", ["-h"]),
+        ("context export --he", ["--help"]),
         ("context export --format ", ["json", "markdown"]),
         ("context export --format=m", ["--format=markdown"]),
         ("links ever", ["Evergreen notes"]),

@@ -7,7 +7,7 @@ from zkchat.errors import ExitCode
 
 TABLE: dict[ExitCode, list[str]] = {
     ExitCode.OK: [
-        "--version", "--help", "help", "help exit-codes", "help ask", "completion bash",
+        "--version", "--help", "-h", "ask -h", "help", "help exit-codes", "help ask", "completion bash",
         "search sleep", "search zebra", "verify -", "links Sleep", "backlinks Sleep",
         "resolve [[Sleep]]", "show Sleep", "recent", "tags", "brief", "timeline Sleep",
         "vault status", "vault mentions Sleep", "index", "changes", "note append Sleep x --dry-run",

@@ -38,6 +38,7 @@ def test_the_help_of_a_command_teaches_it_without_python_and_without_files_of_th
     assert re.match(r"  [A-Z].*\.$", text.split("\n\n")[0], re.DOTALL), "the first paragraph is a sentence"
     assert OF_PYTHON.findall(result.out) == []
     assert OF_THE_CHECKOUT.findall(result.out) == []
+    assert world.run(*path, "-h") == result
 
 
 def test_arguments_are_named_as_in_other_programs(world: World) -> None:

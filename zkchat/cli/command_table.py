@@ -56,7 +56,9 @@ COMMANDS = {
 }
 """By the headings of the help, in this order. A test holds the lines to the docstrings."""
 
-OPTIONS = (("--version", "Show the version and exit."), ("--help", "Show this message and exit."))
+HELP_OPTIONS = ("-h", "--help")
+
+OPTIONS = (("--version", "Show the version and exit."), (", ".join(HELP_OPTIONS), "Show this message and exit."))
 
 EPILOG = """\
 Start here:          cd ~/notes && zkchat

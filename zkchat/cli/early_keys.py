@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from zkchat.cli.command_table import HELP_OPTIONS
 from zkchat.render.terminal import can_edit_text
 from zkchat.repl.terminal_modes import echo_off, has_typed
 
@@ -46,7 +47,7 @@ def keep_early_keys(arguments: Sequence[str], variables: Mapping[str, str]) -> I
 
 def starts_prompt(arguments: Sequence[str], variables: Mapping[str, str]) -> bool:
     """Whether these arguments start a chat whose prompt can be drawn, on a terminal."""
-    is_chat = not arguments or (arguments[0] == "chat" and not {"--plain", "--help"} & set(arguments))
+    is_chat = not arguments or (arguments[0] == "chat" and not {"--plain", *HELP_OPTIONS} & set(arguments))
     return is_chat and can_edit_text(variables)
 
 

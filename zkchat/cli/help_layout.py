@@ -10,6 +10,7 @@ import typer
 from msgspec import Struct
 from typer.core import TyperCommand, TyperGroup
 
+from zkchat.cli.command_table import HELP_OPTIONS
 from zkchat.cli.help_text import Rows, draw, help_width
 from zkchat.errors import ExitCode
 from zkchat.model.patterns import lazy_pattern
@@ -54,7 +55,14 @@ def describe(command: "Command", context: "Context") -> CommandHelp:
     )
 
 
-class DescribedCommand(TyperCommand):
+class _HelpOptions:
+    """A command that shows its help by these options."""
+
+    def get_help_option_names(self, _context: "Context") -> list[str]:
+        return [*HELP_OPTIONS]
+
+
+class DescribedCommand(_HelpOptions, TyperCommand):
     """A command whose help names no type of Python and ends with its examples.
 
     A word that can be no option, such as `- [ ] Buy milk` or `-5`, is an argument, wherever it stands.
@@ -78,7 +86,7 @@ class DescribedCommand(TyperCommand):
         _write(describe(self, ctx), ctx, formatter)
 
 
-class DescribedGroup(TyperGroup):
+class DescribedGroup(_HelpOptions, TyperGroup):
     """The same for a command that has others below it."""
 
     def collect_usage_pieces(self, ctx: "Context") -> list[str]:

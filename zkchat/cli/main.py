@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from zkchat.cli.command_table import EPILOG, HELP
+from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.lazy_commands import RootGroup
 from zkchat.cli.termination import Terminated
@@ -20,7 +20,7 @@ from zkchat.model.patterns import lazy_pattern
 
 AGENT_AS_COMMAND: Final = lazy_pattern(r"@(\w[\w-]*)")
 
-OWN_OPTIONS: Final = ("--version", "--help")
+OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
 """Of `zkchat` alone; all others are those of the chat."""
 
 app = typer.Typer(

@@ -12,6 +12,8 @@ def test_keys_are_kept_for_a_chat_that_draws_its_prompt(arguments: list[str]) ->
     assert not starts_prompt(arguments, DRAWN | {"CI": "1"})
 
 
-@pytest.mark.parametrize("arguments", [["chat", "--plain"], ["chat", "--help"], ["ask", "chat"], ["--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["chat", "--plain"], ["chat", "--help"], ["chat", "-h"], ["ask", "chat"], ["--help"]]
+)
 def test_other_commands_leave_the_terminal_alone(arguments: list[str]) -> None:
     assert not starts_prompt(arguments, DRAWN)
