@@ -50,6 +50,7 @@ def test_that_notes_are_quoted_is_said_beside_the_answer_on_a_terminal_only(slep
     question = ("ask", "How many hours of sleep do adults need?")
     notice = "No model is set up, so zkchat quotes your notes."
     assert notice in slept.run(*question, terminal=True).err
+    assert "`zkchat config set model quote` keeps it so" in " ".join(slept.run(*question, terminal=True).err.split())
     for quiet in ([], ["--json"], ["--model", "quote"]):
         result = slept.run(*question, *quiet, terminal=quiet != [])
         assert notice not in result.out + result.err
@@ -351,10 +352,22 @@ def test_a_question_stays_when_there_are_no_notes(world: World) -> None:
 
 
 def test_who_comes_back_to_a_question_without_an_answer_is_told(slept: World) -> None:
-    slept.run("ask", "How long?", "--model", "nonsense")
-    again = slept.run("ask", "And why?", "--continue", "--model", slept.script([{"text": "So."}], [{"text": "So."}]))
+    model = slept.script([{"text": "So."}], [{"text": "Because."}], [{"text": "Because."}])
+    slept.run("ask", "How?", "--model", model)
+    slept.run("ask", "How long?", "--continue", "--model", "nonsense")
+    again = slept.run("ask", "And why?", "--continue", "--model", model)
     assert again.code == 0
     assert "The last question of this session has no answer" in again.err
+
+
+def test_a_single_question_that_failed_is_not_what_one_goes_on_with(slept: World) -> None:
+    model = slept.script([{"text": "one"}], [{"text": "two"}])
+    first = slept.run("ask", "First?", "--model", model, "--json").json
+    failed = slept.run("ask", "Lost?", "--model", "scripted:nowhere.json", "--json")
+    assert failed.code != 0
+    second = slept.run("ask", "Second?", "--model", model, "--continue", "--json")
+    assert second.json["session"] == first["session"]
+    assert "has no answer" not in second.err
 
 
 def test_more_than_is_read_of_standard_input_is_refused_with_a_way_out(slept: World) -> None:

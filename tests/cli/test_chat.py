@@ -302,3 +302,11 @@ def test_no_garbage_is_collected_while_a_message_is_stored() -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_further_passages_are_offered_once_after_an_answer(world: World) -> None:
+    for number in range(1, 13):
+        world.note(f"Walk {number}.md", f"# Walk {number}\n\nThe harbour walk takes {number} hours.\n")
+    said = "How long does the harbour walk take?\n/brief\n/compact\n"
+    chat = world.run("chat", "--plain", "--model", "quote", stdin=said, terminal=True)
+    assert (chat.out + chat.err).count("/more shows") == 1

@@ -78,7 +78,7 @@ def test_a_session_keeps_its_word(user: World, server: RecordingServer, language
     assert added == next_
     assert branched == next_after != added
     assert f"/ {server.window:,} tokens" in added
-    assert "By type: " in chat.out
+    assert " always (in every request)" in chat.out
     assert re.search(r"^ +b1 .* 6 messages", chat.out, re.MULTILINE)
     assert chat.err.count("There is no 'colour' here.") == 1
     assert "0 messages archived" not in chat.out + chat.err

@@ -67,6 +67,8 @@ def test_the_list_shows_id_count_and_title(world: World, talk: str) -> None:
     assert lines[0].startswith(talk)
     assert lines[0].endswith("4 messages  Sleep")
     assert "(untitled)" in lines[1]  # nothing was said in it
+    world.run("ask", "Lost?", "--model", "scripted:nowhere.json")
+    assert world.run("sessions", "list", "--all").out.splitlines()[0].endswith("     1 message  Lost?")
 
 
 def test_the_list_is_json_for_scripts(world: World, talk: str) -> None:

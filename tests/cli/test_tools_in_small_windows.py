@@ -181,7 +181,7 @@ def test_context_and_tools_say_which_tools_were_left_out_and_why(user: World) ->
     assert left_out
     for said in (result.out, shown):
         (line,) = (line for line in said.splitlines() if line.startswith("Left out ("))
-        assert {name for name in listed if f"{name} (budget)" in line} == left_out
+        assert {name for name in listed if f"{name} (no room)" in line} == left_out
     (line,) = (line for line in result.out.splitlines() if line.startswith("Left out of the last request"))
     assert {*line.rpartition(": ")[2].split(", ")} == left_out
 

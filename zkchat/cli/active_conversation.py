@@ -43,6 +43,8 @@ class ActiveConversation(Struct, kw_only=True):
     """What is known of the vectors that a server makes; None where none does."""
     odd_notes: list["NoteWarning"] = field(default_factory=list)
     """Warnings about notes that were not printed yet."""
+    last_id: str = ""
+    """Of the last message when `has_new_answer` was last asked."""
 
     @property
     def activity(self) -> str:
@@ -59,6 +61,12 @@ class ActiveConversation(Struct, kw_only=True):
     def look_up_session(self) -> None:
         with suppress(SessionError, StorageError):
             self.session = self.opened.store.get(self.session_id) if self.session_id else None
+
+    def has_new_answer(self) -> bool:
+        """Whether anything was said since this was last asked: `/brief` and `/compact` may say nothing."""
+        last = self.opened.conversation.history.last
+        before, self.last_id = self.last_id, last.id if last else ""
+        return self.last_id != before
 
     def watch_vectors(self, changed: Callable[[], None]) -> None:
         """Have the bar show how far the vectors of a server are; `changed` is called from another thread."""

@@ -94,7 +94,7 @@ def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
     if hidden and not archived:
         yield f"{counted(hidden, 'archived message')} not listed: --archived lists them."
     if record := _last_record(history):
-        yield f"In the last request. {counts_line(record)}"
+        yield f"In the last request: {counts_line(record)}"
 
 
 def _last_record(history: "History") -> "RequestContext | None":

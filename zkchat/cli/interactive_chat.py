@@ -374,8 +374,9 @@ class InteractiveChat:
         self._active.is_used = True
         self._thinking.announce(self._surface(self._active.opened))
         self._suggest_dropping()
-        suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
-        suggest_rows(self.io, self._active.opened)
+        if self._active.has_new_answer():
+            suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
+            suggest_rows(self.io, self._active.opened)
         self._active.proposals.after_turn()
         self._active.opened.conversation.describe_soon()
         if self._prompt:

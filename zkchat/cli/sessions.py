@@ -54,7 +54,7 @@ def list_(
         io.note("There are no sessions in this vault yet. Start one: zkchat chat")
     for session in sessions:
         used, title = local_time(session.updated_at), session.title or "(untitled)"
-        io.out(f"{session.id}  {used}  {session.message_count:>5} messages  {title}")
+        io.out(f"{session.id}  {used}  {counted(session.message_count, 'message'):>14}  {title}")
 
 
 @app.command()
@@ -319,7 +319,7 @@ def _branch_lines(branches: "Sequence[Branch]") -> Iterator[str]:
     yield f"\n{len(branches)} branches; in a chat, /branch b1 goes to the first of them:"
     for each in branches:
         mark, used = "*" if each.is_current else " ", local_time(each.updated_at)
-        yield f"{mark} b{each.number}  {used}  {each.messages:>5} messages  {each.first_words}"
+        yield f"{mark} b{each.number}  {used}  {counted(each.messages, 'message'):>14}  {each.first_words}"
 
 
 def _message_lines(message: "ChatMessage") -> Iterator[str]:

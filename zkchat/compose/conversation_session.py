@@ -98,7 +98,12 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple["S
 def _find_session(store: "SessionStore", options: "ConversationOptions") -> "Session | None":
     if options.session is not None:
         return store.find(options.session)
-    return next(iter(store.sessions()), None) if options.continue_last else None
+    return next(filter(_holds_a_conversation, store.sessions()), None) if options.continue_last else None
+
+
+def _holds_a_conversation(session: "Session") -> bool:
+    """Not so a single question of `zkchat ask` that got no answer: there is nothing to go on with."""
+    return session.listed or session.message_count > 1
 
 
 def _find_agent(profiles: "Profiles", options: "ConversationOptions", journal: "Journal") -> "Agent | None":

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final, get_args
+from typing import Final
 
-from zkchat.model.choices import IncludeMode, ItemType
+from zkchat.model.choices import IncludeMode, ItemType, LeftOutReason
 from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
 from zkchat.model.text import counted
 from zkchat.render.context_bar import context_line
@@ -38,6 +38,24 @@ _KINDS: Final[Mapping[ItemType, str]] = {
     "tool": "tool",
 }
 
+_MODES: Final[Mapping[IncludeMode, str]] = {
+    "always": "in every request",
+    "manual": "linked or added by you",
+    "agent": "found for your message; 1.00 fits best",
+}
+
+_WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
+    "budget": "no room",
+    "score": "does not fit your message",
+    "removed": "dropped by you",
+    "private": "stays on this machine",
+    "missing": "cannot be read",
+    "unapproved": "not approved: zkchat trust",
+    "abstained": "your notes did not answer it",
+    "unanswered": "got no answer",
+}
+"""The others are told with their item."""
+
 
 def context_lines(context: RequestContext) -> Iterator[str]:
     """A line per group, one for what was left out, and one with the totals."""
@@ -47,17 +65,21 @@ def context_lines(context: RequestContext) -> Iterator[str]:
         yield _group(type_, list(items), attached)
     if context.left_out:
         yield f"Left out ({len(context.left_out)}): {' · '.join(_left_out(context.left_out))}"
-    yield f"Agent {sanitize_line(context.agent)}. {counts_line(context)}" if context.items else "Nothing was sent."
+    yield f"Agent {sanitize_line(context.agent)}. {_modes(context)}".rstrip() if context.items else "Nothing was sent."
 
 
 def counts_line(context: RequestContext) -> str:
-    """`By type: rules 2, notes 1, messages 4. By mode: always 2, manual 1.`"""
-    counts = context.counts
-    types = [
-        f"{title.lower()} {counts.by_type[type_]:,}" for type_, title in _GROUPS.items() if type_ in counts.by_type
-    ]
-    modes = [f"{mode} {counts.by_mode[mode]:,}" for mode in get_args(IncludeMode) if mode in counts.by_mode]
-    return f"By type: {', '.join(types)}." + (f" By mode: {', '.join(modes)}." if modes else "")
+    """How many things of each type and of each mode: `rules 2, notes 1, messages 4. 2 always (…), 1 manual (…).`"""
+    counts = context.counts.by_type
+    types = ", ".join(f"{title.lower()} {counts[type_]:,}" for type_, title in _GROUPS.items() if type_ in counts)
+    return f"{types}. {_modes(context)}".rstrip()
+
+
+def _modes(context: RequestContext) -> str:
+    """How many things have the badge of each mode, and what it means."""
+    counts = context.counts.by_mode
+    modes = [f"{counts[mode]:,} {mode} ({meaning})" for mode, meaning in _MODES.items() if mode in counts]
+    return f"{', '.join(modes)}." if modes else ""
 
 
 def _left_out(left_out: Sequence[LeftOut]) -> Iterator[str]:
@@ -84,7 +106,7 @@ def detailed_lines(context: RequestContext) -> Iterator[str]:
 
 
 def _why(left: LeftOut) -> str:
-    return sanitize_line(left.item.reason) if left.why == "off" else left.why
+    return _WHY_LEFT_OUT.get(left.why) or sanitize_line(left.item.reason)
 
 
 def _left_out_line(left: LeftOut) -> str:
@@ -105,7 +127,9 @@ def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:
     title, tokens = f"{_GROUPS[type_]} ({len(items)})", sum(item.tokens for item in items)
     if type_ == "message":  # their names are ids, which mean nothing to a reader
         return f"{title}: {tokens - attached:,} tokens"
-    return f"{title}, {tokens:,} tokens: " + " · ".join(f"{_name(item)} {_badge(item)}" for item in items)
+    labels = [(label, len(list(alike))) for label, alike in groupby(f"{_name(item)} {_badge(item)}" for item in items)]
+    named = " · ".join(f"{label} × {count}" if count > 1 else label for label, count in labels)
+    return f"{title}, {tokens:,} tokens: {named}"
 
 
 def _name(item: RequestItem) -> str:

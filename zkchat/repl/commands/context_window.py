@@ -61,7 +61,7 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     if taken := message.request_context.usage:
         context.surface.print(f"That request took {tokens_used(taken)}.")
     if not argument and (usage := context.conversation.usage):
-        context.surface.print("The next one, before you ask:")
+        context.surface.print("What the next one holds before your question:")
         context.surface.print_usage(usage)
     return NOTHING
 

@@ -9,6 +9,7 @@ from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.session import Session
+from zkchat.model.text import counted
 from zkchat.model.thread import compaction_of, messages_of
 from zkchat.render import phrases
 from zkchat.render.cells import fit_cells
@@ -138,7 +139,7 @@ async def sessions(context: CommandContext, _argument: str) -> Outcome:
         raise UsageError("There are no sessions in this vault yet.")
     for session in known[:_MAX_LISTED_SESSIONS]:
         here = "*" if session.id == context.conversation.session_id else " "
-        start = f"{here} {session.id}  {_local(session.updated_at)}  {session.message_count:>5} messages  "
+        start = f"{here} {session.id}  {_local(session.updated_at)}  {counted(session.message_count, 'message'):>14}  "
         title = sanitize_line(session.title) or "(untitled)"
         context.surface.print(start + fit_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if len(known) > _MAX_LISTED_SESSIONS:
@@ -211,7 +212,7 @@ def _list_branches(context: CommandContext) -> Outcome:
         raise UsageError("Nothing has been said yet.")
     for each in branches:
         mark = "*" if each.is_current else " "
-        start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {each.messages:>5} messages  "
+        start = f"{mark} b{each.number:<3} {_local(each.updated_at)}  {counted(each.messages, 'message'):>14}  "
         words = sanitize_line(each.first_words) or "(no text)"
         context.surface.print(start + fit_cells(words, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if not any(each.is_current for each in branches):

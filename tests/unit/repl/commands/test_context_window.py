@@ -95,10 +95,11 @@ def test_context_shows_what_the_last_answer_was_made_of(harness: CommandHarness)
         "Notes (1), 100 tokens: Sleep.md [manual]",
         "Tools (1), 5 tokens: files/find [agent 0.88]",
         "Messages (2): 70 tokens",
-        "Left out (1): Dates (score)",
-        "Agent research. By type: rules 2, notes 1, tools 1, messages 2. By mode: always 1, manual 2, agent 1.",
+        "Left out (1): Dates (does not fit your message)",
+        "Agent research. 1 always (in every request), 2 manual (linked or added by you), "
+        "1 agent (found for your message; 1.00 fits best).",
         "That request took 3,434 / 8,192 tokens (41 %).",
-        "The next one, before you ask:",
+        "What the next one holds before your question:",
     ]
     assert harness.surface.shown_usage == a_usage(messages=600)
 
@@ -116,9 +117,17 @@ def test_what_has_an_id_for_a_name_is_shown_by_what_it_says() -> None:
         "Memory (1), 9 tokens: “Due on 30 June.␛” [agent 0.50]",
         "Summary (1), 0 tokens: stands for the archived messages [always]",
         "Recalled (1), 0 tokens: “The boat is red.” [agent]",
-        "Left out (3): “Due on 30 June.␛” (budget) · 2 messages (private)",
-        "Agent default. By type: memory 1, summary 1, recalled 1. By mode: always 1, agent 2.",
+        "Left out (3): “Due on 30 June.␛” (no room) · 2 messages (stays on this machine)",
+        "Agent default. 1 always (in every request), 2 agent (found for your message; 1.00 fits best).",
     ]
+
+
+def test_passages_of_one_note_are_named_once() -> None:
+    near, far = (
+        RequestItem(type="evidence", name="Sleep.md", include="agent", score=score, tokens=5) for score in (0.9, 0.4)
+    )
+    lines = [*context_lines(RequestContext(items=(near, near, far)))]
+    assert lines[0] == "Evidence (3), 15 tokens: Sleep.md [agent 0.90] × 2 · Sleep.md [agent 0.40]"
 
 
 def test_context_of_a_number_shows_that_answer(harness: CommandHarness) -> None:
