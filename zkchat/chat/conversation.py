@@ -14,6 +14,7 @@ from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
+from zkchat.chat.kept_model import KeptModel
 from zkchat.chat.manual_compaction import ManualCompaction, Preview
 from zkchat.chat.privacy import stays_here
 from zkchat.chat.remembering import Remembering
@@ -67,7 +68,7 @@ class Conversation:
         `model` is what the session is to keep of its model, once that has answered.
         """
         self._turn = turn
-        self._model = model
+        self._kept_model = KeptModel(journal=turn.journal, requests=turn.requests, entry=model)
         self._choices = [*choices]
         self._background = background
         self._kept: Asked | None = None
@@ -207,7 +208,7 @@ class Conversation:
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
             self._write_choices()
-            if moved := self._leaves_machine():
+            if moved := self._kept_model.leaving_machine():
                 await emit(moved)
             for note in self._newly_stale(event.message_id):
                 await emit(note.warning)
@@ -230,27 +231,7 @@ class Conversation:
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""
-        if self._model is None or not self.session_id:
-            return
-        info = self.model
-        entry = replace(
-            self._model,
-            model=info.name,
-            window=self.requests.budget.window if info.is_located else None,
-            on_this_machine=info.on_this_machine if info.is_located else None,
-        )
-        if entry != self.history.model:
-            self._turn.journal.append(entry)
-
-    def _leaves_machine(self) -> Warned | None:
-        """A warning where the session's model ran on this machine, and the one that is asked now does not."""
-        before, info = self.history.model, self.model
-        if before is None or not before.on_this_machine or info.on_this_machine:
-            return None
-        return Warned(
-            text=f"{info.name} is not on this machine; until now this session was answered here, by {before.model}.",
-            hint="What came from local notes is withheld from it.",
-        )
+        self._kept_model.keep()
 
     @property
     def is_saved(self) -> bool:

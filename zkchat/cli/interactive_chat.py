@@ -10,40 +10,40 @@ from msgspec.structs import replace
 
 from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.cli.active_conversation import ActiveConversation, keys_of, open_active_conversation
+from zkchat.cli.chat_commands import ChatCommands
 from zkchat.cli.chat_greeting import ChatGreeting
 from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
-from zkchat.cli.desktop import SystemDesktop
-from zkchat.cli.editors import VaultDocumentEditor
 from zkchat.cli.line_input import can_draw_prompt, read_line
 from zkchat.cli.note_lookup import print_warnings
-from zkchat.cli.output import PresenterOptions, consoles, create_presenter, suggest_next, suggest_rows
-from zkchat.cli.page_editor import VaultPageEditor
-from zkchat.cli.plan_review import TerminalPlanReviewer
+from zkchat.cli.output import (
+    PresenterOptions,
+    create_presenter,
+    suggest_dropping,
+    suggest_next,
+    suggest_rows,
+    tell_dropped_changes,
+)
 from zkchat.cli.progress import progress
 from zkchat.cli.vectors import tell_of_vectors
 from zkchat.compose import conversation
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.compose.server_connections import ServerConnections
 from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.note import without_suffix
 from zkchat.repl.command_context import CommandContext, Edit, Leave, Switch
 from zkchat.repl.key_listener import KeyListener
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.terminal_modes import echo_off, take_typed
 from zkchat.repl.thinking import ThinkingToggle
-from zkchat.repl.vault_browser import VaultBrowser, VaultView
+from zkchat.repl.vault_browser import VaultView
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from zkchat.chat.goals.run import GoalRun
-    from zkchat.cli.mention_dialog import ChatMentions
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
-    from zkchat.repl.command_context import Surface
     from zkchat.repl.pick_list import PickRow
     from zkchat.repl.prompt import Prompt
     from zkchat.vault.indexing.indexer import Progress
@@ -87,8 +87,13 @@ class InteractiveChat:
         self._servers = ServerConnections(at_once=not is_drawn)
         self._options = replace(options, user_interface=_ChatInterface(self), servers=self._servers)
         self._name_cache = NameCache()
-        self._vault_view = VaultView()
-        self._models = ModelCatalogue(lambda: self._active.opened.workspace)
+        self._commands = ChatCommands(
+            io=io,
+            questioner=self,
+            models=ModelCatalogue(lambda: self._active.opened.workspace),
+            vault_view=VaultView(),
+            is_plain=view.plain,
+        )
         self._is_prompting = False
         self._first_message = first_message.strip()
         self._replaced: str | None = None
@@ -143,15 +148,8 @@ class InteractiveChat:
         """Open another conversation and close this one; where it cannot be opened, stay in this one."""
         before = self._active
         is_same = to.session is not None and to.session == before.session_id
-        options = replace(self._options, session=to.session, continue_last=False, model=to.model)
-        if to.session:  # it has its own agent and its own model
-            options = replace(options, agent=None, model=to.model or (before.named_model if is_same else None))
-        else:
-            options = replace(options, model=to.model or self._options.model)
-        may_write = before.opened.conversation.writing.is_on
-        options = replace(options, writing=replace(options.writing, enabled=may_write))
         try:
-            following = open_active_conversation(self.io, options, self)
+            following = open_active_conversation(self.io, self._options_for(to, is_same=is_same), self)
         except ZkchatError as error:
             self.io.fail(error)
             return
@@ -167,52 +165,17 @@ class InteractiveChat:
         self._greeting.announce_switch(before, following, to)
         self._greeting.print_state(following, is_new=not is_same)
 
+    def _options_for(self, to: Switch, *, is_same: bool) -> conversation.ConversationOptions:
+        """With these the other conversation is opened; the model may change notes there where it may here."""
+        before, chosen = self._active, self._options
+        writing = replace(chosen.writing, enabled=before.opened.conversation.writing.is_on)
+        options = replace(chosen, session=to.session, continue_last=False, writing=writing)
+        if to.session:  # it has its own agent and its own model
+            return replace(options, agent=None, model=to.model or (before.named_model if is_same else None))
+        return replace(options, model=to.model or chosen.model)
+
     def command_context(self) -> CommandContext:
-        from zkchat.chat.session_items import SessionItems
-
-        opened = self._active.opened
-        return CommandContext(
-            conversation=opened.conversation,
-            store=opened.store,
-            changes=opened.changes,
-            surface=self._surface(opened),
-            links=opened.document_links,
-            items=SessionItems(opened.conversation),
-            page_editor=VaultPageEditor(self.io, opened.paths),
-            browser=self._browser(opened),
-            now=self._environment.now,
-            models=self._models,
-            goals=self._goals(opened),
-            mentions=self._mentions(opened),
-            servers=opened.conversation.servers,
-            embedding_progress=opened.library.embedding_progress,
-            keys=keys_of(self._environment, opened),
-        )
-
-    def _mentions(self, opened: conversation.OpenConversation) -> "ChatMentions":
-        from zkchat.cli.mention_dialog import ChatMentions
-
-        return ChatMentions(self.io, opened.paths.vault, color=opened.settings.ui.color, plain=self._view.plain)
-
-    def _goals(self, opened: conversation.OpenConversation) -> "GoalRun":
-        from zkchat.compose.goals import bounds_of, open_goal_run
-
-        reviewer = TerminalPlanReviewer(self.io, plain=self._view.plain) if self._environment.stdin_is_tty else None
-        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
-        goals.way_back = lambda _: "/goal resume goes on with it."
-        return goals
-
-    def _browser(self, opened: conversation.OpenConversation) -> VaultBrowser:
-        from zkchat.compose.daily_notes import daily_note_settings
-
-        vault = opened.paths.vault
-        return VaultBrowser(
-            library=opened.library,
-            view=self._vault_view,
-            editor=VaultDocumentEditor(self.io, vault),
-            open_with=opened.settings.ui.open_with,
-            daily_notes=partial(daily_note_settings, vault),
-        )
+        return self._commands.context(self._active.opened)
 
     @property
     def is_saved(self) -> bool:
@@ -238,16 +201,7 @@ class InteractiveChat:
 
     def toggle_thinking(self) -> None:
         opened = self._active.opened
-        self._thinking.toggle(opened.conversation.messages, self._surface(opened))
-
-    def _surface(self, opened: conversation.OpenConversation) -> "Surface":
-        from zkchat.repl.surface import DrawnSurface, PlainSurface
-
-        desktop = SystemDesktop(self._environment)
-        if self._view.plain or not self._environment.stdout_is_tty:
-            return PlainSurface(self._environment.stdout, self, desktop)
-        console, _ = consoles(self._environment, opened.settings.ui.color)
-        return DrawnSurface(console, self, desktop, opened.document_links)
+        self._thinking.toggle(opened.conversation.messages, self._commands.surface(opened))
 
     def _make_prompt(self) -> "Prompt":
         from zkchat.render.terminal import uses_color
@@ -368,31 +322,21 @@ class InteractiveChat:
         active.odd_notes.clear()
 
     def after_turn(self) -> None:
-        self._tell_dropped_changes()
+        active, opened = self._active, self._active.opened
+        tell_dropped_changes(self.io, opened)
         tell_of_vectors(self.io, self.library)
-        self._active.look_up_session()
-        self._active.is_used = True
-        self._thinking.announce(self._surface(self._active.opened))
-        self._suggest_dropping()
-        if self._active.has_new_answer():
-            suggest_next(self.io, self._active.opened, "/more", most=PAGE_SIZE)
-            suggest_rows(self.io, self._active.opened)
-        self._active.proposals.after_turn()
-        self._active.opened.conversation.describe_soon()
+        active.look_up_session()
+        active.is_used = True
+        self._thinking.announce(self._commands.surface(opened))
+        suggest_dropping(self.io, opened)
+        if active.has_new_answer():
+            suggest_next(self.io, opened, "/more", most=PAGE_SIZE)
+            suggest_rows(self.io, opened)
+        active.proposals.after_turn()
+        opened.conversation.describe_soon()
         if self._prompt:
             self.io.note("")  # the next question stands apart
-            self._active.background.submit(self._refresh_name_cache)
-
-    def _tell_dropped_changes(self) -> None:
-        from zkchat.render.phrases import reviewed
-
-        if dropped := self._active.opened.conversation.writing.take_dropped():
-            self.io.note_wrapped(reviewed(dropped))
-
-    def _suggest_dropping(self) -> None:
-        for item in self._active.opened.conversation.newly_unused():
-            what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
-            self.io.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
+            active.background.submit(self._refresh_name_cache)
 
     def _refresh_name_cache(self) -> None:
         opened = self._active.opened

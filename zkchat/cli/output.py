@@ -184,6 +184,23 @@ def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
         io.note(steps)
 
 
+def suggest_dropping(io: CommandIO, opened: "OpenConversation") -> None:
+    """What the user added to the requests and no answer uses, once of each."""
+    from zkchat.model.note import without_suffix
+
+    for item in opened.conversation.newly_unused():
+        what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
+        io.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
+
+
+def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
+    """What was proposed in a turn that was stopped, and is not made."""
+    from zkchat.render.phrases import reviewed
+
+    if dropped := opened.conversation.writing.take_dropped():
+        io.note_wrapped(reviewed(dropped))
+
+
 def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
     """Whether answers are quotations that are read at a terminal."""
     return opened.conversation.model.needs_notes and io.environment.stdout_is_tty and io.environment.stderr_is_tty

@@ -4,10 +4,7 @@ The state of a goal is an entry of the session after each step, so that a run th
 the first open step.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final, Protocol
@@ -18,6 +15,7 @@ from msgspec.structs import replace
 from zkchat.agents.profiles import split_address
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.event_stream import Emit, event_stream
+from zkchat.chat.goals.bounded_turns import BoundedTurns, Stopped
 from zkchat.chat.goals.bounds import GoalBounds
 from zkchat.chat.goals.briefs import ASK_FOR_RESULT, plan_brief, result_brief, step_brief
 from zkchat.chat.goals.changes import GoalChanges
@@ -31,12 +29,8 @@ from zkchat.model.events import (
     Event,
     GoalEnded,
     GoalPlanned,
-    PromptReady,
     StepFinished,
     StepStarted,
-    ToolFinished,
-    TurnFailed,
-    TurnFinished,
     Warned,
 )
 from zkchat.model.goal import Goal, GoalCheck
@@ -60,14 +54,6 @@ class PlanReviewer(Protocol):
     async def review(self, steps: Sequence[str], most: int) -> Sequence[str] | None:
         """Ask the user whether this plan is worked on: the steps as the user wants them, or None to stop."""
         ...
-
-
-@dataclass
-class _Stopped(Exception):
-    """The run ends before its goal is reached."""
-
-    reason: str
-    exit_code: int = ExitCode.NO_ANSWER
 
 
 class GoalRun(Struct, kw_only=True):
@@ -129,7 +115,7 @@ class GoalRun(Struct, kw_only=True):
     async def _work(self, work: "_Work", emit: Emit) -> None:
         try:
             await work.run(emit)
-        except _Stopped as stopped:
+        except Stopped as stopped:
             work.exit_code = stopped.exit_code
             await work.end(emit, stopped.reason)
 
@@ -182,8 +168,7 @@ class _Work:
         self._before = goal
         """The goal as it was when this run began: its bounds are its own."""
         self._spending = Spending(lambda: self._talk.history.messages, run.now)
-        self._request = 0
-        """Tokens of the last request."""
+        self._turns = BoundedTurns(self._talk, run.bounds, self._spending)
         self.exit_code: int = ExitCode.OK
         self.changes = GoalChanges(self._talk)
         self._may_write_already = self._talk.writing.is_on
@@ -262,7 +247,7 @@ class _Work:
 
     def _require_visible_plan(self) -> None:
         if self.goal.plan_id in self._talk.hidden_messages:
-            raise _Stopped(
+            raise Stopped(
                 f"The plan rests on notes that stay on this machine, and {self._talk.model.name} is not on it.",
                 ExitCode.USAGE,
             )
@@ -272,7 +257,7 @@ class _Work:
         plan_id, steps = "", tuple[str, ...]()
         if not model.needs_evidence:
             brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
-            answer = await self._turn(self.goal.text, brief, without_answer(emit))
+            answer = await self._turns.run(self.goal.text, brief, without_answer(emit))
             plan = parse_plan(answer.text, bounds.steps)
             plan_id, steps = answer.id, plan.steps
             if plan.left_out:
@@ -293,7 +278,7 @@ class _Work:
             with self._spending.paused():
                 after = await reviewer.review(before, self._run.bounds.steps)
             if after is None:
-                raise _Stopped(DECLINED)
+                raise Stopped(DECLINED)
             if tuple(after) == before:
                 return
             self.goal = self.goal.with_plan(tuple(after), "")
@@ -302,7 +287,7 @@ class _Work:
     async def _step(self, number: int, emit: Emit) -> None:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
-        answer = await self._turn(self._message(step.text), self._step_brief(number), without_mark(emit))
+        answer = await self._turns.run(self._message(step.text), self._step_brief(number), without_mark(emit))
         said = _said(answer)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
@@ -314,7 +299,7 @@ class _Work:
         settled = self.goal.steps[number - 1]
         await emit(StepFinished(number=number, total=total, text=step.text, state=settled.state, reason=settled.reason))
         if is_stopped:
-            raise _Stopped(STOPPED_AT_REVIEW)
+            raise Stopped(STOPPED_AT_REVIEW)
 
     def _step_brief(self, number: int) -> Brief:
         if self._talk.model.needs_evidence:
@@ -332,62 +317,15 @@ class _Work:
     async def _result(self, emit: Emit) -> None:
         done = [step for step in self.goal.steps if step.state == "done"]
         if not done:
-            raise _Stopped(NOTHING_DONE)
+            raise Stopped(NOTHING_DONE)
         if self.goal.result_id:
             return  # only its changes were left to be reviewed
         if len(self.goal.steps) == 1:
             self.goal = replace(self.goal, result_id=done[0].message_id)
             return
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
-        answer = await self._turn(ASK_FOR_RESULT, brief, without_mark(emit, is_step=False))
+        answer = await self._turns.run(ASK_FOR_RESULT, brief, without_mark(emit, is_step=False))
         self.goal = replace(self.goal, result_id=answer.id)
-
-    async def _turn(self, text: str, brief: Brief, emit: Emit) -> ChatMessage:
-        """A turn of the conversation, up to its answer. Raises `_Stopped` where a bound or an error ends it."""
-        usage, tokenizer = self._talk.usage, self._talk.requests.tokenizer
-        self._request = (usage.total if usage else 0) + tokenizer.count(f"{brief.text} {text}")
-        self._heed_bounds()
-        answer: ChatMessage | None = None
-        async with aclosing(self._talk.say_briefed(text, brief)) as events:
-            while (event := await self._next(events)) is not None:
-                await emit(event)
-                match event:
-                    case PromptReady():
-                        self._request = event.usage.total
-                    case ToolFinished():
-                        self._heed_bounds()
-                    case TurnFailed():
-                        raise _Stopped(event.text, event.exit_code)
-                    case TurnFinished():
-                        answer = event.message
-                    case _:
-                        self._heed_time()
-        if answer is None:
-            raise _Stopped("The turn ended without an answer.")
-        return answer
-
-    async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
-        """The next event, if it comes in time."""
-        left = (self._run.bounds.time - self._spending.time).total_seconds()
-        waiting = asyncio.timeout(max(0.0, left))
-        try:
-            async with waiting:
-                return await anext(events, None)
-        except TimeoutError:
-            if not waiting.expired():
-                raise
-            raise _Stopped(self._run.bounds.reason_to_stop(tokens=0, elapsed=self._run.bounds.time)) from None
-
-    def _heed_bounds(self) -> None:
-        bounds = self._run.bounds
-        if reason := bounds.reason_to_stop(
-            tokens=self._spending.tokens, elapsed=self._spending.time, next_request=self._request
-        ):
-            raise _Stopped(reason)
-
-    def _heed_time(self) -> None:
-        if reason := self._run.bounds.reason_to_stop(tokens=0, elapsed=self._spending.time):
-            raise _Stopped(reason)
 
 
 def _said(answer: ChatMessage) -> StepAnswer:
