@@ -68,7 +68,7 @@ class Conversation:
         `model` is what the session is to keep of its model, once that has answered.
         """
         self._turn = turn
-        self._kept_model = KeptModel(journal=turn.journal, requests=turn.requests, entry=model)
+        self._kept_model = KeptModel(planner=turn.requests.planner, entry=model)
         self._choices = [*choices]
         self._background = background
         self._kept: Asked | None = None

@@ -3,35 +3,33 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.journal import Journal
-from zkchat.chat.request import RequestBuilder
+from zkchat.chat.request_plan import RequestPlanner
 from zkchat.model.entries import ModelEntry
 from zkchat.model.events import Warned
 
 
 class KeptModel(Struct, frozen=True, kw_only=True):
-    journal: Journal
-    requests: RequestBuilder
+    planner: RequestPlanner
     entry: ModelEntry | None = None
     """What is to be kept, but for the facts that are known once the model has answered; None for nothing."""
 
     def keep(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""
-        if self.entry is None or not self.journal.session_id:
+        if self.entry is None or not self.planner.journal.session_id:
             return
-        info = self.requests.provider.info
+        info = self.planner.provider.info
         entry = replace(
             self.entry,
             model=info.name,
-            window=self.requests.budget.window if info.is_located else None,
+            window=self.planner.budget.window if info.is_located else None,
             on_this_machine=info.on_this_machine if info.is_located else None,
         )
-        if entry != self.journal.history.model:
-            self.journal.append(entry)
+        if entry != self.planner.journal.history.model:
+            self.planner.journal.append(entry)
 
     def leaving_machine(self) -> Warned | None:
         """A warning where the session's model ran on this machine, and the one that is asked now does not."""
-        before, info = self.journal.history.model, self.requests.provider.info
+        before, info = self.planner.journal.history.model, self.planner.provider.info
         if before is None or not before.on_this_machine or info.on_this_machine:
             return None
         return Warned(

@@ -11,9 +11,6 @@ from msgspec.structs import replace
 
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.journal import Journal
-from zkchat.chat.long_messages import LongMessages
-from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler
 from zkchat.context.budget import Budget, is_full
@@ -42,7 +39,6 @@ from zkchat.model.request_context import LeftOut, RequestItem
 from zkchat.model.session_history import History, Window
 from zkchat.model.text import shorten
 from zkchat.model.thread import abstained_turns, unanswered_turns
-from zkchat.ports.models import ModelProvider
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.names import READ_ATTACHMENT
 
@@ -72,12 +68,7 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
     """Builds requests from plans, within the budget."""
 
     planner: RequestPlanner
-    journal: Journal
-    provider: ModelProvider
-    tokenizer: Tokenizer
-    privacy: ConversationPrivacy
     compactor: Compactor
-    long_messages: LongMessages
     images: ImageView | None = None
     """Which images of messages the model gets; None for none of them."""
     prior: float = 1.0
@@ -86,6 +77,10 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def budget(self) -> Budget:
         return self.planner.budget
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.planner.tokenizer
 
     @property
     def calibration(self) -> Calibration:
@@ -98,11 +93,11 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def _info(self) -> ModelInfo:
-        return self.provider.info
+        return self.planner.provider.info
 
     @property
     def _history(self) -> History:
-        return self.journal.history
+        return self.planner.journal.history
 
     def documents_room(self, agent: Agent, asked: ChatMessage, question: str, beside: int) -> DocumentRoom:
         """What the documents of a stored question may take: what is left beside it, the instructions, the recent
@@ -127,7 +122,7 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
 
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
         """The request as it is now, however large."""
-        shown = self.privacy.shown()
+        shown = self.planner.privacy.shown()
         window, left_out = shown.window, shown.left_out
         if plan.last_turn_only:
             window = _last_turn(window)
@@ -153,7 +148,9 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
             fits = assembled.usage.total - _summary_tokens(assembled) <= assembled.budget.cap
-            if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self.long_messages.texts())):
+            if not is_full(assembled.usage, assembled.budget) or (
+                fits and (attempt or self.planner.long_messages.texts())
+            ):
                 break
             found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
             if found and plan.offers(READ_ATTACHMENT) and self._cuts_question(found, assembled):

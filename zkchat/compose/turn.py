@@ -50,12 +50,7 @@ def build_turn(parts: TurnParts) -> Turn:
 def _request_builder(parts: TurnParts, view: ModelView) -> RequestBuilder:
     return RequestBuilder(
         planner=_request_planner(parts, view),
-        journal=parts.journal,
-        provider=parts.provider,
-        tokenizer=parts.tokenizer,
-        privacy=view.privacy,
         compactor=_compactor(parts, view),
-        long_messages=view.long_messages,
         images=view.images,
         prior=parts.prior,
     )
