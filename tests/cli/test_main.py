@@ -65,6 +65,7 @@ def test_without_a_command_the_help_is_shown(world: World) -> None:
         (("brief", "--days", "400"), "'--days': it must be less than or equal to 366.\n"),
         (("search", "a", "--limit", "1.5"), "'--limit': it must be a valid integer, "),
         (("agent", "run", "--minutes", "x"), "'--minutes': it must be a valid number, "),
+        (("completion",), "Missing argument 'SHELL'. Choose from: bash, zsh, fish."),
     ],
 )
 def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, arguments: tuple[str, ...], said: str) -> None:

@@ -3,6 +3,7 @@
 from zkchat.cli.ask import AgentOption, WriteOption
 from zkchat.cli.common import ModelOption, SettingsVaultOption, current_io
 from zkchat.errors import ConfigError
+from zkchat.extras import install_command
 
 
 def acp(
@@ -23,7 +24,7 @@ def acp(
     except ImportError:
         raise ConfigError(
             "zkchat acp needs the package agent-client-protocol, which is not installed.",
-            hint="Install it: pip install 'zkchat[acp]'",
+            hint=f"Install it: {install_command('acp')}",
         ) from None
     from zkchat.acp_agent.options import AgentOptions
     from zkchat.acp_agent.serving import serve

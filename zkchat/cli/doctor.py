@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnconfirmedVault, ZkchatError
+from zkchat.extras import install_command
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
 def _servers(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """The MCP servers, where any are defined; none is started."""
-    from zkchat.compose.mcp_servers import INSTALL, defined_servers, is_client_installed
+    from zkchat.compose.mcp_servers import defined_servers, is_client_installed
     from zkchat.compose.workspace import load_workspace
 
     found = defined_servers(load_workspace(environment, vault, needs_vault=False))
@@ -247,7 +248,9 @@ def _servers(environment: Environment, vault: Path | None) -> Iterator[Finding]:
         text = f"{enabled} of {counted(len(found.servers), 'MCP server')} enabled; zkchat mcp list shows them"
         yield Finding("servers", "ok", text)
         if not is_client_installed():
-            yield Finding("servers", "warning", "the package mcp is not installed, so none is used", INSTALL)
+            yield Finding(
+                "servers", "warning", "the package mcp is not installed, so none is used", install_command("mcp")
+            )
     for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
         yield Finding("servers", "warning", sentence)
 

@@ -9,6 +9,7 @@ from zkchat.cli import mcp_check, mcp_install, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
 from zkchat.cli.termination import Terminated
 from zkchat.errors import ConfigError, UsageError
+from zkchat.extras import install_command
 
 if TYPE_CHECKING:
     from zkchat.cli.common import CommandIO
@@ -134,5 +135,5 @@ def require_sdk() -> None:
 
     if find_spec("mcp") is None:
         raise ConfigError(
-            "MCP needs the package mcp, which is not installed.", hint="Install it: pip install 'zkchat[mcp]'"
+            "MCP needs the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
         )

@@ -9,6 +9,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.mcp_servers import load_workspace_for, print_server, print_wrapped, server_record, unknown_server
 from zkchat.errors import ConfigError, ExitCode
+from zkchat.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def check(
     It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is
     given up. The exit code is 6 where a server cannot be reached, and 3 where one cannot be used as it is defined.
     """
-    from zkchat.compose.mcp_servers import INSTALL, defined_servers, is_client_installed
+    from zkchat.compose.mcp_servers import defined_servers, is_client_installed
 
     io = current_io()
     workspace = load_workspace_for(io, vault)
@@ -45,7 +46,9 @@ def check(
         raise unknown_server(name)
     usable = [server for server in servers if server.state == "enabled"]
     if usable and not is_client_installed():
-        raise ConfigError("MCP servers need the package mcp, which is not installed.", hint=f"Install it: {INSTALL}")
+        raise ConfigError(
+            "MCP servers need the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
+        )
     outcomes = _connect(io, workspace, usable) if usable else {}
     if json_output:
         io.json({"servers": [_record(server, outcomes) for server in servers], "warnings": found.warnings})

@@ -15,7 +15,7 @@ _OUT_OF_RANGE: Final = lazy_pattern(r"(\S+) is not in the range (?:(\S+)<=)?x(?:
 
 def usage_message(error: "TyperException") -> str:
     error.message = _plain(error.message)
-    sentence = error.format_message().rstrip(".")
+    sentence = " ".join(error.format_message().split()).rstrip(".")
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 

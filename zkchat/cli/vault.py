@@ -77,11 +77,14 @@ def index(
 
 def _note_unread_pdfs(io: CommandIO, vault: Path | None, library: "Library") -> None:
     """Say how the text of PDFs can be read, where there are any and the package is missing."""
-    from zkchat.compose.pdf import INSTALL, NOT_INSTALLED, unread_reason
+    from zkchat.compose.pdf import NOT_INSTALLED, unread_reason
     from zkchat.compose.workspace import load_workspace
 
-    if library.has_unread_pdf() and (unread_reason(load_workspace(io.environment, vault)) == (NOT_INSTALLED, INSTALL)):
-        io.note(f"{NOT_INSTALLED} {INSTALL}")
+    if not library.has_unread_pdf():
+        return
+    reason = unread_reason(load_workspace(io.environment, vault))
+    if reason and reason[0] == NOT_INSTALLED:
+        io.note(" ".join(reason))
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import ConfigError
+from zkchat.extras import install_command
 from zkchat.model.tool_server import ServerDefinition, ServerOrigin
 from zkchat.model.trust import HOW_TO_APPROVE
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from zkchat.ports.tool_servers import ToolServers
 
 DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing", "invalid"]
-INSTALL: Final = "pip install 'zkchat[mcp]'"
 
 
 class DefinedServer(Struct, frozen=True, kw_only=True):
@@ -145,7 +145,9 @@ def open_tool_servers(
         warn(sentence)
     usable = [server.definition for server in found.servers if server.state == "enabled" and server.definition]
     if usable and not is_client_installed():
-        warn(f"MCP servers are left out, because the package mcp is not installed. To use them: {INSTALL}")
+        warn(
+            f"MCP servers are left out, because the package mcp is not installed. To use them: {install_command('mcp')}"
+        )
         usable = []
     if not usable:
         yield None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import PdfUnread
+from zkchat.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 PACKAGE: Final = "pypdfium2"
 NOT_INSTALLED: Final = f"The text of PDFs needs the package {PACKAGE}, which is not installed."
-INSTALL: Final = "Install it: pip install 'zkchat[pdf]'"
 TURNED_OFF: Final = "PDFs are not read, because vault.pdf is off."
 TURN_ON: Final = "Let them be read: zkchat config set vault.pdf true"
 MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
@@ -36,7 +36,7 @@ def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
     """Why PDFs are not read here, and what helps; None where they are."""
     if not workspace.settings.vault.pdf:
         return TURNED_OFF, TURN_ON
-    return None if is_installed() else (NOT_INSTALLED, INSTALL)
+    return None if is_installed() else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
 
 
 class PdfTexts(NamedTuple):

@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from zkchat.extras import install_command
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
 
 if TYPE_CHECKING:
     from zkchat.mcp_client.connection import Connection
     from zkchat.mcp_client.requests import Requests
 
-INSTALL_HINT: Final = "Install it: pip install 'zkchat[mcp]'"
 
 CONNECT_SECONDS: Final = 10.0
 """For starting a server, the first words with it and its lists."""
@@ -148,7 +148,9 @@ class McpServers:
             from zkchat.mcp_client.connection import Connection
             from zkchat.mcp_client.quiet import silence_loggers
         except ImportError:
-            self._problem = f"MCP servers need the package `mcp`, which is not installed. {INSTALL_HINT}"
+            self._problem = (
+                f"MCP servers need the package `mcp`, which is not installed. Install it: {install_command('mcp')}"
+            )
             self._is_running.set()
             return
         silence_loggers()

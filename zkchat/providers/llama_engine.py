@@ -16,6 +16,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from zkchat.errors import ConfigError, ProviderError
+from zkchat.extras import install_command
 from zkchat.providers.gguf import read_header
 
 BATCH_SIZE = 128
@@ -47,7 +48,7 @@ class Engine:
         if not is_installed():
             raise ConfigError(
                 "A model in a file needs the package xllamacpp, which is not installed.",
-                hint="Install it: pip install 'zkchat[local]'",
+                hint=f"Install it: {install_command('local')}",
             )
         # Threads that spin while they wait make llama.cpp ten times slower. It reads this when it is imported.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # noqa: TID251

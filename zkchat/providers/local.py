@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
+from zkchat.extras import install_command
 from zkchat.model.providers import ModelListing
 from zkchat.providers.descriptor import Choice, NamedModel, OfferedModel, ProviderContext, ProviderDescriptor
 
@@ -53,7 +54,7 @@ class LocalDescriptor(ProviderDescriptor, frozen=True):
                 source=source,
                 models=models,
                 problem="They need the package xllamacpp, which is not installed.",
-                hint="Install it: pip install 'zkchat[local]'",
+                hint=f"Install it: {install_command('local')}",
             )
         return ModelListing(source=source, models=models)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from zkchat.errors import ImageUnusable
+from zkchat.extras import install_command
 from zkchat.vault.images.headers import (
     MAX_SCANS,
     PLAIN_FORMATS,
@@ -25,7 +26,6 @@ from zkchat.vault.images.metadata import without_metadata
 if TYPE_CHECKING:
     from PIL import Image
 
-EXTRA: Final = "Install Pillow, which does that: pip install 'zkchat[images]'"
 MAX_PLAIN_BYTES: Final = 5_000_000
 """Of a file that is sent without decoding it."""
 MAX_PNG_BYTES: Final = 1_500_000
@@ -62,7 +62,7 @@ def inspect_image(data: bytes, name: str) -> ImageHeader:
         return header
     if not has_pillow():
         what = f"an animated {header.format.upper()}" if header.is_animated else f"a {header.format.upper()} image"
-        raise ImageUnusable(f"{name} is {what}, which has to be converted to be sent.", hint=EXTRA)
+        raise ImageUnusable(f"{name} is {what}, which has to be converted to be sent.", hint=_install_hint())
     if header.width:
         return header
     image = _open(data, header, name)
@@ -79,10 +79,14 @@ def encode_image(data: bytes, size: tuple[int, int], name: str) -> EncodedImage:
         raise ImageUnusable(
             f"{name} has {header.width:,} × {header.height:,} pixels in {len(data):,} bytes, and has to be made "
             "smaller to be sent.",
-            hint=EXTRA,
+            hint=_install_hint(),
         )
     plain = without_metadata(data, header, name)
     return EncodedImage(media_type=f"image/{header.format}", data=plain, width=header.width, height=header.height)
+
+
+def _install_hint() -> str:
+    return f"Install Pillow, which does that: {install_command('images')}"
 
 
 def _open(data: bytes, header: ImageHeader, name: str) -> "Image.Image":
