@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from zkchat.compose.conversation import ConversationOptions, open_conversation
+from zkchat.compose.conversation import open_conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.library import embed_for_search, extract_for_search, open_note_library
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.workspace import load_workspace

@@ -23,6 +23,7 @@ from tests.providers import llama_cpp_server
 from tests.providers.weights import smollm2
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.context.assembly import request_from
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished
@@ -77,7 +78,7 @@ Row = tuple[int, int, int, int]
 
 def measured(environment: Environment, asked: list[str]) -> Iterator[Row]:
     """Of each request after the third turn. A question that zkchat answers without the model makes none."""
-    options = conversation.ConversationOptions(vault=VAULT)
+    options = ConversationOptions(vault=VAULT)
     with conversation.open_conversation(environment, options) as opened, asyncio.Runner() as loop:
         talk = opened.conversation
         for turn, question in enumerate(asked, start=1):

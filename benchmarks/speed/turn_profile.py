@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from zkchat.compose.conversation import ConversationOptions, open_conversation
+from zkchat.compose.conversation import open_conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.environment import Environment
 from zkchat.model.events import Event, TurnFinished
 

@@ -31,6 +31,7 @@ from msgspec.structs import replace
 from benchmarks.generate import WORDS_OF_NOTE, Generator, write_vault
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished
 
@@ -145,7 +146,7 @@ def measure(folder: Path, data: Path, notes: int, words: int, turns: int) -> Ite
     Random(SEED).shuffle(queries)  # they come sorted by kind, and the first ten are to be compared with the last
     (data / "play.json").write_text(script(queries))
     environment = environment_of(folder, data)
-    options = conversation.ConversationOptions(vault=vault, model="scripted:play.json")
+    options = ConversationOptions(vault=vault, model="scripted:play.json")
     questions = [f"{query}? See [[{query}]]." for query in queries]
     with conversation.open_conversation(environment, options) as opened:
         opened.refresher.refresh()

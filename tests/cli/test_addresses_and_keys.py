@@ -5,6 +5,7 @@ import pytest
 from tests.providers.loopback import Loopback
 from tests.support.world import World
 from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.model.prompt import Finish, TextChunk
 
 PASSWORD = "hunter2canary"
@@ -95,6 +96,6 @@ def test_a_key_for_another_machine_over_plain_http_is_told_once_where_it_matters
 
 def warnings_with(world: World, model: str) -> list[str]:
     """What a conversation with that model begins with; nobody is asked anything yet."""
-    options = conversation.ConversationOptions(vault=world.vault, model=model)
+    options = ConversationOptions(vault=world.vault, model=model)
     with conversation.open_conversation(world.environment(), options) as opened:
         return [warning.text for warning in opened.warnings]

@@ -12,6 +12,7 @@ from tests.support.waiting import eventually_async, other_tasks
 from tests.support.world import GARDEN, World
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage
 from zkchat.providers import script_player
@@ -67,7 +68,7 @@ def second_answer(world: World, **scripted: object) -> ChatMessage:
     """Of a chat that comes back to a long document after a while at the prompt."""
     answers = [READS, FOUNDED, [{"text": SENTENCE}], READS, FOUNDED]
     (world.root / "play.json").write_text(json.dumps({"answers": answers, **scripted}))
-    options = conversation.ConversationOptions(vault=world.vault, model=f"scripted:{world.root / 'play.json'}")
+    options = ConversationOptions(vault=world.vault, model=f"scripted:{world.root / 'play.json'}")
 
     async def chat(opened: conversation.OpenConversation) -> ChatMessage:
         async for _ in opened.conversation.say(QUESTION):
@@ -103,7 +104,7 @@ def test_what_the_user_does_next_waits_for_no_sentence(
 
     monkeypatch.setattr(script_player, "Scripted", Recorded)
     world.variables["ZKCHAT_REFERENCES__MODEL_SUMMARIES"] = "always"
-    options = conversation.ConversationOptions(
+    options = ConversationOptions(
         vault=world.vault, model=world.script(READS, FOUNDED, [{"delay": 60}, {"text": SENTENCE}], READS, FOUNDED)
     )
 

@@ -11,6 +11,7 @@ import pytest
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
 from zkchat.compose import conversation, stores
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.context.assembly import request_from
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import TurnFailed
@@ -73,9 +74,7 @@ def prepared(tmp_path: Path, server: Recorder) -> World:
 
 
 def talk(world: World, turns: int) -> None:
-    with conversation.open_conversation(
-        world.environment(), conversation.ConversationOptions(vault=world.vault)
-    ) as opened:
+    with conversation.open_conversation(world.environment(), ConversationOptions(vault=world.vault)) as opened:
 
         async def run() -> None:
             for number in range(turns):

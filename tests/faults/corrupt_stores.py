@@ -66,8 +66,9 @@ def prepare(folder: Path) -> None:
 def _talk_without_an_end(world: World, copy: Path) -> None:
     """In a child: what is on disk while sessions and facts are open is copied, logs included."""
     from zkchat.compose import conversation
+    from zkchat.compose.conversation_options import ConversationOptions
 
-    options = conversation.ConversationOptions(vault=world.vault, model=_model(world))
+    options = ConversationOptions(vault=world.vault, model=_model(world))
     with conversation.open_conversation(world.environment(), options) as opened:
         session = opened.store.create("Cut off")
         opened.conversation.remember(f"I was cut off in {session.id}.")

@@ -18,6 +18,7 @@ from contextlib import closing
 from pathlib import Path
 
 from zkchat.compose import conversation, stores
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.environment import Environment
 from zkchat.model.events import PromptReady, TextDelta, TurnFinished
 from zkchat.model.thread import messages_of
@@ -39,10 +40,8 @@ def environment(folder: Path) -> Environment:
     )
 
 
-def options(folder: Path) -> conversation.ConversationOptions:
-    return conversation.ConversationOptions(
-        vault=folder / "vault", model=f"scripted:{folder / 'play.json'}", continue_last=True
-    )
+def options(folder: Path) -> ConversationOptions:
+    return ConversationOptions(vault=folder / "vault", model=f"scripted:{folder / 'play.json'}", continue_last=True)
 
 
 def talk(folder: Path, turns: int, acknowledge: int) -> None:

@@ -33,6 +33,7 @@ from tests.support.egress import (
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.privacy import WITHHELD
 from zkchat.compose import conversation, stores
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.context.assembly import request_from
 from zkchat.errors import ExitCode, StorageFull
 from zkchat.model.entries import DraftEntry
@@ -84,8 +85,8 @@ def visitors(
     """A model that is elsewhere, and one that is here."""
     world = make_scene(tmp_path_factory.mktemp("egress"), server).world
 
-    def options(model: str) -> conversation.ConversationOptions:
-        return conversation.ConversationOptions(vault=world.vault, model=model)
+    def options(model: str) -> ConversationOptions:
+        return ConversationOptions(vault=world.vault, model=model)
 
     with (
         conversation.open_conversation(world.environment(), options(request.param.elsewhere)) as elsewhere,

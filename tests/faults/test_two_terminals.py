@@ -11,6 +11,7 @@ TALK = """
 import asyncio, io, sys
 from pathlib import Path
 from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.environment import Environment
 from zkchat.model.events import TurnFinished, Warned
 
@@ -19,7 +20,7 @@ environment = Environment(
     stdin=io.StringIO(), stdout=io.StringIO(), stderr=io.StringIO(),
     variables={}, cwd=folder / "vault", home=folder / "home",
 )
-options = conversation.ConversationOptions(model=script, continue_last=True)
+options = ConversationOptions(model=script, continue_last=True)
 with conversation.open_conversation(environment, options) as opened:
     async def turn(number):
         async for event in opened.conversation.say(f"Question {number}?"):

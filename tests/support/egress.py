@@ -11,6 +11,7 @@ from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation, stores
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.user_interface import Unattended
 from zkchat.context.instructions import SUMMARY
 from zkchat.model.events import Event, TurnFailed, Warned
@@ -143,7 +144,7 @@ class Scene:
         self, model: str, act: Callable[[Conversation], AsyncGenerator[Event, None]], *, go_on: bool = False
     ) -> str:
         """What the server got while that was done in a new conversation, or in the last one."""
-        options = conversation.ConversationOptions(
+        options = ConversationOptions(
             vault=self.world.vault, model=model, continue_last=go_on, user_interface=Agreeing()
         )
         with conversation.open_conversation(self.world.environment(), options) as opened:

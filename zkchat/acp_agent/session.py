@@ -18,7 +18,8 @@ from zkchat.acp_agent.reviewer import ClientCallReviewer, ClientChangeReviewer
 from zkchat.acp_agent.surface import MarkdownSurface
 from zkchat.acp_agent.turn_updates import TurnUpdates
 from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk, thought_chunk
-from zkchat.compose.conversation import ConversationOptions, OpenConversation, open_conversation
+from zkchat.compose.conversation import OpenConversation, open_conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.library import local_globs
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.compose.server_connections import ServerConnections

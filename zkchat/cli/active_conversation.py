@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.consent import MemoryProposals
 from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.providers import key_variables
 from zkchat.errors import ProviderError, SessionError, StorageError
 from zkchat.repl.background import Background
@@ -94,7 +95,7 @@ class ActiveConversation(Struct, kw_only=True):
 
 
 def open_active_conversation(
-    io: CommandIO, options: conversation.ConversationOptions, observer: "ProgressObserver"
+    io: CommandIO, options: ConversationOptions, observer: "ProgressObserver"
 ) -> ActiveConversation:
     """Open a conversation and a thread for its background work. Raises `ZkchatError`."""
     with ExitStack() as stack:

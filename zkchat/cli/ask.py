@@ -21,7 +21,8 @@ from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import ConversationOptions, OpenConversation
+    from zkchat.compose.conversation import OpenConversation
+    from zkchat.compose.conversation_options import ConversationOptions
     from zkchat.model.events import ChangesReviewed, Event
     from zkchat.render.presenters.base import Presenter
 
@@ -115,11 +116,11 @@ def ask(
 
     zkchat ask "Add milk to [[Shopping]]" --write
     """
-    from zkchat.compose import conversation
+    from zkchat.compose.conversation_options import ConversationOptions
 
     io = current_io()
     ask_to_approve(io, vault, may_ask=not json_output)
-    options = conversation.ConversationOptions(
+    options = ConversationOptions(
         vault=vault,
         model=model,
         session=session,

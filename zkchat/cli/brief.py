@@ -66,7 +66,8 @@ def brief(
 def _show_with_summary(io: CommandIO, vault: Path | None, model: str | None, view: _View) -> None:
     from zkchat.cli.consent import terminal_interface
     from zkchat.cli.output import announce_model
-    from zkchat.compose.conversation import ConversationOptions, open_conversation
+    from zkchat.compose.conversation import open_conversation
+    from zkchat.compose.conversation_options import ConversationOptions
 
     interface = terminal_interface(io, vault, plain=view.plain, reviews=False)
     options = ConversationOptions(vault=vault, model=model, one_shot=True, user_interface=interface)

@@ -55,13 +55,13 @@ def chat(
         from zkchat.cli.interactive_chat import InteractiveChat
         from zkchat.cli.output import PresenterOptions
         from zkchat.cli.session_choice import choose_session
-        from zkchat.compose import conversation
+        from zkchat.compose.conversation_options import ConversationOptions
         from zkchat.render.context_bar import ShownUsage
 
         if resume and (session := choose_session(io, vault, plain=plain)) is None:
             return
         ask_to_approve(io, vault, may_ask=True)
-        options = conversation.ConversationOptions(
+        options = ConversationOptions(
             vault=vault,
             model=model,
             session=session,

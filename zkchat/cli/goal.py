@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from zkchat.chat.goals.run import GoalRun
-    from zkchat.compose.conversation import ConversationOptions, OpenConversation
+    from zkchat.compose.conversation import OpenConversation
+    from zkchat.compose.conversation_options import ConversationOptions
     from zkchat.model.events import Event
     from zkchat.render.presenters.base import Presenter
 
@@ -103,7 +104,7 @@ def run(
 
     Ctrl-C keeps what is done, and `zkchat agent run --resume` goes on from the first open step.
     """
-    from zkchat.compose.conversation import ConversationOptions
+    from zkchat.compose.conversation_options import ConversationOptions
 
     io = current_io()
     text = _text(goal, is_needed=not resume)

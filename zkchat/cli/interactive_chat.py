@@ -27,7 +27,7 @@ from zkchat.cli.output import (
 )
 from zkchat.cli.progress import progress
 from zkchat.cli.vectors import tell_of_vectors
-from zkchat.compose import conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.compose.server_connections import ServerConnections
 from zkchat.errors import StorageError, VaultError, ZkchatError
@@ -75,7 +75,7 @@ class InteractiveChat:
     def __init__(
         self,
         io: CommandIO,
-        options: conversation.ConversationOptions,
+        options: ConversationOptions,
         view: PresenterOptions,
         *,
         first_message: str = "",
@@ -165,7 +165,7 @@ class InteractiveChat:
         self._greeting.announce_switch(before, following, to)
         self._greeting.print_state(following, is_new=not is_same)
 
-    def _options_for(self, to: Switch, *, is_same: bool) -> conversation.ConversationOptions:
+    def _options_for(self, to: Switch, *, is_same: bool) -> ConversationOptions:
         """With these the other conversation is opened; the model may change notes there where it may here."""
         before, chosen = self._active, self._options
         writing = replace(chosen.writing, enabled=before.opened.conversation.writing.is_on)

@@ -7,9 +7,9 @@ import typer
 
 from zkchat.cli import mcp_check, mcp_install, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
+from zkchat.cli.mcp_package import require_sdk
 from zkchat.cli.termination import Terminated
 from zkchat.errors import ConfigError, UsageError
-from zkchat.extras import install_command
 
 if TYPE_CHECKING:
     from zkchat.cli.common import CommandIO
@@ -127,13 +127,3 @@ def _serve_http(
     elif token.is_new:
         io.note(f"Each request needs this header: Authorization: Bearer {token.text}")
     serve_http(workspace, HostOptions(is_local=is_local, may_write=may_write), io, listening, token)
-
-
-def require_sdk() -> None:
-    """Raises `ConfigError` where the package `mcp` is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("mcp") is None:
-        raise ConfigError(
-            "MCP needs the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
-        )

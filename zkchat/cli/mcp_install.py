@@ -55,7 +55,7 @@ def install(
 
     zkchat mcp install cursor --write --yes
     """
-    from zkchat.cli.mcp import require_sdk
+    from zkchat.cli.mcp_package import require_sdk
     from zkchat.cli.vault_consent import confirmed_vault
     from zkchat.compose.host_install import find_host_entry, server_command
     from zkchat.compose.workspace import load_workspace

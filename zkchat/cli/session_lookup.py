@@ -78,15 +78,14 @@ def print_problem(io: CommandIO, conversation: "Conversation", *, unless: str = 
 def open_session_conversation(
     io: CommandIO, vault: Path | None, session: str | None, model: str | None
 ) -> "Iterator[OpenConversation]":
-    from zkchat.compose import conversation as composition
     from zkchat.compose import stores
+    from zkchat.compose.conversation import open_conversation
+    from zkchat.compose.conversation_options import ConversationOptions
 
     with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
-    options = composition.ConversationOptions(
-        vault=vault, model=model, session=found.id, user_interface=TerminalInterface(io)
-    )
-    with composition.open_conversation(io.environment, options) as opened:
+    options = ConversationOptions(vault=vault, model=model, session=found.id, user_interface=TerminalInterface(io))
+    with open_conversation(io.environment, options) as opened:
         for warning in opened.warnings:
             io.note_wrapped(f"{warning.text} {warning.hint}".strip())
         yield opened

@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct
 
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.conversation_session import ConversationSession, open_conversation_session
 from zkchat.compose.index_refresher import NoteIndexRefresher
 from zkchat.compose.library import local_folders_of, open_note_library
 from zkchat.compose.paths import Paths
-from zkchat.compose.server_connections import ServerConnections
 from zkchat.compose.session_model import SessionModelInUse, find_session_model, open_model
-from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.compose.writing import open_change_store
-from zkchat.compose.writing_options import WritingOptions
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError
 
@@ -34,37 +31,6 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS_SHOWN = 5
 """Mistakes in the files of agents and rules that a conversation begins with."""
-
-
-class ConversationOptions(Struct, frozen=True, kw_only=True):
-    """What the user chose when opening a conversation."""
-
-    vault: Path | None = None
-    model: str | None = None
-    session: str | None = None
-    id_of_new: str = ""
-    """The id that a new session gets, where somebody was told it before there is anything to store."""
-    continue_last: bool = False
-    one_shot: bool = False
-    """Whether a new session is for one question, which lists leave out until somebody goes on with it."""
-    user_interface: UserInterface = UNATTENDED
-    bounded_refresh: bool = False
-    """Whether a turn goes on with what is known of the notes, where looking at all of them takes too long."""
-    private: bool = False
-    """Whether nothing of this conversation is to be remembered."""
-    strict: bool = False
-    """Whether answers may rest on nothing but the notes."""
-    quoted_passages: int | None = None
-    """Passages that an answer without a model quotes at most; None for the usual number."""
-    agent: str | None = None
-    """Who answers, unless a message speaks to another agent."""
-    writing: WritingOptions = field(default_factory=WritingOptions)
-    servers: ServerConnections | None = None
-    """The MCP servers of the process; None where none is used."""
-    question: str = ""
-    """What is asked at once: it is stored before a model or a note is looked for."""
-    images: tuple[Path, ...] = ()
-    """Files that go along with it."""
 
 
 class OpenConversation(Struct, frozen=True, kw_only=True):

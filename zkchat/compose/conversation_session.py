@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.images import named_images
 from zkchat.compose.profiles import ProfileStore
 from zkchat.compose.stores import open_session_store
@@ -15,7 +16,6 @@ from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
 if TYPE_CHECKING:
     from zkchat.agents.profiles import Profiles
     from zkchat.chat.journal import Asked, Journal
-    from zkchat.compose.conversation import ConversationOptions
     from zkchat.model.entries import AgentEntry, ItemsEntry, ListingEntry
     from zkchat.model.events import Warned
     from zkchat.model.profile import Agent
@@ -40,7 +40,7 @@ class ConversationSession(Struct, frozen=True, kw_only=True):
 
 
 def open_conversation_session(
-    stack: ExitStack, workspace: Workspace, options: "ConversationOptions"
+    stack: ExitStack, workspace: Workspace, options: ConversationOptions
 ) -> ConversationSession:
     """Open the session that the user wants to go on in, or a new one."""
     journal, notices = _open_journal(stack, workspace, options)
@@ -61,7 +61,7 @@ def open_conversation_session(
 
 
 def _open_journal(
-    stack: ExitStack, workspace: Workspace, options: "ConversationOptions"
+    stack: ExitStack, workspace: Workspace, options: ConversationOptions
 ) -> tuple["Journal", tuple[str, ...]]:
     """The session to go on in, read whole. Damage that shows only then has the store recovered once more."""
     from zkchat.chat.journal import Journal
@@ -95,7 +95,7 @@ def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple["S
         return UnavailableSessions(error, lambda: late.enter_context(open_session_store(workspace))[0]), ()
 
 
-def _find_session(store: "SessionStore", options: "ConversationOptions") -> "Session | None":
+def _find_session(store: "SessionStore", options: ConversationOptions) -> "Session | None":
     if options.session is not None:
         return store.find(options.session)
     return next(filter(_holds_a_conversation, store.sessions()), None) if options.continue_last else None
@@ -106,7 +106,7 @@ def _holds_a_conversation(session: "Session") -> bool:
     return session.listed or session.message_count > 1
 
 
-def _find_agent(profiles: "Profiles", options: "ConversationOptions", journal: "Journal") -> "Agent | None":
+def _find_agent(profiles: "Profiles", options: ConversationOptions, journal: "Journal") -> "Agent | None":
     """The agent that was asked for now, or else in the session before; one that is gone since is passed over."""
     if options.agent:
         return profiles.agent(options.agent)
@@ -114,7 +114,7 @@ def _find_agent(profiles: "Profiles", options: "ConversationOptions", journal: "
 
 
 def _new_choices(
-    journal: "Journal", options: "ConversationOptions", agent: "Agent | None"
+    journal: "Journal", options: ConversationOptions, agent: "Agent | None"
 ) -> list["AgentEntry | ItemsEntry | ListingEntry"]:
     """The entries for what the user chose when opening the session and it did not hold yet."""
     from zkchat.model.entries import AgentEntry, ItemsEntry, ListingEntry
@@ -135,7 +135,7 @@ def _new_choices(
 def _ask(
     journal: "Journal",
     workspace: Workspace,
-    options: "ConversationOptions",
+    options: ConversationOptions,
     choices: "Sequence[AgentEntry | ItemsEntry | ListingEntry]",
 ) -> "Asked":
     """Store the question that came along, with its images. Raises `UsageError` for a file that is none."""

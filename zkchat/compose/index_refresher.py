@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from zkchat.compose.conversation_options import ConversationOptions
+
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import ConversationOptions
     from zkchat.ports.models import ModelProvider
     from zkchat.vault.indexing.indexer import Refreshed
     from zkchat.vault.library import Library
@@ -24,7 +25,7 @@ class NoteIndexRefresher:
         library: "Library",
         provider: "ModelProvider",
         local_folders: "Sequence[LocalFolder]",
-        options: "ConversationOptions",
+        options: ConversationOptions,
     ) -> None:
         self._library = library
         self._provider = provider

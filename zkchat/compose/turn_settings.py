@@ -9,13 +9,13 @@ from zkchat.chat.compaction import Policy
 from zkchat.chat.document_summaries import SummaryMode
 from zkchat.chat.images import MAX_IMAGES
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.context.budget import Shares
 from zkchat.context.strategies import Retention
 from zkchat.model.evidence import DEFAULT_LIMIT
 from zkchat.model.images import ImageDetail
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import ConversationOptions
     from zkchat.config.schema import Settings
 
 
@@ -41,7 +41,7 @@ class TurnSettings(Struct, frozen=True, kw_only=True):
     image_detail: ImageDetail = "high"
 
     @classmethod
-    def from_settings(cls, settings: "Settings", options: "ConversationOptions", *, private: bool) -> "TurnSettings":
+    def from_settings(cls, settings: "Settings", options: ConversationOptions, *, private: bool) -> "TurnSettings":
         context, limits = settings.context, settings.limits
         return cls(
             shares=Shares(

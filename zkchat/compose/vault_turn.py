@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from zkchat.chat.document_summaries import SummaryCache
 from zkchat.chat.turn import Turn
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.conversation_session import ConversationSession
 from zkchat.compose.images import read_image_file
 from zkchat.compose.index_refresher import NoteIndexRefresher
@@ -22,7 +23,6 @@ from zkchat.context.relevance import Relevance
 from zkchat.errors import StorageError
 
 if TYPE_CHECKING:
-    from zkchat.compose.conversation import ConversationOptions
     from zkchat.compose.proposals import ProposalParts
     from zkchat.compose.server_tools import ServerParts
     from zkchat.context.recall.search import ConversationSearch
@@ -36,7 +36,7 @@ class OpenedParts(Struct, frozen=True, kw_only=True, dict=True):
     """What is open already when a turn over the files of a vault is built."""
 
     workspace: Workspace
-    options: "ConversationOptions"
+    options: ConversationOptions
     session: ConversationSession
     provider: "ModelProvider"
     library: "Library"

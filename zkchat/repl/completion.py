@@ -13,8 +13,8 @@ from zkchat.model.note import Ambiguous, Link, Resolved, file_kind, is_note
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line
+from zkchat.repl.cells import truncate_cells
 from zkchat.repl.note_names import NameMatch, normalize_name
-from zkchat.repl.status_bar import truncate_cells
 from zkchat.vault.links.folders import is_folder
 
 if TYPE_CHECKING:

@@ -64,7 +64,7 @@ def _searched_text(row: PickRow) -> tuple[str, str]:
 
 def row_line(row: PickRow, width: int) -> str:
     """A row in at most so many cells: the name, and as much of the rest as fits at the right."""
-    from zkchat.repl.status_bar import truncate_cells
+    from zkchat.repl.cells import truncate_cells
 
     name = f"{'* ' if row.is_current else ''}{sanitize_line(row.name)}"
     for about in _shorter_and_shorter(row.about):

@@ -10,6 +10,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
+from zkchat.repl.cells import truncate_cells
 
 if TYPE_CHECKING:
     from zkchat.model.session import Session
@@ -75,12 +76,3 @@ def _context(usage: ContextUsage | None) -> str:
         return ""
     about = "≈ " if usage.estimated else ""
     return f"context {about}{100 * usage.total // usage.window} % of {usage.window:,}"
-
-
-def truncate_cells(text: str, cells: int) -> str:
-    """Truncate the text to so many terminal cells."""
-    if get_cwidth(text) <= cells:
-        return text
-    while text and get_cwidth(text) > cells - 1:
-        text = text[:-1]
-    return f"{text.rstrip()}…" if cells > 0 else ""
