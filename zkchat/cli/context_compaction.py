@@ -15,13 +15,16 @@ from zkchat.cli.session_lookup import (
     open_session_conversation,
     print_problem,
 )
-from zkchat.errors import ExitCode
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from zkchat.chat.conversation import Conversation
-    from zkchat.compose.conversation import OpenConversation
+    from zkchat.chat.manual_compaction import Preview
+    from zkchat.context.assembly import AssembledRequest
+    from zkchat.model.events import Event
 
 
 def stats(
@@ -33,46 +36,55 @@ def stats(
     """Show what fills the context, and how long it will last. By part and by message."""
     import asyncio
 
-    from zkchat.context.budget import turns_left
-    from zkchat.model.thread import compaction_of
-    from zkchat.render.context_bar import context_line
-
     io = current_io()
     with open_session_conversation(io, vault, session, model) as opened:
         conversation = opened.conversation
         measured = asyncio.run(conversation.measure())
-        usage = conversation.usage or measured.usage
         print_problem(io, conversation)
-        calibration = conversation.calibration
-        answers = [each.request_context.usage for each in conversation.messages if each.request_context]
-        left = turns_left([usage for usage in answers if usage])
-        compactions = [part for each in conversation.messages if (part := compaction_of(each))]
-        live, archived = conversation.window.live, conversation.history.archived
         if json_output:
-            io.json(
-                {
-                    "session": conversation.session_id,
-                    **model_record(conversation),
-                    "usage": usage,
-                    "messages": [
-                        {"id": each.id, "role": each.role, "tokens": measured.sizes.get(each.id, 0)} for each in live
-                    ],
-                    "archived": len(archived),
-                    "compactions": compactions,
-                    "calibration": {"ratio": calibration.ratio, "samples": calibration.samples},
-                    "turns_left": left,
-                }
-            )
+            io.json(_stats_record(conversation, measured))
             return
-        io.out(model_line(conversation))
-        io.out(context_line(usage))
-        for name, share in usage.budgets.items():
-            io.out(f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)")
-        for line in _message_lines(conversation, measured.sizes):
+        for line in _stats_lines(conversation, measured):
             io.out(line)
-        if calibration.samples:
-            io.out(f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours.")
-        io.out("No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns.")
+
+
+def _stats_record(conversation: "Conversation", measured: "AssembledRequest") -> dict[str, object]:
+    from zkchat.model.thread import compaction_of
+
+    calibration = conversation.calibration
+    sizes = [(each, measured.sizes.get(each.id, 0)) for each in conversation.window.live]
+    return {
+        "session": conversation.session_id,
+        **model_record(conversation),
+        "usage": conversation.usage or measured.usage,
+        "messages": [{"id": each.id, "role": each.role, "tokens": tokens} for each, tokens in sizes],
+        "archived": len(conversation.history.archived),
+        "compactions": [part for each in conversation.messages if (part := compaction_of(each))],
+        "calibration": {"ratio": calibration.ratio, "samples": calibration.samples},
+        "turns_left": _turns_left(conversation),
+    }
+
+
+def _stats_lines(conversation: "Conversation", measured: "AssembledRequest") -> Iterator[str]:
+    from zkchat.render.context_bar import context_line
+
+    usage, calibration = conversation.usage or measured.usage, conversation.calibration
+    yield model_line(conversation)
+    yield context_line(usage)
+    for name, share in usage.budgets.items():
+        yield f"  {name:<10} {share.used:>8,} of {share.limit:,} ({share.percent:.0f} %)"
+    yield from _message_lines(conversation, measured.sizes)
+    if calibration.samples:
+        yield f"{conversation.model.name} counts {calibration.ratio:.2f} tokens for each of ours."
+    left = _turns_left(conversation)
+    yield "No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns."
+
+
+def _turns_left(conversation: "Conversation") -> int | None:
+    from zkchat.context.budget import turns_left
+
+    answers = [each.request_context.usage for each in conversation.messages if each.request_context]
+    return turns_left([usage for usage in answers if usage])
 
 
 def _message_lines(conversation: "Conversation", sizes: Mapping[str, int]) -> Iterator[str]:
@@ -108,7 +120,7 @@ def compact(
     model: ModelOption = None,
     vault: VaultOption = None,
     json_output: JsonOption = False,
-) -> int:
+) -> None:
     """Summarise and archive older messages now. Nothing is deleted; /uncompact in a chat takes it back.
 
     zkchat context compact --dry-run --focus "the budget"
@@ -117,35 +129,29 @@ def compact(
 
     io = current_io()
     with open_session_conversation(io, vault, session, model) as opened:
+        conversation = opened.conversation
         if dry_run:
-            return asyncio.run(_print_preview(io, opened, focus, keep, strategy, as_json=json_output))
-        return asyncio.run(_print_compaction(io, opened, focus, keep, strategy, as_json=json_output))
+            found = asyncio.run(conversation.preview(focus, keep=keep, strategy=strategy))
+            _print_preview(io, conversation, found, as_json=json_output)
+        else:
+            events = conversation.compact(focus, keep=keep, strategy=strategy)
+            asyncio.run(_print_compaction(io, conversation, events, as_json=json_output))
 
 
-async def _print_preview(
-    io: CommandIO,
-    opened: "OpenConversation",
-    focus: str,
-    keep: int | None,
-    strategy: CompactionStrategy | None,
-    *,
-    as_json: bool,
-) -> int:
+def _print_preview(io: CommandIO, conversation: "Conversation", found: "Preview | None", *, as_json: bool) -> None:
     from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE
 
-    conversation = opened.conversation
-    found = await conversation.preview(focus, keep=keep, strategy=strategy)
     print_problem(io, conversation, unless=found.trouble if found else "")
     if found is None:
         if as_json:
             io.json(None)
         io.note(NOTHING_TO_SUMMARISE)
-        return ExitCode.OK
+        return
     part, numbers = found.part, {message.id: n for n, message in enumerate(conversation.messages, start=1)}
     if as_json:
         plan = {"plan": asdict(found.plan), "compaction": part, "trouble": found.trouble}
         io.json({**model_record(conversation), **plan})
-        return ExitCode.OK
+        return
     if found.trouble:
         io.note(f"warning: {found.trouble}")
     io.out(model_line(conversation))
@@ -158,24 +164,17 @@ async def _print_preview(
     if part.stripped:
         io.out(f"Would leave out or shorten the documents of {counted(len(part.stripped), 'message')}.")
     io.out(f"The summary would be:\n{part.summary or '(none)'}")
-    return ExitCode.OK
 
 
 async def _print_compaction(
-    io: CommandIO,
-    opened: "OpenConversation",
-    focus: str,
-    keep: int | None,
-    strategy: CompactionStrategy | None,
-    *,
-    as_json: bool,
-) -> int:
+    io: CommandIO, conversation: "Conversation", events: "AsyncGenerator[Event, None]", *, as_json: bool
+) -> None:
     from zkchat.model.events import Compacted, Compacting, Warned
     from zkchat.model.values import to_plain
     from zkchat.render import phrases
 
-    conversation, warned = opened.conversation, ""
-    async for event in conversation.compact(focus, keep=keep, strategy=strategy):
+    warned = ""
+    async for event in events:
         if isinstance(event, Compacted):
             print_problem(io, conversation, unless=warned)
             if as_json:
@@ -190,7 +189,6 @@ async def _print_compaction(
         elif isinstance(event, Warned):
             warned = f"{warned} {event.text}"
             io.note(phrases.warning(event.text, event.hint))
-    return ExitCode.OK
 
 
 def clear(session: OptionalSessionArgument = None, vault: VaultOption = None, json_output: JsonOption = False) -> None:
