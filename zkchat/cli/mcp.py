@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from zkchat.cli import mcp_check, mcp_install, mcp_servers
+from zkchat.cli import mcp_check, mcp_import, mcp_install, mcp_servers
 from zkchat.cli.common import SettingsVaultOption, current_io
 from zkchat.cli.mcp_package import require_sdk
 from zkchat.cli.termination import Terminated
@@ -86,7 +86,7 @@ app.command(name="list")(mcp_servers.list_)
 app.command()(mcp_servers.add)
 app.command()(mcp_servers.remove)
 app.command()(mcp_check.check)
-app.command(name="import")(mcp_servers.import_)
+app.command(name="import")(mcp_import.import_)
 app.command()(mcp_install.install)
 
 

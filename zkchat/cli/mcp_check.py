@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
-from zkchat.cli.mcp_servers import load_workspace_for, print_server, print_wrapped, server_record, unknown_server
+from zkchat.cli.mcp_servers import load_workspace_for, unknown_server
+from zkchat.cli.server_lines import print_server, print_wrapped, server_record
 from zkchat.errors import ConfigError, ExitCode
 from zkchat.extras import install_command
 

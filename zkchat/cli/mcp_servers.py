@@ -1,30 +1,20 @@
-"""`zkchat mcp list`, `add`, `remove`, `check` and `import`: the MCP servers whose tools a chat may use."""
+"""`zkchat mcp list`, `add` and `remove`: the MCP servers whose tools a chat may use."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
+from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
+from zkchat.cli.server_lines import print_server, print_wrapped, server_record
 from zkchat.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from zkchat.compose.mcp_servers import DefinedServer
-    from zkchat.compose.server_settings import ImportSource, ServerEditor
+    from zkchat.compose.server_settings import ServerEditor
     from zkchat.compose.workspace import Workspace
     from zkchat.model.tool_server import ServerDefinition
-
-STATE_WORDS = {
-    "enabled": "enabled",
-    "disabled": "switched off",
-    "not_approved": "not approved",
-    "variable_missing": "a variable is missing",
-    "invalid": "cannot be used",
-}
-ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
-_MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
 NewNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
 ServerArgument = Annotated[
@@ -145,10 +135,10 @@ def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") 
     from zkchat.compose.mcp_servers import defined_servers
     from zkchat.model.server_display import show_reach
 
-    editor = _editor(workspace)
+    editor = editor_of(workspace)
     editor.add([definition])
     io.note_wrapped(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
-    _note_readable(io, editor, [definition])
+    note_readable(io, editor, [definition])
     _note_files(io, definition)
     for server in defined_servers(load_workspace_for(io, workspace.paths.vault)).servers:
         if server.name == definition.name and (sentence := server.problem or server.warning):
@@ -162,7 +152,7 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
 
     io = current_io()
     workspace = load_workspace_for(io, vault)
-    editor = _editor(workspace)
+    editor = editor_of(workspace)
     if editor.remove(name):
         io.note_wrapped(f"Removed {name} from {editor.file}.")
         _note_successor(io, workspace, name)
@@ -190,53 +180,6 @@ def _note_successor(io: CommandIO, workspace: "Workspace", name: str) -> None:
             io.note_wrapped("To take back every approval of this vault: zkchat trust --revoke")
 
 
-def import_(
-    source: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FILE | PROGRAM",
-            help="A file, or claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex, lm-studio.",
-            show_default=False,
-        ),
-    ] = None,
-    replace: ReplaceOption = False,
-    yes: YesOption = False,
-    vault: SettingsVaultOption = None,
-) -> None:
-    """Take over the MCP servers of another program.
-
-    It shows what would be added, and asks. Without a name it looks at the usual places of all programs that it knows.
-    A server of yours is left as it is, unless you say --replace. Values of variables and headers are copied, and not
-    shown.
-
-    zkchat mcp import claude-desktop
-
-    zkchat mcp import ~/project/.mcp.json --yes
-    """
-    from zkchat.compose.server_settings import find_imports
-
-    io = current_io()
-    workspace = load_workspace_for(io, vault)
-    sources, problems = find_imports(io.environment, source, workspace.paths.vault)
-    for problem in problems:
-        io.note_wrapped(problem)
-    chosen = _choose(io, workspace, sources, replace=replace)
-    io.flush_out()
-    if not chosen:
-        io.note("There is nothing to add.")
-        return
-    if not yes and not io.environment.stdin_is_tty:
-        raise UsageError("Nobody can be asked here, so nothing was added.", hint="Add them without a question: --yes")
-    if not (yes or _agrees(io, len(chosen))):
-        io.note("Nothing was added.")
-        return
-    editor = _editor(workspace)
-    editor.add(chosen)
-    io.note_wrapped(f"Added to {editor.file}: {', '.join(definition.name for definition in chosen)}")
-    _note_readable(io, editor, chosen)
-    io.note("Try them: zkchat mcp check")
-
-
 def load_workspace_for(io: CommandIO, vault: "Path | None") -> "Workspace":
     from zkchat.compose.workspace import load_workspace
 
@@ -245,62 +188,6 @@ def load_workspace_for(io: CommandIO, vault: "Path | None") -> "Workspace":
 
 def unknown_server(name: str) -> UsageError:
     return UsageError(f"There is no server '{name}'.", hint="Those that there are: zkchat mcp list")
-
-
-def print_server(io: CommandIO, server: "DefinedServer") -> None:
-    """A line about its state, and how it is reached."""
-    from zkchat.model.server_display import show_reach
-
-    way_out = "; to see and approve it: zkchat trust" if server.state == "not_approved" else ""
-    state = f"{ORIGIN_WORDS[server.origin]}: {STATE_WORDS[server.state]}{way_out}"
-    print_wrapped(io, f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
-    if server.definition and (reach := show_reach(server.definition)):
-        print_wrapped(io, f"    {reach}", indent=6)
-        for line in _details(server.definition):
-            print_wrapped(io, f"    {line}", indent=6)
-    if server.problem and not way_out:
-        print_wrapped(io, f"    {server.problem}", indent=4)
-
-
-def print_wrapped(io: CommandIO, line: str, *, indent: int) -> None:
-    """Print a line of the result, wrapped between words on a terminal."""
-    io.out(io.wrap(line, indent=indent) if io.environment.stdout_is_tty else line)
-
-
-def server_record(server: "DefinedServer") -> dict[str, object]:
-    """A server as scripts see it, without values that may be secrets."""
-    from zkchat.model.server_display import hide_keys, hide_keys_of, hide_values
-
-    record: dict[str, object] = {
-        "name": server.name,
-        "origin": server.origin,
-        "state": server.state,
-        "problem": server.problem,
-    }
-    if definition := server.definition:
-        record |= {
-            "transport": "http" if definition.url else "stdio",
-            "command": hide_keys(definition.command),
-            "args": hide_keys_of(definition.args),
-            "url": hide_keys(definition.url),
-            "env": hide_values(definition.env),
-            "headers": hide_values(definition.headers),
-            "cwd": hide_keys(definition.cwd),
-            "local": definition.is_local,
-            "timeout": definition.call_seconds,
-        }
-    return record
-
-
-def _details(definition: "ServerDefinition") -> "Sequence[str]":
-    lines = []
-    if definition.env:
-        lines.append(f"variables: {', '.join(definition.env)}")
-    if definition.headers:
-        lines.append(f"headers: {', '.join(definition.headers)}")
-    if definition.is_local:
-        lines.append("declared local: it may get local notes")
-    return lines
 
 
 def _whole_path(io: CommandIO, path: str) -> str:
@@ -336,13 +223,14 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _editor(workspace: "Workspace") -> "ServerEditor":
+def editor_of(workspace: "Workspace") -> "ServerEditor":
     from zkchat.compose.server_settings import ServerEditor
 
     return ServerEditor(workspace.paths)
 
 
-def _note_readable(io: CommandIO, editor: "ServerEditor", definitions: "Sequence[ServerDefinition]") -> None:
+def note_readable(io: CommandIO, editor: "ServerEditor", definitions: "Sequence[ServerDefinition]") -> None:
+    """Say so where others may read what was entered, and it may be secret."""
     from zkchat.model.server_display import HIDDEN, hide_value
 
     values = (value for each in definitions for value in (*each.env.values(), *each.headers.values()))
@@ -350,49 +238,3 @@ def _note_readable(io: CommandIO, editor: "ServerEditor", definitions: "Sequence
         io.note_wrapped(
             f"Others on this machine may read what you entered. To keep it to yourself: chmod 600 {editor.file}"
         )
-
-
-def _choose(
-    io: CommandIO, workspace: "Workspace", sources: "Sequence[ImportSource]", *, replace: bool
-) -> "list[ServerDefinition]":
-    """The servers to be added, each shown with what it is; the first of a name counts."""
-    from zkchat.model.server_display import show_reach
-
-    chosen: dict[str, ServerDefinition] = {}
-    for source in sources:
-        io.out(f"{source.title} ({source.file}):")
-        for definition in source.servers:
-            is_taken, what = _verdict(workspace, definition, chosen, replace=replace)
-            if is_taken:
-                chosen[definition.name] = definition
-            print_wrapped(io, f"  {definition.name}  ({what})", indent=4)
-            for line in (show_reach(definition), *_details(definition)):
-                print_wrapped(io, f"      {line}", indent=8)
-        for note in source.notes:
-            print_wrapped(io, f"  {note}", indent=2)
-    return [*chosen.values()]
-
-
-def _verdict(
-    workspace: "Workspace", definition: "ServerDefinition", chosen: "Container[str]", *, replace: bool
-) -> tuple[bool, str]:
-    """Whether a server is to be added, and the reason in a few words."""
-    from zkchat.compose.server_settings import own_servers
-
-    name = definition.name
-    if name in chosen:
-        return False, "left out: another program's of this name comes first"
-    if own_servers(workspace).get(name) == definition:
-        return False, "there already"
-    if name not in workspace.settings.mcpServers:
-        return True, "new"
-    if replace:
-        return True, "takes the place of yours"
-    return False, "left out: there is one of yours of this name; --replace writes over it"
-
-
-def _agrees(io: CommandIO, count: int) -> bool:
-    from zkchat.cli.key_questions import KeyQuestions
-    from zkchat.model.text import counted
-
-    return KeyQuestions(io).confirm(f"Add {counted(count, 'server')} to your settings?", "add")
