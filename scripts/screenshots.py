@@ -78,7 +78,7 @@ SERVER_CALLS: Answers = [
     [{"text": "It is in your calendar."}],
 ]
 GOAL: Answers = [
-    [{"text": "1. Find what the notes say about compost\n2. Write a summary\n3. Link it from today's note"}],
+    [{"text": "1. Find what the notes say about compost\n2. Write a summary\n3. Link it from [[Reference/Compost]]"}],
     [{"tool": "read_document", "arguments": {"relative_path": "Reference/Compost.md"}}],
     [{"text": "DONE: read [[Reference/Compost]]"}],
     [
@@ -91,9 +91,19 @@ GOAL: Answers = [
         }
     ],
     [{"text": "DONE: wrote [[Compost in short]]"}],
-    [{"tool": "append_daily", "arguments": {"text": "See [[Compost in short]]."}}],
+    [
+        {
+            "tool": "edit_section",
+            "arguments": {
+                "relative_path": "Reference/Compost.md",
+                "place": "When it smells",
+                "position": "append",
+                "text": "All of it on one page: [[Compost in short]].",
+            },
+        }
+    ],
     [{"text": "DONE: linked it"}],
-    [{"text": "The summary is [[Compost in short]], linked from today's note."}],
+    [{"text": "The summary is [[Compost in short]], linked from [[Reference/Compost]]."}],
 ]
 WEATHER = f"""[mcpServers.weather]
 command = {json.dumps(sys.executable)}

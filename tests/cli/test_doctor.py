@@ -24,7 +24,7 @@ def test_a_vault_that_is_not_there_is_a_problem_with_a_way_out(world: World) -> 
     result = world.run("doctor", "--vault", "nowhere")
     assert result.code == ExitCode.VAULT
     assert "--vault" in result.out
-    assert "problems found" in result.out
+    assert "1 problem found." in result.out
 
 
 def test_broken_settings_are_a_problem_and_the_rest_is_still_examined(world: World) -> None:
@@ -33,8 +33,10 @@ def test_broken_settings_are_a_problem_and_the_rest_is_still_examined(world: Wor
     config.write_text("colour = 1")
     result = world.run("doctor")
     assert result.code == ExitCode.CONFIG
-    assert "colour" in result.out
+    assert result.out.count("colour") == 1
     assert "SQLite" in result.out
+    assert "vault      not examined, for the same reason\n" in result.out
+    assert result.out.endswith("\n1 problem found.\n")
 
 
 def test_empty_vaults_untrusted_settings_and_odd_notes_are_warnings(world: World) -> None:

@@ -51,12 +51,17 @@ def _print(io: CommandIO, findings: list[Finding]) -> None:
     def out(text: str, indent: int) -> None:
         io.out(io.wrap(text, indent=indent) if io.environment.stdout_is_tty else text)
 
+    problems: set[str] = set()
     for finding in findings:
+        if finding.text in problems:
+            out(f"{MARKS['absent']} {finding.subject:<10} not examined, for the same reason", indent=13)
+            continue
         out(f"{MARKS[finding.state]} {finding.subject:<10} {finding.text}", indent=13)
         if finding.hint:
             out(f"  {'':<10} → {finding.hint}", indent=15)
-    problems = sum(finding.state == "problem" for finding in findings)
-    io.out(f"\n{problems} problem{'s' * (problems != 1)} found." if problems else "\nEverything needed is there.")
+        if finding.state == "problem":
+            problems.add(finding.text)
+    io.out(f"\n{counted(len(problems), 'problem')} found." if problems else "\nEverything needed is there.")
 
 
 def _examine(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:

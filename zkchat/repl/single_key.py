@@ -51,7 +51,7 @@ class SingleKeys:
     def read(self) -> str:
         """Wait for a key, and return its character; empty for what is no single one, such as an arrow or a paste.
 
-        The end of the terminal is Ctrl-D.
+        A key with which Enter arrived at once, as over a slow line, is that key. The end of the terminal is Ctrl-D.
         """
         assert self._keyboard is not None
         try:
@@ -59,4 +59,5 @@ class SingleKeys:
         except OSError:  # the terminal was closed
             return CTRL_D
         text = decode(typed, "utf-8", "replace") if typed else CTRL_D
-        return text if len(text) == 1 else ""
+        key, enter = text[:1], text[1:]
+        return key if enter in {"", "\r", "\n"} else ""

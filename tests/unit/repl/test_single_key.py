@@ -28,3 +28,21 @@ def test_keys_that_no_question_read_are_gone_afterwards() -> None:
     finally:
         os.close(master)
         os.close(slave)
+
+
+@pytest.mark.outside
+@pytest.mark.parametrize(
+    ("typed", "read"), [(b"y\r", "y"), (b"\r", "\r"), (b"yes\r", ""), (b"\x1b[A", ""), (b"yy", "")]
+)
+def test_a_key_may_come_together_with_enter(typed: bytes, read: str) -> None:
+    master, slave = pty.openpty()
+    try:
+        with os.fdopen(os.dup(slave)) as terminal:
+            keys = SingleKeys(terminal)
+            with keys.listening():
+                tty.setraw(slave, termios.TCSANOW)  # Enter stays what it is
+                os.write(master, typed)
+                assert keys.read() == read
+    finally:
+        os.close(master)
+        os.close(slave)
