@@ -43,6 +43,25 @@ LINKED = {
 }
 
 
+PLAIN = {
+    "a number of what is asked for": (
+        "How many hours of sleep do I need?",
+        "Reference/Sleep.md",
+        "Most adults need seven to nine hours",
+    ),
+    "another note only says where it stands": (
+        "How do I brew coffee?",
+        "Reference/Pour-over coffee.md",
+        "1. Rinse the paper filter",
+    ),
+    "a year is no number of cards": (
+        "How many cards were in Luhmann's Zettelkasten?",
+        "People/Niklas Luhmann.md",
+        "about 90,000 cards",
+    ),
+}
+
+
 def answered(world: World, question: str) -> dict[str, list[dict[str, str]]]:
     result = world.run("ask", question, "--json", "--vault", str(GARDEN))
     assert result.code in {0, ExitCode.NO_ANSWER}, result.err
@@ -54,6 +73,19 @@ def test_a_note_that_is_linked_or_named_answers(world: World, question: str, pat
     first = answered(world, question)["passages"][0]
     assert first["path"] == path
     assert words in first["text"]
+
+
+@pytest.mark.parametrize(("question", "path", "words"), PLAIN.values(), ids=PLAIN)
+def test_the_passage_that_answers_comes_first(world: World, question: str, path: str, words: str) -> None:
+    first = answered(world, question)["passages"][0]
+    assert first["path"] == path
+    assert words in first["text"]
+
+
+def test_of_two_notes_with_the_name_each_is_quoted_by_what_it_tells(world: World) -> None:
+    found = {each["path"]: each["text"] for each in answered(world, "What is in the compost?")["passages"]}
+    assert "three parts of brown material" in found["Reference/Compost.md"]
+    assert "Some ideas" in found["Ideas/Compost.md"]
 
 
 def test_each_of_two_linked_notes_answers(world: World) -> None:

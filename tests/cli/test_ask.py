@@ -95,7 +95,7 @@ def test_words_of_the_question_are_marked_on_a_terminal_and_nowhere_else(slept: 
     environment = replace(slept.environment(terminal=True), variables={"TERM": "xterm-256color", "COLUMNS": "80"})
     assert run(question, environment) == 0
     assert isinstance(environment.stdout, io.StringIO)
-    assert underlined(environment.stdout.getvalue())[:3] == ["Adults", "hours", "sleep"]
+    assert underlined(environment.stdout.getvalue())[:3] == ["Adults", "need", "hours"]
     piped = slept.run(*question)
     assert "\x1b" not in piped.out
     assert "**" not in piped.out

@@ -60,7 +60,7 @@ REQUESTS: Final = {
         note notes noted say says said tell mention mentions mentioned know knew known anything everything something
         explain describe summarise summarize summary outline list show give find wrote written write think work
         works mean means information content contents overview please
-        must might shall need needs want wants ought supposed allowed
+        must might shall want wants ought supposed allowed
     """,
     "german": """
         Notiz Notizen sagen sagt steht stehen weiß wissen erkläre erklären erklär beschreibe fasse fass zusammen

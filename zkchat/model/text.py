@@ -2,7 +2,10 @@
 
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
+
 _FIRST_WIDE: Final = "\u2e80"
+_WIDE_LETTER: Final = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6]")
 
 
 def shorten(text: str, length: int, *, whole_words: bool = False) -> str:
@@ -21,3 +24,8 @@ def counted(number: int, thing: str) -> str:
 def may_be_wide(text: str) -> bool:
     """Whether there may be a letter as wide as two in it, such as those of Chinese: a look before a slow pattern."""
     return not text.isascii() and max(text) >= _FIRST_WIDE
+
+
+def wide_letters(text: str) -> int:
+    """How many letters are as wide as two others."""
+    return len(_WIDE_LETTER.findall(text)) if may_be_wide(text) else 0

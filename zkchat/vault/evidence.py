@@ -41,7 +41,7 @@ from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
-# The figures below were chosen on the first half of benchmarks/retrieval/answers; the other half measures them.
+# The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
 MIN_CONFIDENCE = 1.03
 """Of what is shown as an answer: its score, and what its similarity to the question adds."""
 DOUBTLESS = 1.78
@@ -138,7 +138,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candi
     if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
         passages = library.search(topic_of(asked), within=[path], limit=SEARCHED_PASSAGES)
     ranked = [*islice(telling(rank_blocks(question, passages)), _MAX_COMPARED)]
-    near = library.similarities(topic_of(asked), [_described(each) for each in ranked])
+    near = library.similarities(asked, [_said(each) for each in ranked])
     fitting = [
         _nearer(replace(each, score=each.own_score), MEANING_WEIGHT * max(0.0, similarity))
         for each, similarity in zip(ranked, near, strict=True)

@@ -7,20 +7,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.model.note import Passage
-from zkchat.model.patterns import lazy_pattern
-from zkchat.model.text import may_be_wide
+from zkchat.model.text import wide_letters
 from zkchat.vault.dates.headings import day_of_headings
 from zkchat.vault.evidence_candidates import Candidate
 from zkchat.vault.notes.blocks import Block
+from zkchat.vault.notes.cross_references import without_cross_references
 from zkchat.vault.search.block_ranking import blocks_of
 from zkchat.vault.search.terms import terms
 
 MIN_SHARE_OF_NEIGHBOUR = 0.85
 """Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
+MIN_OPENING = 160
+"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
 _MAX_COLUMNS = 480
 """Of a passage; where letters take two columns, half as many."""
-_WIDE_LETTER = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uff00-\uff60]")
-"""A letter that is as wide as two others."""
 
 
 def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
@@ -38,6 +38,9 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             return False
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
+    def is_quoted_apart(candidate: Candidate, block: Block) -> bool:
+        return (candidate.path, block.text) in scores
+
     found: list[Candidate] = []
     for each in candidates:
         if (each.path, each.ranked.block.text) in quoted:
@@ -47,7 +50,9 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
-        if span and not each.is_opening:
+        if span and each.is_opening:
+            span = text.with_following(span, partial(is_quoted_apart, each))
+        elif span:
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
@@ -57,8 +62,7 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
 
 def max_characters(text: str) -> int:
     """Of an excerpt of a text."""
-    wide = len(_WIDE_LETTER.findall(text)) if may_be_wide(text) else 0
-    return round(_MAX_COLUMNS * len(text) / (len(text) + wide))
+    return round(_MAX_COLUMNS * len(text) / (len(text) + wide_letters(text)))
 
 
 class _CutText(Struct, frozen=True):
@@ -92,6 +96,19 @@ class _CutText(Struct, frozen=True):
                 first -= 1
             else:
                 return first, last
+
+    def with_following(self, span: tuple[int, int], is_quoted_apart: Callable[[Block], bool]) -> tuple[int, int]:
+        """With the blocks after it that are not quoted apart, as long as it tells little and all of it is short: a
+        note may begin with one line that only says what it is not about."""
+        first, last = span
+        while (
+            last + 1 < len(self.blocks)
+            and not is_quoted_apart(self.blocks[last + 1])
+            and self._fits(first, last + 1)
+            and len(without_cross_references(self.text[slice(*self._characters(first, last))])) < MIN_OPENING
+        ):
+            last += 1
+        return first, last
 
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)

@@ -163,6 +163,15 @@ def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
         ]
 
 
+def test_a_note_that_begins_with_little_is_quoted_with_what_follows(tmp_path: Path) -> None:
+    garden = "# Heap\n\nFor ideas see [[Ideas/Heap]]. This is the real one.\n\n## Mix\n\nThree brown, one green.\n"
+    with library_of(tmp_path, {"Garden/Heap.md": garden, "Ideas/Heap.md": "# Heap\n\nOf ideas.\n"}) as library:
+        found = {each.relative_path: each for each in find_evidence(library, "What is in the heap?", []).evidence}
+    real = found["Garden/Heap.md"]
+    assert real.text.endswith("This is the real one.\n\n## Mix\n\nThree brown, one green.")
+    assert real.lines == LineRange(first=3, last=7)
+
+
 def test_of_a_note_that_is_gone_others_still_speak(tmp_path: Path) -> None:
     notes = {"Tea.md": "It likes rain.\n", "Garden.md": "There is tea behind the house.\n"}
     with library_of(tmp_path, notes) as library:

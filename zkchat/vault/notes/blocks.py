@@ -11,8 +11,9 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from zkchat.model.patterns import lazy_pattern
-from zkchat.model.text import may_be_wide
+from zkchat.model.text import wide_letters
 from zkchat.vault.notes import runs
+from zkchat.vault.notes.cross_references import holds_only_links, only_refers
 from zkchat.vault.notes.markdown import Span
 from zkchat.vault.notes.runs import LinedText, Run
 from zkchat.vault.notes.sentences import sentence_spans
@@ -25,13 +26,6 @@ _MAX_CODE_LEAD = 240
 """Columns of a paragraph that introduces code although it does not end in a colon."""
 _MAX_UNCUT_ITEM = 240
 """Characters of a list item that is one unit; a longer one is cut into sentences."""
-_MIN_WORDS = 3
-"""Words beside its links that a block has which does more than point elsewhere."""
-_MAX_POINTER = 2_000
-"""Characters of a block that may be nothing but links."""
-_MAX_BESIDE_LINKS = 100
-"""Characters that such a block may have beside its links and line ends."""
-_LINK_SIGNS = ("[[", "](", "]:", "://", "#", "<")
 
 _BOLD_LINE = lazy_pattern(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
 _LABEL = r"[*_]{{0,2}}(?:{})[ ]?\d{{0,3}}[.)]?[*_]{{0,2}}[:：][*_]{{0,2}}(?:\s|(?<=：))"
@@ -50,21 +44,6 @@ _ANSWER_LABEL = lazy_pattern(
     ),
     re.IGNORECASE,
 )
-_LINK = lazy_pattern(
-    r"!?\[\[[^\[\]\n]{0,1000}\]\]|!?\[[^\[\]\n]{0,1000}\]\([^()\n]{0,2000}\)|(?m:^)\s*\[\^?[^\]\n]{0,100}\]:|"
-    r"<[^<>\n]{1,1000}>|\b(?:https?|mailto|file):\S+|(?<!\S)#[^\s#]+"
-)
-_SEE_ALSO = lazy_pattern(
-    r"\b(?:see also|see|related(?: notes| links)?|further reading|more|links?|tags?|up|parent|prev(?:ious)?|next|"
-    r"siehe(?: auch)?|vgl|verwandt(?:es)?|weiterlesen|mehr(?: dazu)?|voir(?: aussi)?|v[ée]ase(?: también)?|ver también|"
-    r"relacionad[oa]s?|vedi(?: anche)?|zie(?: ook)?|veja(?: também)?|см(?:отри(?:те)?)?\.? ?(?:также)?)\b|"
-    r"参见|另见|参考|参阅|相关(?:笔记|链接)?|関連(?:ノート|リンク|項目)?|参照|を?見よ|ดูเพิ่มเติม(?:ที่)?|ดู(?:ที่)?|"
-    r"انظر أيضا|انظر|راجع|यह भी देखें|देखें|관련",
-    re.IGNORECASE,
-)
-_WORD = lazy_pattern(r"[^\W_]+")
-_WIDE_LETTER = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-"""A letter that is as wide as two others."""
 
 
 class Sentence(NamedTuple):
@@ -156,8 +135,8 @@ def _introduces(text: LinedText, run: Run, following: Sequence[Run]) -> bool:
     if runs.ends_in_colon(said) or (run.is_one_line and _BOLD_LINE.fullmatch(said)):
         return True
     room = {"list": _MAX_LIST_LEAD * run.is_one_line, "code": _MAX_CODE_LEAD}.get(main.kind, 0)
-    is_short = len(following) == 1 and len(said) <= room and len(said) + _wide_letters(said) <= room
-    return is_short and _WORD.search(_LINK.sub("", said)) is not None  # a picture introduces nothing
+    is_short = len(following) == 1 and len(said) <= room and len(said) + wide_letters(said) <= room
+    return is_short and not holds_only_links(said)  # a picture introduces nothing
 
 
 def _block(section: str, text: LinedText, group: Sequence[Run], heading_path: tuple[str, ...]) -> Block:
@@ -329,16 +308,4 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
         return runs.is_delimiter(units[-1].text.splitlines()[-1])
     if len(units) == 1 and runs.ends_in_colon(said):
         return True
-    if not any(sign in said for sign in _LINK_SIGNS):
-        return _WORD.search(said) is None
-    rest, links = _LINK.subn(" ", said[:_MAX_POINTER])
-    if len(said) > _MAX_POINTER or len(rest) - said.count("\n") > _MAX_BESIDE_LINKS:
-        return False
-    rest, phrases = _SEE_ALSO.subn(" ", rest)
-    words = len(_WORD.findall(rest)) + _wide_letters(rest) // 2
-    is_named = len(group) > 1 or main.stands_alone
-    return words == 0 if is_named and not phrases else bool(links or not words) and words < _MIN_WORDS
-
-
-def _wide_letters(text: str) -> int:
-    return len(_WIDE_LETTER.findall(text)) if may_be_wide(text) else 0
+    return only_refers(said, is_labelled=len(group) > 1 or main.stands_alone)

@@ -56,6 +56,27 @@ def test_a_number_is_preferred_where_one_is_asked_for() -> None:
     assert best("When do bees sleep?", passage("Bees sleep well.\n\nBees sleep from 21:00.")).block.first_line == 2
 
 
+def test_a_year_is_no_number_and_a_number_may_be_a_word() -> None:
+    assert asked("How many bees sleep?").cue("Bees sleep since 1927, on 2026-03-14.") == 0
+    assert asked("How many bees sleep?").cue("Bees sleep, 2,026 in all.") == 1
+    assert asked("How far is it?").cue("Twenty-two paces.") == 1
+    assert asked("Wie viele Bienen?").cue("Fünf von ihnen.") == 1
+    assert asked("Where do bees sleep?").cue("5 in the hive.") == 0
+
+
+def test_a_number_of_what_is_asked_for_counts_twice() -> None:
+    assert asked("How many hours do bees sleep?").cue("Seven to nine hours.") == 2
+    assert asked("How many cards were there?").cue("He had 90,000 cards.") == 2
+    text = "Bees rest for hours, 5 in a row.\n\nBees sleep for 5 hours."
+    assert best("How many hours do bees rest or sleep?", passage(text)).block.text == "Bees sleep for 5 hours."
+
+
+def test_a_clause_that_only_refers_to_another_note_meets_nothing() -> None:
+    refers = passage("The brewing of tea is described in [[Tea]].")
+    tells = passage("Tea is brewed for three minutes.", path="b.md", score=0.5)
+    assert best("How is tea brewed?", refers, tells).passage is tells
+
+
 def test_forms_and_parts_of_a_word_count_half() -> None:
     assert best("Wo ist der Komposthaufen?", passage("Der Kompost ist hinten.")).coverage == 0.5
     assert best("Gärtnerin", passage("Mein Gärtner.")).coverage == 0.5
