@@ -2,10 +2,11 @@
 
     python -m benchmarks.retrieval.quote [--misses]
 
-Prints the share of questions whose answering sentence is quoted first, or at all, beside a baseline that quotes the
-first sentences of the best passages; and how often questions that the vault does not answer are left unanswered: ten
-that might stand there, and those of queries/elsewhere.json, which ask about the rest of the world. Last, of how many
-notes a sentence comes first when somebody asks what is said about them.
+The questions are asked as a chat asks them, with the vectors of the search. Prints the share of questions whose
+answering sentence is quoted first, or at all, beside a baseline that quotes the first sentences of the best passages;
+and how often questions that the vault does not answer are left unanswered: ten that might stand there, and those of
+queries/elsewhere.json, which ask about the rest of the world. Last, of how many notes a sentence comes first when
+somebody asks what is said about them.
 """
 
 import argparse
@@ -15,12 +16,15 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.retrieval.retrieval import embedded_library
 from zkchat.model.evidence import DEFAULT_LIMIT
+from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.evidence import find_evidence
 from zkchat.vault.library import Library
 from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.vectors import VectorSearch
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 ELSEWHERE = Path(__file__).parent / "queries" / "elsewhere.json"
@@ -54,8 +58,8 @@ def main() -> None:
     silent = [each["question"] for each in questions if not each["path"]]
     elsewhere = json.loads(ELSEWHERE.read_text())
     with tempfile.TemporaryDirectory() as folder, closing(SqliteNoteIndex(Path(folder) / "index.db")) as index:
-        library = Library.over(VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000), index)
-        library.refresh()
+        files = VaultFiles(FIXTURES / "garden", exclude=(), max_note_bytes=5_000_000)
+        library = embedded_library(files, index, VectorSearch(index.vectors, installed(), base=installed()))
         notes = sorted(library.stamps())
         print(
             f"{'':34}{'first':>8}{f'in {DEFAULT_LIMIT}':>8}{'silent when it should be':>28}"
