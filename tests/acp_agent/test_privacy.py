@@ -76,6 +76,21 @@ def test_nothing_of_a_local_note_reaches_a_model_elsewhere(acp: Acp, server: Rec
     assert "is not for every model, so nothing of it was sent." in acp.text(session)
 
 
+def test_a_folder_that_is_made_local_while_an_editor_is_connected_stays_here(acp: Acp, server: Recorder) -> None:
+    path = acp.world.note("Plans/Trip.md", "# Trip\n\nBy ferry to Quollsecret.\n")
+    session = acp.new(OVER_OPENAI.elsewhere)
+    blocks = ["Where to? ", resource_block(embedded_text_resource(path.as_uri(), path.read_text()))]
+    acp.ask(session, *blocks)
+    assert "quollsecret" in server.received()
+    settings = acp.world.note(".zkchat/config.toml", '[privacy]\nlocal_only = ["Plans"]\n')
+    acp.ask(session, *blocks)
+    acp.ask(session, "And what is in [[Trip]]?")
+    settings.write_text("")
+    received = server.received()
+    assert received != "[]"
+    assert leaked(received) == set(), "neither the note nor what was said of it before"
+
+
 def test_a_model_here_gets_the_note_that_is_embedded(acp: Acp, server: Recorder) -> None:
     session = acp.new(OVER_OPENAI.here)
     acp.ask(session, *attempts(acp)["embedded whole"])

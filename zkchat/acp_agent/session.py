@@ -20,7 +20,6 @@ from zkchat.acp_agent.turn_updates import TurnUpdates
 from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk, thought_chunk
 from zkchat.compose.conversation import OpenConversation, open_conversation
 from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.library import local_globs
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.compose.server_connections import ServerConnections
 from zkchat.compose.settings import trust_states
@@ -217,7 +216,8 @@ class AgentSession:
             self._resources.close()
 
     async def _answer(self, blocks: Sequence[Block]) -> str:
-        workspace = self._opened.workspace
+        workspace, live = self._opened.workspace, self._opened.live
+        live.catch_up()
         if any(isinstance(block, EmbeddedResourceContentBlock) for block in blocks):
             with suppress(ProviderError):  # then the model counts as one that is not on this machine
                 await self._talk.connect()
@@ -225,7 +225,7 @@ class AgentSession:
             workspace.paths.vault,
             self._opened.library,
             self._talk.model,
-            local_globs=local_globs(workspace),
+            local_globs=live.local_only,
             max_bytes=workspace.settings.limits.max_input_bytes,
         )
         prompt = reader.read(blocks)

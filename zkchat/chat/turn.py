@@ -31,7 +31,7 @@ from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.prompt_items import RequestPlan
-from zkchat.errors import ProviderError, StorageError, UsageError, VaultError, ZkchatError
+from zkchat.errors import ConfigError, ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.entries import EntryBody, HeadEntry, MessageEntry
 from zkchat.model.events import (
     Event,
@@ -61,6 +61,22 @@ class IndexRefresher(Protocol):
         ...
 
 
+class LiveRules(Protocol):
+    """Settings that may change while a conversation goes on."""
+
+    def catch_up(self) -> None:
+        """Let them count as they are now."""
+        ...
+
+    def check_trust(self) -> None:
+        """Raises `ConfigError` where what the conversation was opened with is not approved any more."""
+        ...
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What the user has not been told yet."""
+        ...
+
+
 class Turn(Struct, frozen=True, kw_only=True):
     """The collaborators of a turn; `run` may be called again for the next one."""
 
@@ -85,6 +101,8 @@ class Turn(Struct, frozen=True, kw_only=True):
     """The MCP servers; None where there is none."""
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
+    live: LiveRules | None = None
+    """The settings of privacy and trust; None where they do not change."""
     reported: ReportedWarnings = field(default_factory=ReportedWarnings)
 
     def ask(
@@ -105,6 +123,8 @@ class Turn(Struct, frozen=True, kw_only=True):
         """
         for warning in asked.warnings:
             await emit(warning)
+        if not await self._catch_up(emit):
+            return None
         self.images.begin_turn()
         unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
         prepared = await self._with_notes(asked.message, emit)
@@ -115,6 +135,8 @@ class Turn(Struct, frozen=True, kw_only=True):
         asked = self.journal.history.last_question
         if asked is None:
             await emit(_failed(UsageError("There is no question to ask again.", hint="Ask one first.")))
+            return None
+        if not await self._catch_up(emit):
             return None
         self.privacy.begin_turn()
         self.images.begin_turn()
@@ -131,6 +153,20 @@ class Turn(Struct, frozen=True, kw_only=True):
         is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
         prepared = await (self._refreshed(asked, emit) if is_ready else self._with_notes(asked, emit))
         return await self._answer(*prepared, unreachable, emit) if prepared else None
+
+    async def _catch_up(self, emit: Emit) -> bool:
+        """Let changed settings count before anything else; False where they end the turn."""
+        if self.live is None:
+            return True
+        self.live.catch_up()
+        for text in self.live.take_notices():
+            await emit(Warned(text=text))
+        try:
+            self.live.check_trust()
+        except ConfigError as error:
+            await emit(_failed(error))
+            return False
+        return True
 
     def _question(self, message: ChatMessage) -> Question:
         return Question.parse(

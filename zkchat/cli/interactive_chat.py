@@ -175,6 +175,7 @@ class InteractiveChat:
         return replace(options, model=to.model or chosen.model)
 
     def command_context(self) -> CommandContext:
+        self._active.opened.live.catch_up()
         return self._commands.context(self._active.opened)
 
     @property

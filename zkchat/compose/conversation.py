@@ -9,8 +9,10 @@ from msgspec import Struct
 from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.conversation_session import ConversationSession, open_conversation_session
 from zkchat.compose.index_refresher import NoteIndexRefresher
-from zkchat.compose.library import local_folders_of, open_note_library
+from zkchat.compose.library import open_note_library
+from zkchat.compose.live_settings import LiveSettings
 from zkchat.compose.paths import Paths
+from zkchat.compose.providers import guarded_provider
 from zkchat.compose.session_model import SessionModelInUse, find_session_model, open_model
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.compose.writing import open_change_store
@@ -44,6 +46,8 @@ class OpenConversation(Struct, frozen=True, kw_only=True):
     """The files of the vault, and the journal of what zkchat changed in them."""
     refresher: NoteIndexRefresher
     workspace: Workspace
+    live: LiveSettings
+    """The settings as they are now."""
     chosen: str
     """Why it is this model, where the user has not said."""
     offer: str
@@ -80,14 +84,16 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
     with ExitStack() as stack:
         session = open_conversation_session(stack, workspace, options)
         workspace, model, unmet = _choose_model(workspace, options, session)
-        library, about_cache = stack.enter_context(open_note_library(workspace))
+        live = LiveSettings(workspace)
+        provider = guarded_provider(model, live)
+        library, about_cache = stack.enter_context(open_note_library(workspace, live))
         opened = OpenedParts(
-            workspace=workspace,
+            live=live,
             options=options,
             session=session,
-            provider=model.provider,
+            provider=provider,
             library=library,
-            index=NoteIndexRefresher(library, model.provider, local_folders_of(workspace), options),
+            index=NoteIndexRefresher(library, provider, live, options),
             changes=stack.enter_context(open_change_store(workspace, library)),
         )
         turn, about_stores = open_turn(stack, opened)
@@ -102,6 +108,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             changes=opened.changes,
             refresher=opened.index,
             workspace=workspace,
+            live=live,
             chosen=model.chosen,
             offer=model.offer,
             warnings=(*(Warned(text=text) for text in notices), *unmet, *session.left_open),

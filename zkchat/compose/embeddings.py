@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 from zkchat.errors import ProviderError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from zkchat.compose.workspace import Workspace
     from zkchat.config.schema import Settings
     from zkchat.providers.embeddings import ServerEmbedder
@@ -25,10 +27,42 @@ def server_embedder(workspace: "Workspace") -> "ServerEmbedder | None":
     return _embedder(workspace, workspace.settings.embeddings.model)
 
 
-def embedder_of_method(workspace: "Workspace", method: str) -> "ServerEmbedder | None":
-    """The model whose vectors have this name, by the settings in force; None where they do not lead to it."""
-    embedder = _embedder(workspace, method.partition("#")[0])
-    return embedder if embedder and embedder.name == method else None
+class ServerEmbedders:
+    """The embedding models of servers that one process uses, until it closes them."""
+
+    def __init__(self, workspace: "Workspace") -> None:
+        self._workspace = workspace
+        self.wanted = server_embedder(workspace)
+        self._in_use = [self.wanted] if self.wanted else []
+        self._is_closed = False
+
+    def former(self, method: str) -> "ServerEmbedder | None":
+        """The model whose vectors have this name, by the settings in force; None where they do not lead to it."""
+        embedder = None if self._is_closed else _embedder(self._workspace, method.partition("#")[0])
+        if embedder is None or embedder.name != method:
+            return None
+        self._in_use.append(embedder)
+        return embedder
+
+    def close(self) -> None:
+        """End what is waited for; nothing is asked any more."""
+        self._is_closed = True
+        for embedder in self._in_use:
+            embedder.close()
+
+
+def end_changed_embedding(before: "Workspace", end: "Callable[[], None]", now: "Workspace") -> str:
+    """`end` the requests to a server of which the settings say something else now; says so."""
+    if not before.settings.embeddings.model or _server_settings(before) == _server_settings(now):
+        return ""
+    end()
+    return "The settings of embeddings changed: until zkchat is started again, nothing is sent to their server."
+
+
+def _server_settings(workspace: "Workspace") -> tuple[object, ...]:
+    """All that says what is sent where for vectors."""
+    settings = workspace.settings
+    return settings.embeddings, settings.ollama, settings.openai, workspace.loaded.privacy_unknown
 
 
 def check_embedder(workspace: "Workspace") -> str:

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from zkchat.compose.calendar import calendar_of
-from zkchat.compose.embeddings import embedder_of_method, server_embedder
+from zkchat.compose.embeddings import ServerEmbedders, end_changed_embedding
 from zkchat.compose.paths import Paths
 from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, PdfTexts, open_pdf_texts
 from zkchat.compose.stores import DatabasePaths
@@ -19,6 +19,7 @@ from zkchat.compose.writing import recover_interrupted_changes
 from zkchat.environment import Environment
 
 if TYPE_CHECKING:
+    from zkchat.compose.live_settings import LiveSettings
     from zkchat.model.note import NoteWarning
     from zkchat.ports.history import CommitHistory
     from zkchat.storage.note_index import SqliteNoteIndex
@@ -49,10 +50,12 @@ def open_library(
 
 
 @contextmanager
-def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[str, ...]]]:
+def open_note_library(
+    workspace: Workspace, live: "LiveSettings | None" = None
+) -> Iterator[tuple["Library", tuple[str, ...]]]:
     """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so.
 
-    A change whose process was killed is taken back first.
+    A change whose process was killed is taken back first. With `live`, settings of privacy that change count.
     """
     from zkchat.storage.locations import writable_cache_path
 
@@ -61,11 +64,11 @@ def open_note_library(workspace: Workspace) -> Iterator[tuple["Library", tuple[s
         own = DatabasePaths(workspace).cache("index.db")
         path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
         unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
-        library = _open_with_index(stack, workspace, path)
+        library = _open_with_index(stack, workspace, path, live)
         yield library, (*interrupted, unwritable) if reason else interrupted
 
 
-def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path) -> "Library":
+def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> "Library":
     """The notes with the index at this path."""
     from zkchat.storage.note_index import SqliteNoteIndex
     from zkchat.storage.process_pool import ProcessPool
@@ -74,20 +77,24 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path) -> "Lib
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
     vectors, end_requests = open_vector_search(workspace, index)
     pdf = open_pdf_texts(workspace, path, stack)
+    files = stack.enter_context(closing(watched_files(workspace)))
+    if live:
+        live.follow(partial(_exclude_anew, files))
+        live.follow(partial(end_changed_embedding, workspace, end_requests))
     library = Library.over(
-        stack.enter_context(closing(watched_files(workspace))),
+        files,
         index,
         vectors,
         workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
         clock=monotonic,
-        options=_library_options(workspace, pdf),
+        options=_library_options(workspace, pdf, live.local_only if live else local_globs(workspace)),
     )
     stack.enter_context(closing(library))
     stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
     return library
 
 
-def _library_options(workspace: Workspace, pdf: PdfTexts) -> "LibraryOptions":
+def _library_options(workspace: Workspace, pdf: PdfTexts, local_only: Sequence[str]) -> "LibraryOptions":
     from zkchat.compose.daily_notes import note_name_formats
     from zkchat.storage.template_folders import template_folders
     from zkchat.vault.indexing.dating import DateSources
@@ -95,7 +102,7 @@ def _library_options(workspace: Workspace, pdf: PdfTexts) -> "LibraryOptions":
 
     vault = workspace.paths.vault
     return LibraryOptions(
-        local_only=local_globs(workspace),
+        local_only=local_only,
         templates=partial(template_folders, vault),
         calendar=partial(calendar_of, workspace),
         dates=DateSources(name_formats=partial(note_name_formats, vault), history=git_history(workspace)),
@@ -104,21 +111,26 @@ def _library_options(workspace: Workspace, pdf: PdfTexts) -> "LibraryOptions":
     )
 
 
-def open_vector_search(workspace: Workspace, index: "SqliteNoteIndex") -> "tuple[VectorSearch, Callable[[], object]]":
-    """The vectors of the wanted method, with static ones behind those of a server, and what ends its requests."""
+def open_vector_search(workspace: Workspace, index: "SqliteNoteIndex") -> "tuple[VectorSearch, Callable[[], None]]":
+    """The vectors of the wanted method, with static ones behind those of a server, and what ends all requests."""
     from zkchat.providers.static_vectors import installed
     from zkchat.vault.search.vectors import VectorSearch
 
-    server = server_embedder(workspace)
+    embedders = ServerEmbedders(workspace)
     search = VectorSearch(
         index.vectors,
-        server or installed(),
+        embedders.wanted or installed(),
         base=installed(),
-        former=partial(embedder_of_method, workspace),
+        former=embedders.former,
         query_seconds=workspace.settings.embeddings.query_timeout,
         clock=monotonic,
     )
-    return search, server.close if server else lambda: None
+    return search, embedders.close
+
+
+def _exclude_anew(files: "VaultFiles", workspace: Workspace) -> str:
+    files.exclude(workspace.settings.vault.exclude)
+    return ""
 
 
 def embed_for_search(library: "Library") -> None:

@@ -17,7 +17,6 @@ from zkchat.model.trust import HOW_TO_APPROVE
 if TYPE_CHECKING:
     from zkchat.config.servers import ParsedServers
     from zkchat.mcp_client.servers import McpServers
-    from zkchat.ports.tool_servers import ToolServers
 
 DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing", "invalid"]
 
@@ -65,6 +64,10 @@ def defined_servers(workspace: Workspace) -> DefinedServers:
         servers=tuple(sorted(servers, key=lambda server: (server.name.casefold(), server.name))),
         warnings=(*of_user.warnings, *warnings, *(server.warning for server in servers if server.warning)),
     )
+
+
+def usable_definitions(found: DefinedServers) -> list[ServerDefinition]:
+    return [server.definition for server in found.servers if server.state == "enabled" and server.definition]
 
 
 def _vault_servers(workspace: Workspace) -> "tuple[ParsedServers, tuple[str, ...]]":
@@ -133,7 +136,7 @@ def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> S
 @contextmanager
 def open_tool_servers(
     workspace: Workspace, *, warn: Callable[[str], None], at_once: bool = True
-) -> "Iterator[ToolServers | None]":
+) -> "Iterator[McpServers | None]":
     """Connect to the servers that may be used, in the background, or have them wait for `start`; at the end all of
     them are closed.
 
@@ -143,7 +146,7 @@ def open_tool_servers(
     found = defined_servers(workspace)
     for sentence in (*found.warnings, *(server.problem for server in found.servers if server.is_faulty)):
         warn(sentence)
-    usable = [server.definition for server in found.servers if server.state == "enabled" and server.definition]
+    usable = usable_definitions(found)
     if usable and not is_client_installed():
         warn(
             f"MCP servers are left out, because the package mcp is not installed. To use them: {install_command('mcp')}"

@@ -86,8 +86,12 @@ def proposals_over(
     model: "LocatedModel",
     user_interface: UserInterface,
     options: WritingOptions,
+    local_only: "Sequence[str] | None" = None,
 ) -> ProposalParts:
-    """What proposals are made of, with nothing staged yet over the files of a store."""
+    """What proposals are made of, with nothing staged yet over the files of a store.
+
+    `local_only`: the patterns of local notes, where they may change meanwhile.
+    """
     return ProposalParts(
         workspace=workspace,
         model=model,
@@ -95,5 +99,5 @@ def proposals_over(
         staged=stage_over(store),
         options=options,
         user_interface=user_interface,
-        local_globs=local_globs(workspace),
+        local_globs=local_globs(workspace) if local_only is None else local_only,
     )

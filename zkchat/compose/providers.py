@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
+from zkchat.errors import ConfigError
 from zkchat.model.providers import PROVIDERS
 
 if TYPE_CHECKING:
+    from zkchat.compose.live_settings import LiveSettings
     from zkchat.compose.workspace import Workspace
     from zkchat.config.schema import Settings
+    from zkchat.model.prompt import ModelInfo
     from zkchat.ports.models import ModelProvider
     from zkchat.ports.tokenizer import Tokenizer
     from zkchat.providers.descriptor import ProviderContext
@@ -94,16 +97,45 @@ def create_provider(workspace: "Workspace") -> ModelInUse:
     return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)
 
 
-def guarded_provider(workspace: "Workspace") -> ModelInUse:
-    """As `create_provider`; where the vault's settings could not be read, one elsewhere is sent nothing."""
+class ModelRules(Struct):
+    """Implements `providers.guarded.SendingRules` for the model of a conversation, by the settings as they are now."""
+
+    live: "LiveSettings"
+    name: str
+    """Of the model, as it is set."""
+    is_elsewhere: bool = False
+
+    def apply(self, workspace: "Workspace") -> str:
+        """Let other settings count. What was once declared to run elsewhere does until zkchat is started again."""
+        from zkchat.providers.registry import resolve_name
+
+        self.is_elsewhere |= not resolve_name(self.name, provider_context(workspace)).settings.local
+        return ""
+
+    def catch_up(self) -> int:
+        self.live.catch_up()
+        return self.live.version
+
+    def check(self, info: "ModelInfo") -> None:
+        self.live.check_trust()
+        reason = self.live.workspace.loaded.privacy_unknown
+        if reason and not info.on_this_machine:
+            raise ConfigError(
+                f"{reason} It may say which notes stay on this machine, so nothing is sent to {info.name}.",
+                hint="Mend the file or move it away, or choose a model on this machine, such as --model quote.",
+            )
+
+
+def guarded_provider(model: ModelInUse, live: "LiveSettings") -> "ModelProvider":
+    """The model, sent what the settings allow while it is in use. One that runs in this process is as it was."""
     from zkchat.providers.guarded import GuardedProvider
     from zkchat.providers.registry import descriptor_of
 
-    model = create_provider(workspace)
-    info, reason = model.provider.info, workspace.loaded.privacy_unknown
-    if not reason or info.on_this_machine or descriptor_of(info.provider).in_process:
-        return model
-    return replace(model, provider=GuardedProvider(model.provider, reason))
+    if descriptor_of(model.provider.info.provider).in_process:
+        return model.provider
+    rules = ModelRules(live, model.name)
+    live.follow(rules.apply)
+    return GuardedProvider(model.provider, rules)
 
 
 def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:

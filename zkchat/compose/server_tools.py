@@ -1,5 +1,6 @@
 """The tools of MCP servers for one conversation: what may be called, what stays on this machine."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from zkchat.tools.server_tools import ServerTools
 
 if TYPE_CHECKING:
     from zkchat.chat.privacy import ConversationPrivacy
+    from zkchat.compose.live_settings import LiveSettings
     from zkchat.compose.workspace import Workspace
     from zkchat.ports.tool_servers import ToolServers
     from zkchat.vault.library import GuardedLibrary
@@ -23,8 +25,8 @@ class ServerParts(Struct, frozen=True, kw_only=True):
     approvals: CallApprovals
     reviewer: CallReviewer | None = None
     """None where nobody can be asked."""
-    allowed: tuple[str, ...] = ()
-    """Servers and tools that the settings allow unasked."""
+    allowed: Sequence[str] = ()
+    """Servers and tools that the settings allow unasked, as they are now."""
     waits: bool = False
     """Whether answers wait until servers are connected."""
 
@@ -43,14 +45,22 @@ class ServerParts(Struct, frozen=True, kw_only=True):
 
 
 def server_parts(
-    workspace: "Workspace", servers: "ToolServers", reviewer: CallReviewer | None, *, waits: bool
+    live: "LiveSettings", servers: "ToolServers", reviewer: CallReviewer | None, *, waits: bool
 ) -> ServerParts:
     from zkchat.config.call_approvals import StoredApprovals
 
+    workspace = live.workspace
+    allowed = [*workspace.settings.mcp.allow]
+
+    def allow_anew(now: "Workspace") -> str:
+        allowed[:] = now.settings.mcp.allow
+        return ""
+
+    live.follow(allow_anew)
     return ServerParts(
         servers=servers,
         approvals=StoredApprovals(workspace.paths.data / "mcp-approvals.json", workspace.paths.vault_key),
         reviewer=reviewer,
-        allowed=workspace.settings.mcp.allow,
+        allowed=allowed,
         waits=waits,
     )

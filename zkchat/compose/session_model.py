@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from zkchat.compose.providers import ModelInUse, guarded_provider, provider_context
+from zkchat.compose.providers import ModelInUse, create_provider, provider_context
 from zkchat.errors import ConfigError
 from zkchat.model.providers import PROVIDERS
 
@@ -107,14 +107,14 @@ def open_model(workspace: "Workspace", session: SessionModel, set_before: str) -
     from zkchat.model.entries import ModelEntry
 
     kept = session.kept
-    model = _resumed_model(workspace, session, kept, set_before) if kept else guarded_provider(workspace)
+    model = _resumed_model(workspace, session, kept, set_before) if kept else create_provider(workspace)
     entry = ModelEntry(name=model.name, chosen=session.is_chosen)
     return SessionModelInUse(**asdict(model), entry=entry)
 
 
 def _resumed_model(workspace: "Workspace", session: SessionModel, kept: "ModelEntry", set_before: str) -> ModelInUse:
     try:
-        model = guarded_provider(workspace)
+        model = create_provider(workspace)
     except ConfigError as error:
         message = f"The model of this session, {kept.name}, cannot be used. {error.message}"
         hint = f"{error.hint} To go on with another: --model NAME, in a chat /model NAME."

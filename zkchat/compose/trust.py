@@ -34,6 +34,14 @@ class VaultTrust(Struct, frozen=True):
     def is_approved(self, item: VaultItem) -> bool:
         return self._store.is_approved(self.paths.vault_key, item)
 
+    def approved(self) -> frozenset[tuple[str, str]]:
+        """All that is approved, also of what is not there now."""
+        return self._store.approved(self.paths.vault_key)
+
+    def takes_back(self, approved: Iterable[tuple[str, str]]) -> bool:
+        """Whether something that `approved` named before is not approved any more."""
+        return self._store.takes_back(self.paths.vault_key, approved)
+
     def approve(self, items: Iterable[VaultItem]) -> None:
         self._store.decide(self.paths.vault_key, items, "approved")
 

@@ -44,6 +44,7 @@ def build_turn(parts: TurnParts) -> Turn:
         proposals=view.proposals,
         servers=parts.servers.access if parts.servers else None,
         strict=settings.strict,
+        live=parts.live,
     )
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from zkchat.chat.document_summaries import SummaryCache
 from zkchat.chat.images import ReadFile, no_files
 from zkchat.chat.request_plan import PageApprovals
-from zkchat.chat.turn import IndexRefresher
+from zkchat.chat.turn import IndexRefresher, LiveRules
 from zkchat.compose.turn_settings import TurnSettings
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.context.relevance import Relevance
@@ -54,6 +54,8 @@ class TurnParts(Struct, frozen=True, kw_only=True):
     """What the model has proposed in this turn, which its library shows."""
     servers: "ServerParts | None" = None
     """The MCP servers, and who is asked about calls of their tools."""
+    live: LiveRules | None = None
+    """The settings, where they may change meanwhile."""
     read_file: ReadFile = no_files
     """Reads the images that the user names, wherever they are."""
     proposals: "Callable[[GuardedLibrary, Readings], Proposals] | None" = None

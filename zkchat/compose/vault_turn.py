@@ -12,6 +12,7 @@ from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.conversation_session import ConversationSession
 from zkchat.compose.images import read_image_file
 from zkchat.compose.index_refresher import NoteIndexRefresher
+from zkchat.compose.live_settings import LiveSettings
 from zkchat.compose.providers import tokenizer_of
 from zkchat.compose.stores import open_memory, open_message_search, open_summary_cache
 from zkchat.compose.trust import VaultTrust
@@ -35,13 +36,17 @@ if TYPE_CHECKING:
 class OpenedParts(Struct, frozen=True, kw_only=True, dict=True):
     """What is open already when a turn over the files of a vault is built."""
 
-    workspace: Workspace
+    live: LiveSettings
     options: ConversationOptions
     session: ConversationSession
     provider: "ModelProvider"
     library: "Library"
     index: NoteIndexRefresher
     changes: "ChangeStore"
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.live.workspace
 
     @cached_property
     def settings(self) -> TurnSettings:
@@ -81,6 +86,7 @@ def open_turn(stack: ExitStack, opened: OpenedParts) -> tuple[Turn, tuple[str, .
         staged=writing.staged if writing else None,
         proposals=writing.proposals if writing else None,
         servers=servers,
+        live=opened.live,
     )
     return build_turn(parts), (*notices, *about_servers)
 
@@ -95,8 +101,9 @@ def _open_servers(opened: OpenedParts) -> tuple["ServerParts | None", tuple[str,
         return None, warnings
     from zkchat.compose.server_tools import server_parts
 
+    opened.live.follow(connections.withdraw_changed)
     reviewer = opened.options.user_interface.call_reviewer
-    return server_parts(opened.workspace, servers, reviewer, waits=connections.waits), warnings
+    return server_parts(opened.live, servers, reviewer, waits=connections.waits), warnings
 
 
 def _proposal_parts(opened: OpenedParts) -> "ProposalParts | None":
@@ -106,7 +113,14 @@ def _proposal_parts(opened: OpenedParts) -> "ProposalParts | None":
         return None
     from zkchat.compose.proposals import proposals_over
 
-    return proposals_over(opened.changes, opened.workspace, provider, options.user_interface, options.writing)
+    return proposals_over(
+        opened.changes,
+        opened.workspace,
+        provider,
+        options.user_interface,
+        options.writing,
+        opened.live.local_only,
+    )
 
 
 def _open_memory(stack: ExitStack, opened: OpenedParts) -> tuple["Memory | None", tuple[str, ...]]:

@@ -41,6 +41,23 @@ class TrustStore(Struct, frozen=True):
     def is_approved(self, vault: str, item: VaultItem) -> bool:
         return self.state(vault, item) == "approved"
 
+    def approved(self, vault: str) -> frozenset[tuple[str, str]]:
+        """All that is approved of a vault: what it is, and the digest of its content."""
+        subjects = self._read().vaults.get(vault, {})
+        return frozenset(
+            (subject, digest)
+            for subject, contents in subjects.items()
+            for digest, decision in contents.items()
+            if decision == "approved"
+        )
+
+    def takes_back(self, vault: str, approved: Iterable[tuple[str, str]]) -> bool:
+        """Whether something that `approved` named before is declined or revoked now. One forgotten by age is not."""
+        subjects = self._read().vaults.get(vault, {})
+        return any(
+            subject not in subjects or subjects[subject].get(digest) == "declined" for subject, digest in approved
+        )
+
     def decide(self, vault: str, items: Iterable[VaultItem], decision: Decision) -> None:
         with self._changing() as decisions:
             subjects = decisions.vaults.setdefault(vault, {})

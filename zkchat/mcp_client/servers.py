@@ -5,12 +5,14 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from zkchat.extras import install_command
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
@@ -128,6 +130,14 @@ class McpServers:
             return await asyncio.wait_for(future, definition.call_seconds + _SLACK_SECONDS)
         except (TimeoutError, RuntimeError):
             return _failure(f"The MCP server {server} did not answer.")
+
+    def withdraw(self, names: Collection[str]) -> None:
+        """Have done with these: nothing of theirs is offered or called any more, and their connections end."""
+        self._definitions = [replace(one, is_enabled=False) if one.name in names else one for one in self._definitions]
+        for name in names:
+            if connection := self._connections.get(name):
+                with suppress(RuntimeError):  # all of them have ended
+                    self._submit(connection.close())
 
     def close(self) -> None:
         """End all connections and processes; takes a few seconds at most."""

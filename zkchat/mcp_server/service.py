@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from zkchat.compose.fresh_index import FreshIndex, open_fresh_index
 from zkchat.compose.library import embed_for_search, local_folders_of, open_note_library
+from zkchat.compose.live_settings import LiveSettings
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace
 from zkchat.context.formatting import documents_in
@@ -82,7 +83,6 @@ class VaultService:
     """What the handlers of requests use: `use` runs a function over the open vault in the worker's thread."""
 
     def __init__(self, workspace: Workspace, options: HostOptions, notices: Notices = UNATTENDED) -> None:
-        self.workspace = workspace
         self.options = options
         self._notices = notices
         self._worker = Worker()
@@ -90,8 +90,7 @@ class VaultService:
         self._index: FreshIndex | None = None
         self._vault: OpenVault | None = None
         self._is_embedded = False
-        self._settings_stamp: object = None
-        """Of the settings that the vault was opened with."""
+        self._live = LiveSettings(workspace)
 
     async def use(self, work: Callable[[OpenVault], Done], progress: Progress | None = None) -> Done:
         """Bring the index up to date, then do the work. `progress` hears, in the worker, how far the indexing is."""
@@ -108,8 +107,13 @@ class VaultService:
         self._refresh(vault.library.whole, progress)
         return work(vault)
 
+    @property
+    def workspace(self) -> Workspace:
+        """With the settings that count now."""
+        return self._live.workspace
+
     def _open(self) -> OpenVault:
-        self._forget_changed_settings()
+        self._catch_up()
         if self._vault is None:
             with ExitStack() as stack:
                 library, said = stack.enter_context(open_note_library(self.workspace))
@@ -124,20 +128,20 @@ class VaultService:
                 self._resources = stack.pop_all()
         return self._vault
 
-    def _forget_changed_settings(self) -> None:
+    def _catch_up(self) -> None:
         """Close a vault whose settings have changed: they say which notes are local. Raises `ConfigError`."""
-        stamp = self.workspace.settings_stamp()
-        if stamp != self._settings_stamp:
+        live, version = self._live, self._live.version
+        live.catch_up()
+        for notice in live.take_notices():
+            self._notices.note(notice)
+        if live.version != version:
             self._resources.close()
             self._vault, self._is_embedded = None, False
-            try:
-                self.workspace = self.workspace.changed_by(None, None)
-            except ConfigError as error:  # it may quote the name of a folder, which is not for the host's model
-                self._notices.note(f"{error.message} {error.hint}".strip())
-                raise ConfigError(
-                    "The user's settings cannot be used, so no note is served.", hint="zkchat config show says why."
-                ) from None
-            self._settings_stamp = stamp
+        if live.problem and not self.options.is_local:
+            # Without the reason: it may quote the name of a folder, which is not for the host's model.
+            raise ConfigError(
+                "The user's settings cannot be used, so no note is served.", hint="zkchat config show says why."
+            )
 
     def _refresh(self, library: Library, progress: Progress | None) -> None:
         assert self._index is not None

@@ -44,6 +44,10 @@ class VaultFiles:
         self._exclude = NameGlobs(exclude)
         self._max_note_bytes = max_note_bytes
 
+    def exclude(self, globs: Sequence[str]) -> None:
+        """Leave out these files and folders from now on, and no others."""
+        self._exclude = NameGlobs(globs)
+
     def scan(self) -> Iterator[FileStamp | NoteWarning]:
         for listing in self.folders():
             yield from listing.stamps()

@@ -26,6 +26,10 @@ class WatchedFiles(VaultFiles):
         self._listed_at: float | None = None
         """When all folders were last listed with the watch at work."""
 
+    def exclude(self, globs: Sequence[str]) -> None:
+        super().exclude(globs)
+        self._listed_at = None  # so that all folders are listed again
+
     def folders(self) -> Iterator[FolderListing]:
         started, self._listed_at = monotonic(), None
         has_links = False

@@ -1,5 +1,6 @@
 """The connections of a process: begun at once or once the prompt is there, shared by its conversations."""
 
+import asyncio
 import threading
 
 import pytest
@@ -38,3 +39,20 @@ def test_without_servers_nothing_is_connected(world: World) -> None:
         assert connections.open(load_workspace(world.environment(), world.vault)) == (None, ())
         connections.start()
         assert connecting() <= before
+
+
+def test_a_server_that_the_settings_define_otherwise_now_is_used_no_more(world: World) -> None:
+    file = world.home / ".config" / "zkchat" / "config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    kept = '[mcpServers.kept]\ncommand = "/no/such/program"\n'
+    file.write_text(f'{kept}[mcpServers.far]\nurl = "http://127.0.0.1:9/mcp"\nlocal = true\n')
+    workspace = load_workspace(world.environment(), world.vault)
+    with ServerConnections(at_once=False) as connections:
+        servers, _ = connections.open(workspace)
+        assert servers is not None
+        assert connections.withdraw_changed(workspace.read_again()) == ""
+        file.write_text(f'{kept}[mcpServers.far]\nurl = "http://127.0.0.1:9/mcp"\n')
+        assert connections.withdraw_changed(workspace.read_again()).endswith("because their settings changed: far.")
+        assert {status.name: status.state for status in servers.statuses()} == {"far": "disabled", "kept": "waiting"}
+        assert asyncio.run(servers.call("far", "tool", {})).text == "There is no MCP server far."
+        assert connections.withdraw_changed(workspace.read_again()) == "", "that is said once"

@@ -64,6 +64,23 @@ def test_of_many_contents_the_oldest_decisions_are_forgotten(file: Path) -> None
     assert [state for _, state in store.states("vault", versions)] == ["changed"] * 2 + ["approved"] * 100
 
 
+def test_what_was_taken_back_is_told_from_what_is_forgotten_by_age(file: Path) -> None:
+    store, other = TrustStore(file), vault_item("rule", "Other", "Be brief.")
+    store.decide("vault", [RULE, other], "approved")
+    store.decide("vault", [CHANGED], "declined")
+    before = store.approved("vault")
+    assert before == {(RULE.subject, RULE.digest), (other.subject, other.digest)}
+    store.decide("vault", [vault_item("rule", "Tone", str(number)) for number in range(101)], "approved")
+    assert (RULE.subject, RULE.digest) not in store.approved("vault")
+    assert not store.takes_back("vault", before)
+    store.decide("vault", [other], "declined")
+    assert store.takes_back("vault", before)
+    store.decide("vault", [other], "approved")
+    assert not store.takes_back("vault", before)
+    store.revoke("vault")
+    assert store.takes_back("vault", before)
+
+
 def test_nobody_else_may_read_the_decisions(file: Path) -> None:
     TrustStore(file).decide("vault", [RULE], "approved")
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]

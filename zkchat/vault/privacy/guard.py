@@ -26,13 +26,17 @@ class CurrentClasses:
     def __init__(self, files: NoteFiles, local_only: Sequence[str]) -> None:
         self._files = files
         self._local_only = local_only
+        self._known_by: tuple[str, ...] = ()
         self._known: dict[str, tuple[object, PrivacyClass]] = {}
+        """By path, for the folders `_known_by`."""
 
     def of(self, path: str) -> PrivacyClass | None:
         """The class now; None where there is no such file any more.
 
         A note that cannot be read may say anything; of another file nothing can be shown then.
         """
+        if self._known_by != (folders := tuple(self._local_only)):
+            self._known_by, self._known = folders, {}
         identity = self._files.identity(path)
         known = self._known.get(path)
         if known and identity is not None and known[0] == identity:
@@ -56,9 +60,10 @@ class CurrentClasses:
 
 
 class _PrivateNotes(Struct, frozen=True, kw_only=True):
-    """The notes that are not open, at one generation of the index."""
+    """The notes that are not open, at one generation of the index and by some folders."""
 
     generation: int | None = None
+    folders: tuple[str, ...] = ()
     local: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
@@ -68,10 +73,16 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(
-        cls, generation: int | None, local: frozenset[str], never: frozenset[str], gone: frozenset[str] = frozenset()
+        cls,
+        generation: int | None,
+        folders: tuple[str, ...],
+        local: frozenset[str],
+        never: frozenset[str],
+        gone: frozenset[str] = frozenset(),
     ) -> "_PrivateNotes":
         return cls(
             generation=generation,
+            folders=folders,
             local=local,
             never=never,
             gone=gone,
@@ -89,7 +100,7 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
         else:
             local -= images
             never |= {path} | images
-        return _PrivateNotes.of(self.generation, local, never, gone)
+        return _PrivateNotes.of(self.generation, self.folders, local, never, gone)
 
 
 class PrivacyGuard:
@@ -106,7 +117,8 @@ class PrivacyGuard:
         model: LocatedModel,
         links: LinkIndex | None = None,
     ) -> None:
-        """Without `links`, only the folder of an image tells how private it is."""
+        """`local_only` is asked anew each time: settings may change. Without `links`, only the folder of an image tells
+        how private it is."""
         self._files = files
         self._index = index
         self._links = links
@@ -218,14 +230,14 @@ class PrivacyGuard:
         return True
 
     def _private_notes(self) -> _PrivateNotes:
-        generation = self._index.generation()
-        if self._private.generation != generation:
+        generation, folders = self._index.generation(), tuple(self._local_only)
+        if self._private.generation != generation or self._private.folders != folders:
             own = self._index.private()
             never = frozenset(path for path, privacy in own.items() if privacy == "never")
             local = (frozenset(own) | self._inside_local_folders()) - never
             never |= self._images_of(never)
             local = (local | self._images_of(local)) - never
-            self._private = _PrivateNotes.of(generation, local, never)
+            self._private = _PrivateNotes.of(generation, folders, local, never)
         return self._private
 
     def _inside_local_folders(self) -> frozenset[str]:
