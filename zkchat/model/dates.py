@@ -17,6 +17,11 @@ class NoteDate(NamedTuple):
     """None where only the day is known."""
     origin: DateOrigin
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the note tells it, by its name or its properties."""
+        return self.origin in {"name", "frontmatter"}
+
     def at(self, zone: tzinfo | None) -> datetime:
         """The point in time; of a day alone, its beginning. The zone is the one that the date is in."""
         return datetime.combine(self.day, self.time or time.min, tzinfo=zone)

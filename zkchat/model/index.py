@@ -145,6 +145,18 @@ class DateFacts(NamedTuple):
     """The time of the file."""
 
 
+class NotesOfDays(Struct, frozen=True, kw_only=True):
+    """Which notes are wanted by their days."""
+
+    days: DayRange = DayRange()
+    by_change: bool = False
+    """By the days on which they were last changed, and not by those on which they were written."""
+    oldest_first: bool = False
+    most: int | None = None
+    """So many of them, the newest or the oldest, with all others of the same days. Where it is asked when they were
+    written, those whose names or properties tell it count before all others."""
+
+
 class LinkToResolve(NamedTuple):
     """What decides where a stored link leads. A tuple, because a first refresh makes one for each link of the vault."""
 

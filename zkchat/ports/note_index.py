@@ -13,6 +13,7 @@ from zkchat.model.index import (
     KnownNote,
     LinkToResolve,
     NoteFilter,
+    NotesOfDays,
     Segment,
     SegmentHead,
     StoredLink,
@@ -41,6 +42,11 @@ class NoteCatalog(Protocol):
 
     def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
         """By path, what is known of the dates of these notes, or of all."""
+        ...
+
+    def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
+        """By path, what is known of the dates of the notes that are wanted, in whichever time zone their days are
+        meant; of others besides."""
         ...
 
     def private(self) -> dict[str, PrivacyClass]:

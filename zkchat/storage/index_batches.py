@@ -9,9 +9,10 @@ from zkchat.model.index import IndexBatch, IndexedNote, Segment
 from zkchat.model.note import is_note
 from zkchat.storage.index_state import add_to_state, set_state, state
 from zkchat.storage.indexed_folders import forget_listings
+from zkchat.storage.note_days import note_commits, store_days
 from zkchat.storage.note_schema import (
     INSERT_LINK,
-    NOTE_COMMITS,
+    INSERT_NOTE,
     TOUCH_KEYS,
     dated_section_rows,
     link_row,
@@ -42,6 +43,7 @@ def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
         "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
         [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
     )
+    store_days(database, "path", (each.path for each in batch.restamped))
     _change_attachments(database, batch)
     _change_names(database, batch)
     forget_listings(database, _paths_of(batch))
@@ -117,11 +119,11 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
     starts = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
 
     database.executemany(
-        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        INSERT_NOTE,
         (note_row(number, start, stored) for (number, stored), start in zip(numbered, starts, strict=False)),
     )
     if database.execute("SELECT 1 FROM commits LIMIT 1").fetchone():
-        database.execute(NOTE_COMMITS, (first,))
+        note_commits(database, first)
     sections = ((number, section) for number, stored in numbered for section in stored.sections)
     database.executemany(
         "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",

@@ -2,14 +2,14 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
+from operator import itemgetter
 from typing import Any, Final
-
-from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
 from zkchat.model.index import NoteFilter
+from zkchat.storage.note_days import certain_days, edge_days
 
 _MAX_INT64: Final = (1 << 63) - 1
 _SECOND: Final = 1_000_000_000
@@ -26,6 +26,9 @@ _WRITTEN_IN: Final = f"""CASE
     WHEN {_STATED} GLOB '*Z' THEN {_STATED} >= ? AND {_STATED} < ?
     ELSE {_STATED} >= ? AND {_STATED} < ? END"""
 """What a name or the frontmatter says is compared as a text, because ISO dates are in the order of time."""
+_KEPT_BETWEEN: Final = "told IN (0, 1) AND written BETWEEN ? AND ?"
+_KEPT_ON: Final = "told IN (0, 1) AND written IN (?, ?, ?, ?)"
+"""By the days that are kept of notes. Both values of `told` are named for the index to be of use."""
 _DAY_IN: Final = "day >= ? AND day < ?"
 _OF_OTHER_DAYS: Final = """SELECT first, length, note
     FROM json_each(?) AS listed CROSS JOIN dated_sections ON note = listed.value"""
@@ -35,77 +38,103 @@ _WITHIN: Final = "path IN (SELECT value FROM json_each(?))"
 def section_ranges(database: sqlite3.Connection, wanted: NoteFilter, *, newest_first: bool) -> list[tuple[int, int]]:
     """First section and count for each stretch of sections that the filter lets through: a note as a whole unless its
     headings tell days of their own. Raises `TypeError` or `ValueError` for rows that were not written so."""
-    conditions, values = _conditions(wanted)
     times = f"{_STATED}, {_INSTANT}" if wanted.period else f"updated, {_CHANGED}"
-    columns = f"path, {times}" if wanted.paths or newest_first else "NULL, NULL, NULL"
-    query = f"SELECT first_section, sections, {columns}, id FROM notes"  # noqa: S608 - only our own text
-    rows = _rows(database, query, conditions, values)
+    columns = f"id, path, {times}" if wanted.paths or newest_first else "id"
     if wanted.period:
-        rows = [*_without_other_days(database, wanted.period, rows), *_of_dated_sections(database, wanted, columns)]
+        rows = _of_period(database, wanted, wanted.period, columns)
+    else:
+        rows = _of_notes(database, wanted, columns)
     if wanted.paths:
         pieces = [piece.casefold() for piece in wanted.paths]
-        rows = [row for row in rows if all(piece in row[2].casefold() for piece in pieces)]
+        rows = [row for row in rows if all(piece in row[3].casefold() for piece in pieces)]
     if newest_first:
         order = _nanoseconds if wanted.period else _last_nanoseconds
-        rows.sort(key=lambda row: (-order(row[3], row[4], wanted.zone), row[2]))
+        rows.sort(key=lambda row: (-order(row[4], row[5], wanted.zone), row[3]))
     return [row[:2] for row in rows]
+
+
+def _of_notes(
+    database: sqlite3.Connection,
+    wanted: NoteFilter,
+    columns: str,
+    condition: str = "true",
+    values: Sequence[object] = (),
+) -> list[tuple[Any, ...]]:
+    """The notes that fulfil a condition beside what the filter asks, whatever its period."""
+    conditions, others = _conditions(wanted)
+    query = f"SELECT first_section, sections, {columns} FROM notes"  # noqa: S608 - only our own text
+    return _rows(database, query, [condition, *conditions], [*values, *others])
+
+
+def _of_period(
+    database: sqlite3.Connection, wanted: NoteFilter, period: DayRange, columns: str
+) -> list[tuple[Any, ...]]:
+    """Notes, and parts of notes, that were written in a period. Only of those at its edges the time has to be known."""
+    bounds = _bounds(period, wanted.zone)
+    rows = [
+        *_of_notes(database, wanted, columns, _KEPT_BETWEEN, certain_days(period)),
+        *_of_notes(database, wanted, columns, f"{_KEPT_ON} AND {_WRITTEN_IN}", [*edge_days(period), *bounds]),
+    ]
+    return _without_other_days(database, period, rows) + _of_dated_sections(database, wanted, period, columns)
 
 
 def _rows(
     database: sqlite3.Connection, query: str, conditions: list[str], values: list[object]
 ) -> list[tuple[Any, ...]]:
     """What a query finds whose first two columns are numbers."""
-    rows = database.execute(f"{query} WHERE {' AND '.join(conditions) or 'true'}", values).fetchall()
-    if not {type(value) for row in rows for value in row[:2]} <= {int}:
+    rows = database.execute(f"{query} WHERE {' AND '.join(conditions)}", values).fetchall()
+    if not {*map(type, map(itemgetter(0), rows)), *map(type, map(itemgetter(1), rows))} <= {int}:
         raise TypeError("a column holds a value of another kind")
     return rows
 
 
 def _without_other_days(
     database: sqlite3.Connection, period: DayRange, rows: list[tuple[Any, ...]]
-) -> Iterator[tuple[Any, ...]]:
+) -> list[tuple[Any, ...]]:
     """The notes of the period without their sections whose headings tell a day outside of it."""
     others: dict[int, list[tuple[int, int]]] = {}
-    listed = json.dumps([row[-1] for row in rows])
+    listed = json.dumps([row[2] for row in rows])
     for first, length, note in _rows(database, _OF_OTHER_DAYS, [f"NOT ({_DAY_IN})"], [listed, *_days(period)]):
         others.setdefault(note, []).append((first, length))
-    for row in rows:
-        if row[-1] not in others:
-            yield row
-            continue
-        position, end = row[0], row[0] + row[1]
-        for first, length in (*sorted(others[row[-1]]), (end, 0)):
-            if position < first:
-                yield position, first - position, *row[2:]
-            position = first + length
+    parts = [part for row in rows if row[2] in others for part in _without(others[row[2]], row)]
+    return [row for row in rows if row[2] not in others] + parts
 
 
-def _of_dated_sections(database: sqlite3.Connection, wanted: NoteFilter, columns: str) -> list[tuple[Any, ...]]:
+def _without(others: list[tuple[int, int]], row: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """What is left of a stretch of sections without others."""
+    position, end = row[0], row[0] + row[1]
+    for first, length in (*sorted(others), (end, 0)):
+        if position < first:
+            yield position, first - position, *row[2:]
+        position = first + length
+
+
+def _of_dated_sections(
+    database: sqlite3.Connection, wanted: NoteFilter, period: DayRange, columns: str
+) -> list[tuple[Any, ...]]:
     """The sections whose headings tell a day of the period, of notes that are not of it."""
-    conditions, values = _conditions(replace(wanted, period=None))
+    conditions, values = _conditions(wanted)
     own = columns.replace(_STATED, "day")
     return _rows(
         database,
         f"SELECT first, length, {own} FROM dated_sections CROSS JOIN notes ON id = note",  # noqa: S608 - our own
         [_DAY_IN, *conditions, f"NOT ({_WRITTEN_IN})"],
-        [*_days(wanted.period), *values, *_bounds(wanted.period or DayRange(), wanted.zone)],
+        [*_days(period), *values, *_bounds(period, wanted.zone)],
     )
 
 
-def _days(period: DayRange | None) -> list[object]:
-    first, end = (period.first, period.end) if period else (None, None)
+def _days(period: DayRange) -> list[object]:
+    first, end = period.first, period.end
     return [first.isoformat() if first else "", end.isoformat() if end else _LATEST_TEXT]
 
 
 def _conditions(wanted: NoteFilter) -> tuple[list[str], list[object]]:
+    """What a filter asks of a note beside its time."""
     conditions: list[str] = []
     values: list[object] = []
     for tag in map(str.casefold, wanted.tags):
         conditions.append(_TAGGED)
         values += [tag, len(tag) + 1, f"{tag}/"]
-    if wanted.period is not None:
-        conditions.append(_WRITTEN_IN)
-        values += _bounds(wanted.period, wanted.zone)
     if wanted.within is not None:
         conditions.append(_WITHIN)
         values.append(json.dumps([*wanted.within]))

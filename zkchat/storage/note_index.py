@@ -19,6 +19,7 @@ from zkchat.model.index import (
     KnownNote,
     LinkToResolve,
     NoteFilter,
+    NotesOfDays,
     Segment,
     SegmentHead,
     StoredLink,
@@ -33,14 +34,13 @@ from zkchat.storage.database import last_written
 from zkchat.storage.index_batches import add_segment, apply_batch, singles
 from zkchat.storage.index_state import set_state, state
 from zkchat.storage.indexed_folders import files_in, known_folders, store_known_folders
+from zkchat.storage.note_days import date_facts, facts_of_days, note_commits, store_days
 from zkchat.storage.note_filters import section_ranges
 from zkchat.storage.note_schema import (
     ATTACHMENTS_OF_KEYS,
     CATALOG,
     CATALOG_OF_KEYS,
     COPIES,
-    DATE_FACTS,
-    DATE_FACTS_OF,
     DOUBTFUL_LINKS,
     EDGES,
     EDGES_TOUCHING,
@@ -50,7 +50,6 @@ from zkchat.storage.note_schema import (
     LINKS_TO,
     LINKS_TO_RESOLVE,
     MARK_RESOLVED,
-    NOTE_COMMITS,
     NOTES_TO_RESOLVE,
     NOTES_WITH_KEYS,
     POSTINGS_OF_PREFIXES,
@@ -135,11 +134,11 @@ class SqliteNoteIndex:
 
     def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
         with self._reading() as database:
-            if paths is None:
-                rows = database.execute(DATE_FACTS)
-            else:
-                rows = database.execute(DATE_FACTS_OF, (json.dumps([*paths]),))
-            return {row[0]: DateFacts._make(row[1:]) for row in rows}
+            return date_facts(database, paths)
+
+    def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
+        with self._reading() as database:
+            return facts_of_days(database, wanted)
 
     def private(self) -> dict[str, PrivacyClass]:
         with self._reading() as database:
@@ -214,6 +213,7 @@ class SqliteNoteIndex:
         with self._writing() as database:
             rows = [(day, path, day) for path, day in days.items()]
             changed = database.executemany("UPDATE notes SET named = ? WHERE path = ? AND named IS NOT ?", rows)
+            store_days(database, "path", days)
             generation = state(database, "generation") + (changed.rowcount > 0)
             set_state(database, name_rule=rule, generation=generation)
             return generation
@@ -232,8 +232,7 @@ class SqliteNoteIndex:
             database.executemany(STORE_COMMIT, rows)
             database.execute("DELETE FROM commits_read")
             database.execute("INSERT INTO commits_read VALUES (?, ?)", (commits.head, commits.trouble))
-            changed = database.execute(NOTE_COMMITS, (0,))
-            generation = state(database, "generation") + (changed.rowcount > 0)
+            generation = state(database, "generation") + (note_commits(database) > 0)
             set_state(database, generation=generation)
             return generation
 

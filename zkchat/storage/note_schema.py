@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from zkchat.model.embeddings import passage_digest
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
+from zkchat.storage.note_days import day_columns
 
-VERSION = 23
+VERSION = 24
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 _STATEMENTS = (
@@ -28,9 +29,9 @@ _STATEMENTS = (
         settled INT, digest BLOB, title TEXT, aliases TEXT,
         headings TEXT, blocks TEXT, first_section INT, sections INT,
         privacy TEXT, named TEXT, created TEXT, updated TEXT, blob BLOB, committed INTEGER,
-        first_committed INTEGER)""",
-    """CREATE INDEX notes_dates ON notes (
-        named, created, updated, committed, first_committed, modified_ns, first_section, sections)""",
+        first_committed INTEGER, told INT, written INT, changed INT)""",
+    "CREATE INDEX notes_written ON notes (told, written, first_section, sections)",
+    "CREATE INDEX notes_changed ON notes (changed)",
     # The last and the first commit of each file, up to a commit; which notes hold what was committed is noted with
     # them.
     """CREATE TABLE commits (
@@ -86,20 +87,16 @@ FILE_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_
 # The last column is `IndexedNote.is_source`.
 KNOWN_NOTE = """SELECT digest, title, aliases, headings, blocks, sections > 0 OR privacy = 'never'
     FROM notes WHERE path = ?"""
-DATE_FACTS = "SELECT path, named, created, updated, committed, first_committed, modified_ns FROM notes"
-DATE_FACTS_OF = f"{DATE_FACTS} WHERE path IN (SELECT value FROM json_each(?))"  # noqa: S608 - only our own text
 STORE_COMMIT = """INSERT INTO commits VALUES (
         :path, :blob, :seconds,
         coalesce((SELECT first_seconds FROM commits WHERE path = :first_path), :first_seconds))
     ON CONFLICT (path) DO UPDATE SET blob = excluded.blob, seconds = excluded.seconds"""
-# A file whose last commit deleted it, of which the id is zero, is none that git knows.
-NOTE_COMMITS = """UPDATE notes SET committed = found.last, first_committed = found.first
-    FROM (SELECT id, known.committed, known.first_committed, commits.first_seconds AS first,
-            CASE WHEN commits.blob = known.blob THEN seconds END AS last
-        FROM notes AS known
-        LEFT JOIN commits ON commits.path = known.path AND commits.blob <> zeroblob(20)
-        WHERE known.id >= ?) AS found
-    WHERE notes.id = found.id AND (found.last IS NOT found.committed OR found.first IS NOT found.first_committed)"""
+_NOTE_COLUMNS = (
+    *("id", "path", "size", "modified_ns", "settled", "digest", "title", "aliases", "headings", "blocks"),
+    *("first_section", "sections", "privacy", "named", "created", "updated", "blob", "committed", "first_committed"),
+)
+_NOTE_VALUES = {name: f"?{number}" for number, name in enumerate(_NOTE_COLUMNS, start=1)}
+INSERT_NOTE = f"INSERT INTO notes VALUES ({', '.join(_NOTE_VALUES.values())}, {day_columns(_NOTE_VALUES)})"  # noqa: S608
 CATALOG = "SELECT path, title, aliases, sections > 0 OR privacy = 'never' FROM notes"
 CATALOG_OF_KEYS = """SELECT DISTINCT names.path, title, aliases, sections > 0 OR privacy = 'never'
     FROM json_each(?) AS asked CROSS JOIN names ON names.key = asked.value
@@ -178,6 +175,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[object, ...]:
+    """For `INSERT_NOTE`."""
     note, stamp = stored.note, stored.stamp
     return (
         number,

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
 from zkchat.model.evidence import DEFAULT_LIMIT, Findings
-from zkchat.model.note import Ambiguous, Link, Resolved, is_note
+from zkchat.model.index import NotesOfDays
+from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.vault import evidence
 from zkchat.vault.dates.expressions import of_period
 from zkchat.vault.dates.question_time import TimeInQuestion
@@ -15,6 +16,7 @@ from zkchat.vault.dates.time_filters import impossible_times, unknown_times
 from zkchat.vault.evidence import MAX_EVIDENCE
 from zkchat.vault.evidence_candidates import Scope
 from zkchat.vault.library import Library
+from zkchat.vault.notes_by_day import notes_by_day
 from zkchat.vault.search.company import company_in
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 
@@ -48,7 +50,7 @@ def _find_evidence(
     if not _has_topic(time):
         found = _of_days(library, time, limit, skip)
         if not found.evidence and time.period:
-            return _of_nearest_days(library, time, time.period)
+            return _of_nearest_days(library, time.period)
     else:
         scope = Scope(time.period, time.order, company_in(time.rest), is_own)
         found = evidence.find_evidence(library, time.topic, (), limit=limit, skip=skip, scope=scope)
@@ -82,39 +84,31 @@ def _is_one_day(period: DayRange | None) -> bool:
     return bool(period and period.first and period.end and (period.end - period.first).days == 1)
 
 
-def notes_of(library: Library, time: TimeInQuestion) -> list[str]:
-    """The notes of a time by their day, the newest first unless the oldest are wanted; those whose file alone has a
-    date come last."""
-    dates = {
-        path: each.changed if time.is_about_changes else each.written
-        for path, each in library.dates().items()
-        if is_note(path)
-    }
-    found = [path for path, each in dates.items() if time.period is None or each.day in time.period]
-    sign = 1 if time.order == "oldest" else -1
+def notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:
+    """The first notes of a time, the newest first unless the oldest are wanted."""
+    return [*notes_by_day(library, _wanted(time, most))]
 
-    def position(path: str) -> tuple[bool, int, str]:
-        is_dated = time.is_about_changes or dates[path].origin in {"name", "frontmatter"}
-        return not is_dated, sign * dates[path].day.toordinal(), path
 
-    return sorted(library.without_templates(found), key=position)
+def _wanted(time: TimeInQuestion, most: int) -> NotesOfDays:
+    is_oldest = time.order == "oldest"
+    return NotesOfDays(
+        days=time.period or DayRange(), by_change=time.is_about_changes, oldest_first=is_oldest, most=most
+    )
 
 
 def _of_days(library: Library, time: TimeInQuestion, limit: int, skip: int) -> Findings:
     """How the notes of a time begin."""
-    paths = library.confirmed(notes_of(library, time)[: 1 if time.order else MAX_EVIDENCE])
+    paths = library.confirmed(notes_of(library, time, 1 if time.order else MAX_EVIDENCE))
     shown = paths[skip : skip + limit]
     return Findings(evidence.openings(library, shown), more=max(0, len(paths) - skip - len(shown)))
 
 
-def _of_nearest_days(library: Library, time: TimeInQuestion, period: DayRange) -> Findings:
+def _of_nearest_days(library: Library, period: DayRange) -> Findings:
     """That no note is of these days, and which are of the days before and after them."""
-    known = library.dates(notes_of(library, replace(time, period=None)))
-    days = {path: each.written.day for path, each in known.items() if each.written.origin in {"name", "frontmatter"}}
-    before = [path for path, day in days.items() if period.first and day < period.first]
-    after = [path for path, day in days.items() if period.end and day >= period.end]
-    nearest = [max(before, key=days.__getitem__)] if before else []
-    nearest += [min(after, key=days.__getitem__)] if after else []
+    before = NotesOfDays(days=DayRange(None, period.first), most=1) if period.first else None
+    after = NotesOfDays(days=DayRange(period.end), oldest_first=True, most=1) if period.end else None
+    found = (notes_by_day(library, wanted) for wanted in (before, after) if wanted)
+    nearest = [path for notes in found for path, each in notes.items() if each.written.is_told]
     shown = evidence.openings(library, library.confirmed(nearest))
     is_to_come = ", which is yet to come" if period.first and period.first > library.calendar().today else ""
     return Findings(
@@ -143,7 +137,7 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
     """What notes of all days say, and that none of that time does. A question that may be about the world, at a time
     that no note is of, asked for none."""
     found = evidence.find_evidence(library, question, (), limit=limit, skip=skip)
-    has_notes = time.period is not None and bool(notes_of(library, time))
+    has_notes = time.period is not None and bool(notes_of(library, time, 1))
     if time.period is None or not (has_notes or time.is_certain):
         return found
     days = of_period(time.period)

@@ -1,11 +1,12 @@
 """Evidence in the order of time: the newest or oldest that answers, and newer passages before older ones that say
 otherwise."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.model.dates import DayRange, NoteDate
+from zkchat.model.dates import DayRange, NoteDate, NoteDates
 from zkchat.model.note import file_title
 from zkchat.vault.dates.calendar_ranges import plus
 from zkchat.vault.dates.headings import day_of_headings
@@ -42,17 +43,11 @@ def by_date(library: Library, asked: str, scope: Scope) -> list[Candidate]:
     if scope.names and not best:
         scope = replace(scope, names=())
         best = _candidates_of(library, asked, scope)
-    most = max((each.ranked.coverage for each in best), default=0.0)
-    dated = max((each.ranked.coverage for each in best if _is_dated(written_date(library, each))), default=0.0)
+    most = max((each.coverage for each in best), default=0.0)
+    dated = max((each.coverage for each in best if each.is_told), default=0.0)
     least = MIN_SHARE_OF_COVERAGE * (dated if dated >= most / 2 else most)
     topic = frozenset(query_terms(topic_of(asked)))
-
-    def is_called(candidate: Candidate) -> bool:
-        """Whether its note has all that is asked for in its name, as `2026-03-05 Meeting with Ann` has."""
-        name = f"{candidate.ranked.passage.title} {file_title(candidate.path)}"
-        return topic <= {*query_terms(name)} and _is_dated(written_date(library, candidate))
-
-    called = bool(scope.names) and any(map(is_called, best))
+    called = bool(scope.names) and any(each.is_called(topic) for each in best)
     today = library.calendar().today
     windows = [DayRange(plus(today, -days), plus(today, 1)) for days in _WINDOWS] if scope.order == "newest" else []
     for window in (*windows, None):
@@ -61,27 +56,53 @@ def by_date(library: Library, asked: str, scope: Scope) -> list[Candidate]:
             if window is None
             else _candidates_of(library, asked, replace(scope, period=window.overlap(scope.period)))
         )
-        close = [each for each in found if each.ranked.coverage >= least and (not called or is_called(each))]
-        ordered = _ordered(library, close, scope.order)
-        if window is None or (ordered and _is_dated(written_date(library, ordered[0]))):
-            return ordered
+        close = [each for each in found if each.coverage >= least and (not called or each.is_called(topic))]
+        ordered = _ordered(close, scope.order)
+        if window is None or (ordered and ordered[0].is_told):
+            return [each.candidate for each in ordered]
     return []
+
+
+class _Written(Struct, frozen=True):
+    """A candidate, and when it was written."""
+
+    candidate: Candidate
+    date: NoteDate | None
+
+    @property
+    def coverage(self) -> float:
+        return self.candidate.ranked.coverage
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a note says itself when it was written."""
+        return self.date is not None and self.date.is_told
+
+    def is_called(self, topic: Set[str]) -> bool:
+        """Whether its note has all that is asked for in its name, as `2026-03-05 Meeting with Ann` has."""
+        name = f"{self.candidate.ranked.passage.title} {file_title(self.candidate.path)}"
+        return self.is_told and topic <= {*query_terms(name)}
 
 
 def written_date(library: Library, candidate: Candidate) -> NoteDate | None:
     """When a passage was written, by its headings or its note."""
-    if day := day_of_headings(candidate.ranked.heading_path):
-        return NoteDate(day, None, "name")
-    dates = library.dates([candidate.path])
-    return dates[candidate.path].written if candidate.path in dates else None
+    return _with_dates(library, [candidate])[0].date
 
 
-def _is_dated(written: NoteDate | None) -> bool:
-    """Whether a note says itself when it was written."""
-    return written is not None and written.origin in {"name", "frontmatter"}
+def _with_dates(library: Library, candidates: Sequence[Candidate]) -> list[_Written]:
+    told = [day_of_headings(each.ranked.heading_path) for each in candidates]
+    dates = library.dates({each.path for each, day in zip(candidates, told, strict=True) if not day})
+    return [
+        _Written(each, NoteDate(day, None, "name") if day else _written(dates.get(each.path)))
+        for each, day in zip(candidates, told, strict=True)
+    ]
 
 
-def _candidates_of(library: Library, asked: str, scope: Scope) -> list[Candidate]:
+def _written(dates: NoteDates | None) -> NoteDate | None:
+    return dates.written if dates else None
+
+
+def _candidates_of(library: Library, asked: str, scope: Scope) -> list[_Written]:
     """With names, only passages of notes that hold them, each by what the whole note meets of the question."""
     names = scope.names
     passages = search_passages(library, topic_of(asked), scope, _SEARCHED_BY_DATE)
@@ -98,7 +119,7 @@ def _candidates_of(library: Library, asked: str, scope: Scope) -> list[Candidate
             if said not in shares:
                 shares[said] = question.share(question.held(said))
         ranked = [_meeting(each, shares[said]) for each, said in found]
-    return [*map(Candidate, ranked)]
+    return _with_dates(library, [*map(Candidate, ranked)])
 
 
 def _meeting(ranked: RankedBlock, share: float) -> RankedBlock:
@@ -109,13 +130,12 @@ def _meeting(ranked: RankedBlock, share: float) -> RankedBlock:
     )
 
 
-def _ordered(library: Library, candidates: Sequence[Candidate], order: Order | None) -> list[Candidate]:
+def _ordered(candidates: Sequence[_Written], order: Order | None) -> list[_Written]:
     """By the day they were written; those whose file alone has a date come last."""
     sign = 1 if order == "oldest" else -1
 
-    def position(candidate: Candidate) -> tuple[bool, int, float]:
-        written = written_date(library, candidate)
-        return not _is_dated(written), sign * written.day.toordinal() if written else 0, -candidate.score
+    def position(each: _Written) -> tuple[bool, int, float]:
+        return not each.is_told, sign * each.date.day.toordinal() if each.date else 0, -each.candidate.score
 
     return sorted(candidates, key=position)
 

@@ -20,6 +20,7 @@ from zkchat.model.index import (
     IndexCounts,
     KnownNote,
     NoteFilter,
+    NotesOfDays,
     StoredLink,
     StoredSection,
     StoredTask,
@@ -202,6 +203,12 @@ class GuardedCatalog:
             return self._notes.date_facts(shown) if shown else {}
         hidden = self._guard.hidden()
         return {path: facts for path, facts in self._notes.date_facts().items() if path not in hidden}
+
+    def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
+        hidden = self._guard.hidden()
+        most = None if wanted.most is None else wanted.most + len(hidden)
+        found = self._notes.facts_of_days(replace(wanted, most=most))
+        return {path: facts for path, facts in found.items() if path not in hidden}
 
     def private(self) -> dict[str, PrivacyClass]:
         hidden = self._guard.hidden()

@@ -9,7 +9,7 @@ from zkchat.model.dates import Calendar, DayRange, NoteDates, unknown_calendar
 from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.history import Commit, HistoryStatus
-from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, StoredLink, StoredTask
+from zkchat.model.index import CatalogRow, IndexCounts, KnownNote, NotesOfDays, StoredLink, StoredTask
 from zkchat.model.note import (
     PDF_SUFFIX,
     Ambiguous,
@@ -486,6 +486,11 @@ class Library:
         """By path, when these notes, or all, were written and changed; nothing for what is not in the index."""
         zone = self._ports.calendar().now.tzinfo
         return self._answer(lambda: all_dates(self._ports.notes.date_facts(paths), zone))
+
+    def dates_of_days(self, wanted: NotesOfDays) -> dict[str, NoteDates]:
+        """By path, the dates of the notes and other files that are wanted, and of some of the days around."""
+        zone = self._ports.calendar().now.tzinfo
+        return self._answer(lambda: all_dates(self._ports.notes.facts_of_days(wanted), zone))
 
     def commits(self, path: str, limit: int) -> list[Commit]:
         """The git commits of a file, the latest first."""

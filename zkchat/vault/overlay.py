@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from zkchat.errors import NoteNotFound
 from zkchat.model.change import TRASH
 from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.index import CatalogRow, DateFacts, IndexCounts, KnownNote, StoredTask
+from zkchat.model.index import CatalogRow, DateFacts, IndexCounts, KnownNote, NotesOfDays, StoredTask
 from zkchat.model.note import (
     Ambiguous,
     FileStamp,
@@ -176,6 +176,9 @@ class OverlaidCatalog:
             for path, on_disk in places.items()
             if on_disk in facts
         }
+
+    def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
+        return self.date_facts() if self._overlay else self._notes.facts_of_days(wanted)
 
     def private(self) -> dict[str, PrivacyClass]:
         return {

@@ -14,8 +14,6 @@ from zkchat.vault.guarded import targets_of
 from zkchat.vault.library import Library
 
 MAX_EVENTS: Final = 1_000
-_STATED: Final = frozenset({"name", "frontmatter"})
-"""Origins of the dates of other notes that are worth a row."""
 
 
 def note_timeline(library: Library, path: str, records: Iterable[ChangeRecord], limit: int) -> Timeline:
@@ -71,5 +69,5 @@ def _dated_neighbours(library: Library, path: str) -> list[TimelineEvent]:
         _dated(kind, dates[each].written, library.title(each), each)
         for kind, paths in around
         for each in library.confirmed(paths)
-        if each in dates and dates[each].written.origin in _STATED
+        if each in dates and dates[each].written.is_told
     ]

@@ -12,7 +12,7 @@ from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
 from zkchat.errors import NoteNotFound
 from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.index import NoteFilter
+from zkchat.model.index import NoteFilter, NotesOfDays
 from zkchat.model.note import Ambiguous, External, FileStamp, Link, Missing, Resolved
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
@@ -285,6 +285,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "stamps": lambda library: library.stamps(),
     "commits": lambda library: library.commits("Secret.md", 5),
     "dates": lambda library: (library.dates(), library.dates(["Open.md", "Secret.md"])),
+    "dates_of_days": lambda library: (library.dates_of_days(NotesOfDays()), library.dates_of_days(NotesOfDays(most=1))),
     "files": lambda library: library.files(),
     "has_text": lambda library: [*map(library.has_text, ("Secret.md", *IN_JOURNAL))],
     "find_folder": lambda library: library.find_folder("Journal/"),
@@ -344,6 +345,7 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
     "notes": {
         "known": ("Secret.md",),
         "date_facts": (["Secret.md", "Open.md"],),
+        "facts_of_days": (NotesOfDays(),),
         **dict.fromkeys(
             ("stamps", "private", "copies", "catalog", "tags", "tasks", "warnings", "generation", "counts"), ()
         ),

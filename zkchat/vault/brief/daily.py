@@ -37,8 +37,6 @@ _MAX_TEXT: Final = 200_000
 """Characters of a note that are looked through."""
 _MAX_OPENING: Final = 8_000
 _MAX_BEGINNING: Final = 160
-_DATED: Final = frozenset({"name", "frontmatter"})
-"""Origins of dates that say when a note was written, and not when its file was copied."""
 
 
 def make_brief(
@@ -90,12 +88,12 @@ def _rows(library: Library) -> list[CatalogRow]:
 
 
 def _is_new(dates: NoteDates, first: date) -> bool:
-    return dates.written.origin in _DATED and first <= dates.written.day
+    return dates.written.is_told and first <= dates.written.day
 
 
 def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[BriefNote]]:
     """The notes of this day in earlier years, the latest first; where there are none, of a month or a week ago."""
-    written = {path: each.written for path, each in dates.items() if each.written.origin in _DATED}
+    written = {path: each.written for path, each in dates.items() if each.written.is_told}
     anniversaries = {(today.month, today.day)}
     if today.month == 2 and today.day == 28 and not isleap(today.year):
         anniversaries.add((2, 29))
