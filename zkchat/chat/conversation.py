@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from zkchat.agents.profiles import Profiles
+from zkchat.chat.background_summaries import BackgroundSummaries
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.context_meter import ContextMeter
-from zkchat.chat.document_summaries import BackgroundSummaries
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked

@@ -2,8 +2,9 @@
 
 from zkchat.chat.answer_check import AnswerCheck
 from zkchat.chat.augmentation import Augmentation
+from zkchat.chat.background_summaries import BackgroundSummaries
 from zkchat.chat.compaction import Compactor
-from zkchat.chat.document_summaries import BackgroundSummaries, Summaries
+from zkchat.chat.document_summaries import Summaries
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.chat.second_look import SecondLook

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from zkchat.chat.background_summaries import SummaryMode
 from zkchat.chat.compaction import Policy
-from zkchat.chat.document_summaries import SummaryMode
 from zkchat.chat.images import MAX_IMAGES
 from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits
 from zkchat.compose.conversation_options import ConversationOptions

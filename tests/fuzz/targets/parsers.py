@@ -10,7 +10,8 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
 from zkchat.agents.parsing import parse_agent, parse_rule
-from zkchat.chat.document_summaries import MAX_SUMMARY_CHARS, accept_sentence, plain_line, summarize
+from zkchat.chat.background_summaries import accept_sentence
+from zkchat.chat.document_summaries import MAX_SUMMARY_CHARS, plain_line, summarize
 from zkchat.chat.learning import learning_points
 from zkchat.chat.references import NameMatcher
 from zkchat.context.extractive import condense, summarise

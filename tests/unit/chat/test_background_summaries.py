@@ -13,7 +13,8 @@ from tests.support.libraries import Located, library_of
 from tests.support.requests import tool_item
 from tests.support.sessions import NOON
 from tests.support.waiting import eventually_async, other_tasks
-from zkchat.chat.document_summaries import MAX_PER_TURN, BackgroundSummaries, Summaries, accept_sentence
+from zkchat.chat.background_summaries import MAX_PER_TURN, BackgroundSummaries, accept_sentence
+from zkchat.chat.document_summaries import Summaries
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import DESCRIPTION
 from zkchat.context.prompt_items import prompt_item
