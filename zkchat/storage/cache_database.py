@@ -10,7 +10,8 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct, field
 
 from zkchat.errors import StorageDamaged
-from zkchat.storage.database import DATABASE_SUFFIXES, open_database, sibling, storage_errors, transaction
+from zkchat.storage.database import open_database, transaction
+from zkchat.storage.database_errors import DATABASE_SUFFIXES, sibling, storage_errors
 
 _PAGE_CACHE_KIB = 16_384
 _WAL_PAGES = 4_000

@@ -12,18 +12,8 @@ from threading import RLock
 from typing import ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 from zkchat.errors import StorageDamaged, StorageError, StorageFull, ZkchatError
-from zkchat.storage.database import (
-    Migration,
-    back_up,
-    damaged,
-    has_schema,
-    is_sound,
-    migrate,
-    open_database,
-    sibling,
-    storage_errors,
-    transaction,
-)
+from zkchat.storage.database import Migration, back_up, has_schema, is_sound, migrate, open_database, transaction
+from zkchat.storage.database_errors import damaged, sibling, storage_errors
 
 RESERVE_BYTES: Final = 1 << 20
 _MIN_FREE_FOR_RESERVE: Final = 32 * RESERVE_BYTES

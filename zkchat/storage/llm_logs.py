@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from zkchat.errors import SessionError, StorageError
-from zkchat.storage.database import open_read_only, require_regular_files, storage_errors
+from zkchat.storage.database import open_read_only
+from zkchat.storage.database_errors import require_regular_files, storage_errors
 
 SIGNATURE: Final = b"SQLite format 3\0"
 _MAX_CHARACTERS: Final = 200_000_000

@@ -11,7 +11,8 @@ from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.text import counted
 from zkchat.model.values import from_plain
-from zkchat.storage.database import damaged, execute_all
+from zkchat.storage.database import execute_all
+from zkchat.storage.database_errors import damaged
 from zkchat.storage.durable_database import DurableDatabase, LazyStore, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.sqlite_pages import Row, read_rows

@@ -14,17 +14,8 @@ from typing import Generic, NamedTuple
 
 from zkchat.errors import StorageDamaged
 from zkchat.files import locked
-from zkchat.storage.database import (
-    DATABASE_SUFFIXES,
-    Migration,
-    is_sound,
-    migrate,
-    open_database,
-    require_regular_files,
-    sibling,
-    storage_errors,
-    transaction,
-)
+from zkchat.storage.database import Migration, is_sound, migrate, open_database, transaction
+from zkchat.storage.database_errors import DATABASE_SUFFIXES, require_regular_files, sibling, storage_errors
 from zkchat.storage.durable_database import Store, copies_of, suspect_marker
 
 _LOCK_SECONDS = 60.0

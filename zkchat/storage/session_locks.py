@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zkchat.errors import StorageError
 from zkchat.files import LockBusy, locked, read_bounded
-from zkchat.storage.database import sibling
+from zkchat.storage.database_errors import sibling
 
 
 class SessionLocks:

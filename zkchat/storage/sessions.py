@@ -11,7 +11,8 @@ from zkchat.errors import SessionNotFound, StorageError, StorageFull
 from zkchat.model.entries import Entry, EntryBody, EntryFilter, MessageEntry, TitleEntry
 from zkchat.model.session import Session, sessions_called
 from zkchat.model.text import counted
-from zkchat.storage.database import execute_all, sibling
+from zkchat.storage.database import execute_all
+from zkchat.storage.database_errors import sibling
 from zkchat.storage.durable_database import DurableDatabase, keep_reserve, release_reserve, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.request_items import (

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from zkchat.storage.database import PAGE_SIZE, sibling
+from zkchat.storage.database import PAGE_SIZE
+from zkchat.storage.database_errors import sibling
 
 Page = memoryview
 Value = str | bytes | int | None

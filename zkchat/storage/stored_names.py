@@ -6,7 +6,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from zkchat.model.index import CatalogRow
-from zkchat.storage.database import open_read_only, sibling, storage_errors
+from zkchat.storage.database import open_read_only
+from zkchat.storage.database_errors import sibling, storage_errors
 from zkchat.storage.note_schema import CATALOG, KNOWN_NOTE, VERSION, known_note, names_of
 
 _SESSIONS = "SELECT id, title, listed FROM sessions ORDER BY updated_at DESC"

@@ -15,7 +15,8 @@ from zkchat.files import RefusedFile, list_names, read_bounded, write_atomically
 from zkchat.model.patterns import lazy_pattern
 from zkchat.storage import memories, message_index, note_schema, sessions, summaries
 from zkchat.storage.changes.journal import SqliteChangeJournal
-from zkchat.storage.database import Migration, execute_all, open_read_only, result_code, storage_errors
+from zkchat.storage.database import Migration, execute_all, open_read_only
+from zkchat.storage.database_errors import result_code, storage_errors
 from zkchat.storage.locations import DATABASES
 from zkchat.storage.pdf import texts
 

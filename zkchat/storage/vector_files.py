@@ -23,7 +23,7 @@ from zkchat.model.embeddings import (
     VectorBlock,
     VectorPosition,
 )
-from zkchat.storage.database import storage_errors
+from zkchat.storage.database_errors import storage_errors
 from zkchat.storage.row_files import read_rows, write_rows
 from zkchat.storage.vector_blocks import (
     MAX_NAME_BYTES,

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from zkchat.errors import StorageError
 from zkchat.files import read_bounded, write_atomically
-from zkchat.storage.database import sibling
+from zkchat.storage.database_errors import sibling
 
 _MAX_BYTES: Final = 100_000
 

@@ -17,7 +17,7 @@ from zkchat.storage.changes.files import VaultTree
 from zkchat.storage.changes.journal import Journaled, SqliteChangeJournal, State, no_such_change
 from zkchat.storage.changes.plan import Outlook, Plan, plan_changes, reverse
 from zkchat.storage.changes.progress import Progress, ProgressFile
-from zkchat.storage.database import sibling
+from zkchat.storage.database_errors import sibling
 
 _LOCK_SECONDS: Final = 20.0
 _MAX_NAMED: Final = 10
