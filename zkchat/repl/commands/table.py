@@ -28,7 +28,7 @@ from zkchat.repl.commands.why import why
 from zkchat.repl.key_table import help_lines
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_FOOTER: Final = "[[links]] name notes. /help NAME and /help keys tell more. N: /history, /refs."
+_FOOTER: Final = "/help NAME and /help keys tell more. N is a number from /history or /refs."
 _KEYS: Final = "keys"
 _MIN_WORD: Final = 3
 
