@@ -28,7 +28,7 @@ from zkchat.repl.commands.why import why
 from zkchat.repl.key_table import help_lines
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_FOOTER: Final = "/help NAME and /help keys tell more. N is a number from /history or /refs."
+_FOOTER: Final = "N is a number from /history or /refs. /help NAME and /help keys tell more."
 _KEYS: Final = "keys"
 _MIN_WORD: Final = 3
 
