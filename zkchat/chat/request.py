@@ -1,16 +1,15 @@
 """The request of each step, assembled from the record of what goes into it, and compacted where it is too full."""
 
 from collections.abc import Collection, Iterator
-from enum import IntEnum
 from functools import cached_property
 from math import ceil, inf
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.compaction import Compactor
 from zkchat.chat.event_stream import Emit
+from zkchat.chat.request_limits import Rank, compaction_limits, rank_of, summary_tokens
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler
 from zkchat.context.budget import Budget, is_full
@@ -23,13 +22,12 @@ from zkchat.context.strategies import (
     CompactionPlan,
     LiveMessage,
     Retention,
-    TokenLimits,
     TooFull,
     plan_compaction,
     recent_start,
 )
 from zkchat.errors import UsageError
-from zkchat.model.choices import CompactionStrategy, ItemType, LeftOutReason
+from zkchat.model.choices import CompactionStrategy, LeftOutReason
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart, ToolResultPart
@@ -42,14 +40,10 @@ from zkchat.model.thread import abstained_turns, unanswered_turns
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.tools.names import READ_ATTACHMENT
 
-SUMMARY_SHARE = 0.30
-"""Of the window: a summary takes no more."""
 SUMMARY_RESERVE = 0.125
 """Of the prompt: what documents leave for the summary that older messages may need."""
 COUNT_MARGIN = 0.98
 """Of the prompt: what is planned with, because texts take more together than their counts add up to."""
-GOAL_SHARE = 0.6
-"""Of the budget for messages: what a compaction gets down to."""
 LEAST_RESULT_TOKENS = 4
 """To which the result of a tool can be shortened."""
 MAX_QUOTED_CHARS = 60
@@ -147,7 +141,7 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
         complete, plan = plan, plan.without(self._spare_tools(plan))
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
-            fits = assembled.usage.total - _summary_tokens(assembled) <= assembled.budget.cap
+            fits = assembled.usage.total - summary_tokens(assembled) <= assembled.budget.cap
             if not is_full(assembled.usage, assembled.budget) or (
                 fits and (attempt or self.planner.long_messages.texts())
             ):
@@ -192,7 +186,7 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
         """The request by which it is decided whether older messages leave: what is sent for this message only, because
         it may be relevant, does not make it full."""
         assembled = self.assemble(plan)
-        extras = [each for each in plan.items if _rank(each) >= _Rank.RECALLED]
+        extras = [each for each in plan.items if rank_of(each) >= Rank.RECALLED]
         is_over = is_full(assembled.usage, assembled.budget)
         return self.assemble(plan.without(extras)) if is_over and extras else assembled
 
@@ -203,10 +197,10 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
         cap = whole.budget.cap
         if whole.usage.total <= cap:
             return whole
-        optional = [*sorted((each for each in plan.items if _rank(each)), key=_rank), *spare]
+        optional = [*sorted((each for each in plan.items if rank_of(each)), key=rank_of), *spare]
         least = self.assemble(replace(plan.without(optional), omits_summary=True))
         room, scale = cap - least.usage.total, least.usage.total / least.usage.counted
-        summary = _summary_tokens(whole)
+        summary = summary_tokens(whole)
         omits_summary = summary > room
         room -= 0 if omits_summary else summary
         left_out: list[PromptItem] = []
@@ -300,55 +294,6 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
                 f"gets {len(sent):,} of them; the whole text is kept.",
                 hint=hint,
             )
-
-
-def _summary_tokens(assembled: AssembledRequest) -> int:
-    scale = assembled.usage.total / assembled.usage.counted
-    return round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
-
-
-class _Rank(IntEnum):
-    """What may be left out of a request that is too full: the highest rank first."""
-
-    NEEDED = 0
-    MEMORY = 1
-    RECALLED = 2
-    RELEVANT = 3
-    """Rules, notes and tools that the message calls for."""
-
-
-_GIVING_WAY: Final[frozenset[ItemType]] = frozenset({"memory", "outcome"})
-"""What gives way last, and before the cap."""
-
-
-def _rank(each: PromptItem) -> _Rank:
-    item = each.item
-    if item.type in _GIVING_WAY:
-        return _Rank.MEMORY
-    if item.type == "recall":
-        return _Rank.RECALLED
-    is_relevant = item.include == "agent" and item.type in {"rule", "reference", "tool"}
-    return _Rank.RELEVANT if is_relevant else _Rank.NEEDED
-
-
-def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
-    """What the fixed parts of a request leave for the summary and the messages. Memory gives way before the cap."""
-    usage, budget = assembled.usage, assembled.budget
-    scale = usage.total / usage.counted
-    summary = _summary_tokens(assembled)
-    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY))
-    movable = summary + sum(assembled.sizes.values())
-    fixed = usage.total - movable
-    messages = usage.budgets["messages"]
-    beside = messages.used - movable
-    trigger = min(budget.trigger - fixed, messages.limit - beside)
-    return TokenLimits(
-        cap=budget.cap - (fixed - memory),
-        trigger=trigger,
-        goal=int(GOAL_SHARE * trigger),
-        summary_cap=int(SUMMARY_SHARE * budget.window),
-        summary=summary,
-    )
 
 
 def _last_turn(window: Window) -> Window:
