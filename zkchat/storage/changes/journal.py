@@ -7,28 +7,28 @@ the sessions and read at every check of them.
 import json
 import sqlite3
 import zlib
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from zkchat.errors import UsageError
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove, FileWrite
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.model.text import counted
-from zkchat.storage.changes.plan import ContentChange, Plan, Stage
+from zkchat.storage.changes.contents import (
+    drop_oldest_contents,
+    keep_content,
+    stored_contents,
+    stored_digests,
+    unpacked_content,
+)
+from zkchat.storage.changes.plan import Plan
+from zkchat.storage.changes.stored_plan import change_set, contents_of, digests_in, plan_from, steps_as_text
 from zkchat.storage.database import execute_all
 from zkchat.storage.durable_database import DurableDatabase, UnreadableRow, copies_of, keep_reserve, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.sqlite_pages import Row, read_rows
-
-MAX_CONTENT_BYTES: Final = 64 << 20
-"""Of stored contents, as they are stored; those of the oldest changes are dropped first."""
-
-_COMPRESSION: Final = 1
-"""Of zlib: the default takes 1.4 times as long, and saves 3 % more of notes of 2 kB."""
 
 State = Literal["applying", "applied", "undoing", "undone", "failed"]
 _LISTED: Final = ("applied", "undone")
@@ -94,12 +94,12 @@ class SqliteChangeJournal(DurableDatabase):
         with self._writing() as connection:
             (number,) = connection.execute("SELECT COALESCE (MAX (number), 0) + 1 FROM changes").fetchone()
             row = _ChangeRow(
-                number, 1, "applying", timestamp(at), changes.title, *_origin_columns(origin), _steps_as_text(plan)
+                number, 1, "applying", timestamp(at), changes.title, *_origin_columns(origin), steps_as_text(plan)
             )
             connection.execute(f"INSERT INTO changes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
-            for content in _contents_of(plan):
-                _keep(connection, content, number)
-            _drop_oldest(connection, before=number)
+            for content in contents_of(plan):
+                keep_content(connection, content, number)
+            drop_oldest_contents(connection, before=number)
         return ChangeRecord(id=number, at=at, state="applied", origin=origin, changes=changes)
 
     def mark(self, number: int, state: State) -> None:
@@ -154,7 +154,7 @@ class SqliteChangeJournal(DurableDatabase):
                 "SELECT number, title, steps FROM changes WHERE number > ? AND state = 'applied' ORDER BY number",
                 (number,),
             ).fetchall()
-            return [(later, title, _plan_from(steps, {})) for later, title, steps in rows]
+            return [(later, title, plan_from(steps, {})) for later, title, steps in rows]
 
     def verify(self) -> None:
         with self._reading() as connection:
@@ -185,12 +185,12 @@ class SqliteChangeJournal(DurableDatabase):
 
     @staticmethod
     def _journaled(connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
-        return _read_row(row, lambda digests: _stored(connection, digests))
+        return _read_row(row, lambda digests: stored_contents(connection, digests))
 
     @staticmethod
     def _outlined(connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
         """Every content that is stored counts as empty."""
-        return _read_row(row, lambda digests: dict.fromkeys(_stored_digests(connection, digests), b""))
+        return _read_row(row, lambda digests: dict.fromkeys(stored_digests(connection, digests), b""))
 
 
 def no_such_change(number: int) -> UsageError:
@@ -199,9 +199,9 @@ def no_such_change(number: int) -> UsageError:
 
 def _read_row(row: _ChangeRow, contents_of: Callable[[set[str]], dict[str, bytes]]) -> Journaled:
     try:
-        needed, kept = _digests_in(row.steps)
+        needed, kept = digests_in(row.steps)
         contents = contents_of(needed | kept)
-        plan = _plan_from(row.steps, contents)
+        plan = plan_from(row.steps, contents)
         origin = ChangeOrigin(command=row.command, session_id=row.session_id, message_id=row.message_id)
         state = _state(row.state)
         record = ChangeRecord(
@@ -209,7 +209,7 @@ def _read_row(row: _ChangeRow, contents_of: Callable[[set[str]], dict[str, bytes
             at=datetime.fromisoformat(row.at),
             state="undone" if state == "undone" else "applied",
             origin=origin,
-            changes=_change_set(row.title, plan),
+            changes=change_set(row.title, plan),
             has_contents=needed <= contents.keys(),
         )
     except (ValueError, TypeError, KeyError, zlib.error) as error:
@@ -228,132 +228,17 @@ def _origin_columns(origin: ChangeOrigin) -> tuple[str, str, str]:
     return origin.command, origin.session_id, origin.message_id
 
 
-def _contents_of(plan: Plan) -> Iterable[bytes]:
-    for stage in plan:
-        for change in stage.contents:
-            yield from (content for content in (change.before, change.after) if content is not None)
-        if stage.kept is not None:
-            yield stage.kept
-
-
-def _keep(connection: sqlite3.Connection, content: bytes, number: int) -> None:
-    digest = _digest(content)
-    found = connection.execute("UPDATE contents SET last_used = ? WHERE digest = ?", (number, digest))
-    if not found.rowcount:
-        packed = b64encode(zlib.compress(content, level=_COMPRESSION)).decode("ascii")
-        connection.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", (digest, number, len(packed), packed))
-
-
-def _drop_oldest(connection: sqlite3.Connection, *, before: int) -> None:
-    """Remove contents until the rest fits; those that a change since `before` uses stay in any case."""
-    (excess,) = connection.execute("SELECT COALESCE (SUM (size), 0) - ? FROM contents", (MAX_CONTENT_BYTES,)).fetchone()
-    if excess <= 0:
-        return
-    rows = connection.execute("SELECT last_used, SUM (size) FROM contents GROUP BY last_used ORDER BY last_used")
-    for last_used, size in rows.fetchall():
-        if excess <= 0 or last_used >= before:
-            break
-        connection.execute("DELETE FROM contents WHERE last_used = ?", (last_used,))
-        excess -= size
-
-
-def _stored(connection: sqlite3.Connection, digests: Iterable[str]) -> dict[str, bytes]:
-    found = {}
-    for digest in digests:
-        row = connection.execute("SELECT content FROM contents WHERE digest = ?", (digest,)).fetchone()
-        if row is not None:
-            found[digest] = _unpacked(digest, row[0])
-    return found
-
-
-def _stored_digests(connection: sqlite3.Connection, digests: Iterable[str]) -> Iterator[str]:
-    for digest in digests:
-        if connection.execute("SELECT 1 FROM contents WHERE digest = ?", (digest,)).fetchone():
-            yield digest
-
-
-def _unpacked(digest: str, packed: str) -> bytes:
-    content = zlib.decompress(b64decode(packed, validate=True))
-    if _digest(content) != digest:
-        raise ValueError(digest)
-    return content
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()
-
-
-def _steps_as_text(plan: Plan) -> str:
-    return json.dumps(
-        [
-            {
-                "move": [stage.move.source, stage.move.target] if stage.move else None,
-                "contents": [
-                    [each.path, _digest_or_none(each.before), _digest_or_none(each.after)] for each in stage.contents
-                ],
-                "folders": stage.make,
-                **({} if stage.kept is None else {"kept": _digest(stage.kept)}),
-            }
-            for stage in plan
-        ],
-        ensure_ascii=False,
-    )
-
-
-def _digest_or_none(content: bytes | None) -> str | None:
-    return None if content is None else _digest(content)
-
-
-def _digests_in(steps: str) -> tuple[set[str], set[str]]:
-    """Of contents without which the change cannot be undone, and of copies of what is in the trash."""
-    stages = json.loads(steps)
-    needed = {digest for stage in stages for _, *both in stage["contents"] for digest in both if digest}
-    return needed, {stage["kept"] for stage in stages if "kept" in stage}
-
-
-def _plan_from(steps: str, contents: dict[str, bytes]) -> Plan:
-    """The plan; contents that are not given are empty."""
-
-    def content(digest: str | None) -> bytes | None:
-        return None if digest is None else contents.get(digest, b"")
-
-    return tuple(
-        Stage(
-            move=FileMove(source=stage["move"][0], target=stage["move"][1]) if stage["move"] else None,
-            contents=tuple(
-                ContentChange(path=path, before=content(before), after=content(after))
-                for path, before, after in stage["contents"]
-            ),
-            make=tuple(stage["folders"]),
-            kept=contents.get(stage.get("kept")),
-        )
-        for stage in json.loads(steps)
-    )
-
-
-def _change_set(title: str, plan: Plan) -> ChangeSet:
-    return ChangeSet(
-        title=title,
-        moves=tuple(stage.move for stage in plan if stage.move),
-        writes=tuple(
-            FileWrite(path=each.path, before=each.before, after=each.after or b"")
-            for stage in plan
-            for each in stage.contents
-        ),
-    )
-
-
 def _sort_in(row: Row, changes: dict[int, _ChangeRow], contents: dict[str, tuple[str, int, int, str]]) -> None:
     """Keep a row that validates; its columns tell which table it is from."""
     match row:
         case (int(number), int(revision), str(state), str(at), str(), str(), str(), str(), str(steps)):
-            _plan_from(steps, {})
+            plan_from(steps, {})
             datetime.fromisoformat(at)
             _state(state)
             if number not in changes or changes[number].revision < revision:
                 changes[number] = _ChangeRow(*row)  # type: ignore[arg-type] # as the pattern says
         case (str(digest), int(last_used), int(), str(content)) if digest not in contents:
-            _unpacked(digest, content)
+            unpacked_content(digest, content)
             contents[digest] = digest, last_used, len(content), content
 
 
