@@ -93,6 +93,14 @@ def test_a_value_that_was_set_is_got(config: ConfigCommand) -> None:
     assert not config.vault_file.exists()
 
 
+def test_a_name_that_can_mean_no_model_is_set_with_a_warning(config: ConfigCommand) -> None:
+    forgotten = config.run("set", "model", "qwen3:8b")
+    assert forgotten.code == 0
+    assert "warning: There is no model 'qwen3:8b'. Use `ollama:NAME`" in forgotten.err
+    for known in ("ollama:qwen3:8b", "quote", ""):
+        assert "warning" not in config.run("set", "model", known).err
+
+
 def test_get_as_json_names_the_origin(config: ConfigCommand) -> None:
     config.run("set", "model", "quote")
     assert json.loads(config.run("get", "model", "--json").out) == {

@@ -7,6 +7,7 @@ import typer
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.trust import trust
 from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.errors import ConfigError
 from zkchat.model.choices import Scope
 from zkchat.model.secrets import without_password
 
@@ -85,6 +86,8 @@ def set_(
     io.note(f"Set {key} in {change.file}.")
     if key == "embeddings.model" and value.strip():
         io.note_wrapped(_HOW_TO_EMBED)
+    if key == "model" and value.strip():
+        _check_model_name(io, vault, value)
 
 
 @app.command()
@@ -112,6 +115,16 @@ def path(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> 
 
 
 app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in earlier versions
+
+
+def _check_model_name(io: CommandIO, vault: "Path | None", name: str) -> None:
+    """Warn of a name that can mean no model, such as one without its provider."""
+    from zkchat.compose.providers import check_model_name
+
+    try:
+        check_model_name(_workspace(io, vault), name)
+    except ConfigError as error:
+        io.note_wrapped(f"warning: {error.message} {error.hint}")
 
 
 def _workspace(io: CommandIO, vault: "Path | None") -> "Workspace":

@@ -97,6 +97,13 @@ def create_provider(workspace: "Workspace") -> ModelInUse:
     return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)
 
 
+def check_model_name(workspace: "Workspace", name: str) -> None:
+    """Raises `ConfigError` where the name can mean no model. Whether there is such a model is not asked."""
+    from zkchat.providers.registry import find
+
+    find(name, provider_context(workspace))
+
+
 class ModelRules(Struct):
     """Implements `providers.guarded.SendingRules` for the model of a conversation, by the settings as they are now."""
 

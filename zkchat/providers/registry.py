@@ -43,11 +43,17 @@ def resolve_name(name: str, context: ProviderContext) -> NamedModel:
 
 def create(name: str, context: ProviderContext) -> "ModelProvider":
     """Create the model of that name. Raises `ConfigError` where there is none."""
+    descriptor, model = find(name, context)
+    return descriptor.create(model, context)
+
+
+def find(name: str, context: ProviderContext) -> tuple[ProviderDescriptor, NamedModel]:
+    """Who would run a model of that name. Raises `ConfigError` where the name can mean none."""
     model = resolve_name(name, context)
     if model.provider in PROVIDERS:
         descriptor = descriptor_of(model.provider)
         if descriptor.takes_id == bool(model.id):
-            return descriptor.create(model, context)
+            return descriptor, model
     close = get_close_matches(name, context.models, n=1)
     *most, last = (descriptor.usage for descriptor in descriptors())
     way_out = f"Did you mean '{close[0]}'?" if close else f"Use {', '.join(most)}, or {last}."
