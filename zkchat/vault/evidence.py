@@ -4,7 +4,7 @@ Notes that the question links to come first, and are quoted in any case: the pas
 Everything else has to meet a share of the question.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import inf
@@ -12,9 +12,8 @@ from math import inf
 from msgspec.structs import replace
 
 from zkchat.errors import VaultError
-from zkchat.model.dates import DayRange
 from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings
-from zkchat.model.note import Ambiguous, Link, Passage, Resolved, anchor_of
+from zkchat.model.note import Passage, anchor_of
 from zkchat.model.references import LineRange
 from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
 from zkchat.vault.evidence_candidates import (
@@ -28,16 +27,14 @@ from zkchat.vault.evidence_candidates import (
     whole_notes,
     with_namesakes,
 )
+from zkchat.vault.evidence_openings import MAX_OPENING_CHARACTERS, of_named, opening_of, section_of
 from zkchat.vault.evidence_passages import max_characters, passages_of
-from zkchat.vault.indexing.reader import is_source
 from zkchat.vault.library import Library
-from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import find_lines
-from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
-from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, query_terms, terms
+from zkchat.vault.search.question_terms import topic_of, topic_terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
@@ -60,8 +57,6 @@ MIN_SHARE_OF_BEST = 0.6
 MIN_SHARE_OF_FURTHER = 0.45
 """And those after them, for whoever asks for more, this one."""
 
-_MAX_OPENING_CHARACTERS = 20_000
-"""Characters of a note in which its first passages are looked for."""
 _MAX_NEAREST = 3
 _MAX_COMPARED = 30
 """Passages that are compared by meaning."""
@@ -88,7 +83,7 @@ def find_evidence(
         passages = search_passages(library, topic, scope) if topic else []
         passages = with_namesakes(library, topic, scope, passages)
         notes = whole_notes(library, passages)
-        first = _of_linked(library, asked, linked) if linked else _of_named(library, asked, passages, scope.period)
+        first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, notes, first)]
         ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
     confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
@@ -113,7 +108,7 @@ def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
     each_gives = max(1, 2 * DEFAULT_LIMIT // max(1, len(paths)))
     for path in paths:
         with suppress(VaultError):  # it is gone, or cannot be read
-            found += _opening(library, path, "")[:each_gives]
+            found += opening_of(library, path, "")[:each_gives]
     return _evidence(library, [replace(each, linked=False) for each in found])
 
 
@@ -133,9 +128,9 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candi
     names = {term for name in (*library.names(path), anchor) for term in terms(name)}
     question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), without=names)
     if not question.weights:
-        return _opening(library, path, anchor)
-    passages = [_section(library, path, anchor)]
-    if len(passages[0].text) == _MAX_OPENING_CHARACTERS and not anchor:
+        return opening_of(library, path, anchor)
+    passages = [section_of(library, path, anchor)]
+    if len(passages[0].text) == MAX_OPENING_CHARACTERS and not anchor:
         passages = library.search(topic_of(asked), within=[path], limit=SEARCHED_PASSAGES)
     ranked = [*islice(telling(rank_blocks(question, passages)), _MAX_COMPARED)]
     near = library.similarities(asked, [_said(each) for each in ranked])
@@ -145,37 +140,7 @@ def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candi
         if each.coverage + similarity >= MIN_FIT
     ]
     fitting.sort(key=lambda each: (-each.score, each.passage.first_line, each.block.first_line))
-    return [Candidate(each, linked=True) for each in fitting] or _opening(library, path, anchor)
-
-
-def _of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
-    """How the notes begin whose name is all that the question says."""
-    topic = frozenset(query_terms(topic_of(asked)))
-    paths = next(filter(None, (_resolved(library, name) for name in names_in(asked))), []) if not period else []
-    if topic:
-        found = dict.fromkeys(passage.path for passage in passages)
-        paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
-    openings: list[list[Candidate]] = []
-    for path in dict.fromkeys(paths):
-        with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
-            if is_source(frontmatter_of(library.read(path)).properties):
-                openings.append(_opening(library, path, ""))
-    each_gives = max(1, DEFAULT_LIMIT // len(openings)) if openings else 0
-    return [candidate for opening in openings for candidate in opening[:each_gives]]
-
-
-def _resolved(library: Library, name: str) -> list[str]:
-    match library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0):
-        case Resolved(path=path) if library.is_indexed(path):
-            return [path]
-        case Ambiguous(path=path, others=others):
-            return [each for each in (path, *others) if library.is_indexed(each)]
-        case _:
-            return []
-
-
-def _is_called(library: Library, path: str, topic: Set[str]) -> bool:
-    return any(topic == frozenset(query_terms(name)) for name in library.names(path))
+    return [Candidate(each, linked=True) for each in fitting] or opening_of(library, path, anchor)
 
 
 def _of_others(
@@ -230,43 +195,6 @@ def _said(ranked: RankedBlock) -> str:
 def _described(ranked: RankedBlock) -> str:
     """The block with what it is called, for a comparison by meaning."""
     return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
-
-
-def _opening(library: Library, path: str, anchor: str) -> list[Candidate]:
-    """How a note or section begins: the first block of each of its first sections, and more of them if they are few."""
-    passage = _section(library, path, anchor)
-    found = blocks(passage.text)
-    telling = [block for block in found if not block.is_pointer] or found
-    first_of_section: dict[tuple[str, ...], Block] = {}
-    for block in telling:
-        first_of_section.setdefault(block.heading_path, block)
-    chosen = [*islice(first_of_section.values(), DEFAULT_LIMIT)]
-    chosen += islice((block for block in telling if block not in chosen), DEFAULT_LIMIT - len(chosen))
-    return [
-        Candidate(
-            RankedBlock(
-                passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0, own_score=0.0
-            ),
-            linked=True,
-        )
-        for block in sorted(chosen, key=lambda block: block.first_line)
-    ]
-
-
-def _section(library: Library, path: str, anchor: str) -> Passage:
-    """The note, or what stands under one of its headings, as a passage."""
-    text = library.section(path, anchor)
-    return Passage(
-        path=path,
-        title=library.title(path),
-        heading_path=(anchor,) if anchor else (),
-        text=text[frontmatter_of(text).end :][:_MAX_OPENING_CHARACTERS],
-        first_line=1,
-        last_line=library.read(path).count("\n") + 1,
-        score=1.0,
-        snippet="",
-        why="linked",
-    )
 
 
 def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
