@@ -54,6 +54,7 @@ PLAIN = {
         "Reference/Pour-over coffee.md",
         "1. Rinse the paper filter",
     ),
+    "two words that the note writes as one": ("how do I back up my vault", "Reference/Vault backup.md", "Three copies"),
     "a year is no number of cards": (
         "How many cards were in Luhmann's Zettelkasten?",
         "People/Niklas Luhmann.md",
@@ -91,6 +92,11 @@ def test_of_two_notes_with_the_name_each_is_quoted_by_what_it_tells(world: World
 def test_each_of_two_linked_notes_answers(world: World) -> None:
     found = answered(world, "What do [[Moka pot]] and [[Pour-over coffee]] say about water?")["passages"]
     assert {"Reference/Moka pot.md", "Reference/Pour-over coffee.md"} <= {passage["path"] for passage in found}
+
+
+def test_each_of_two_notes_that_are_compared_answers(world: World) -> None:
+    found = answered(world, "What is the difference between literature notes and evergreen notes?")["passages"]
+    assert [each["path"] for each in found[:2]] == ["Ideas/Literature notes.md", "Ideas/Evergreen notes.md"]
 
 
 def test_what_no_note_answers_is_said_so_with_what_comes_nearest(world: World) -> None:

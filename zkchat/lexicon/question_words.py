@@ -61,49 +61,66 @@ REQUESTS: Final = {
         explain describe summarise summarize summary outline list show give find wrote written write think work
         works mean means information content contents overview please
         must might shall want wants ought supposed allowed
+        difference differences differ compare compared comparison versus vs between
     """,
     "german": """
         Notiz Notizen sagen sagt steht stehen weiß wissen erkläre erklären erklär beschreibe fasse fass zusammen
         zeige zeig nenne geschrieben mein meine meinen meiner etwas alles bedeutet funktioniert Inhalt Überblick
         Zusammenfassung erzähl erzähle bitte
         muss müssen soll sollen sollte darf dürfen können könnte möchte will braucht
+        Unterschied Unterschiede unterscheidet unterscheiden vergleiche Vergleich zwischen
     """,
     "french": """
         note notes dit disent sais savoir explique résume résumé résumer montre écrit mes quelque tout signifie
         raconte contenu parle fonctionne moi
         doit dois faut peut peux pouvoir devoir veux
+        différence différences compare comparer comparaison entre
     """,
     "spanish": """
         nota notas dice dicen sé saber explica explícame resume resumen resúmeme muestra muéstrame escribí escrito
         mis algo todo significa cuéntame contenido háblame funciona
         debe debo deben puedo puede hay tengo tiene quiero hacer
+        diferencia diferencias compara comparar comparación
     """,
     "italian": """
         nota note dice dicono so sapere spiega spiegami riassumi riassunto mostra mostrami scritto miei mie qualcosa
         tutto parlami funziona significa
         deve devo devono può posso bisogna voglio
+        differenza differenze confronta confrontare confronto
     """,
     "portuguese": """
         nota notas diz dizem sei saber explica explique resuma resume resumo mostra mostre escrevi minhas meus tudo
         fala fale significa funciona
         deve devo devem pode posso preciso quero
+        diferença diferenças compara comparar comparação
     """,
     "dutch": """
         notitie notities zeg zegt leg uit vat samen toon mijn vertel geschreven betekent werkt
         moet moeten mag mogen kunnen kun wil
+        verschil verschillen vergelijk vergelijken tussen
     """,
     "russian": """
         заметка заметки заметках говорят говорится сказано знаю объясни расскажи покажи написал написано моих моей
         моём значит работает перескажи кратко изложи содержание
         можно нужно надо должен должна должны могу хочу
+        разница отличие отличается отличаются сравни между
     """,
     "hindi": """
         टिप्पणी नोट नोट्स बताओ बताइए समझाओ समझाइए सारांश लिखा
     """,
 }
-"""What people say when they want to be told something, or speak of their notes, and modal verbs."""
+"""What people say when they want to be told something, or speak of their notes, modal verbs, and what asks to
+compare."""
+
+CONNECTIVES: Final = """
+    and or vs versus und oder et ou y o e ed en of и или
+"""
+"""Words between the names of notes that are asked about together."""
+
+UNSPACED_CONNECTIVES: Final = "和与跟或とや"
 
 UNSPACED: Final = """
+    有什么区别 有什么不同 有何区别 的区别 区别 の違いは何ですか の違い 違い 차이점 차이
     我的笔记里关于 我的笔记 笔记里 说了什么 是什么时候 什么时候 为什么 是什么 叫什么 有什么 什么样 什么
     多少 哪一个 哪个 哪一 哪些 哪里 哪位 哪种 哪 何时 如何 怎么样 怎么 怎样 是谁 谁 几个
     请告诉我 告诉我 我知道 总结一下 总结 概括 介绍一下 介绍 解释 说明 请问 关于 吗 呢

@@ -33,7 +33,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
-from zkchat.vault.search.question_terms import topic_of, topic_terms
+from zkchat.vault.search.question_terms import topic_of, topic_terms, with_compounds
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms
 
 MAX_EVIDENCE = 30
@@ -72,7 +72,7 @@ def find_evidence(
     scope: Scope = EVERYWHERE,
 ) -> Findings:
     """Passages for a question without its links; `linked` are the notes (path and heading) they lead to."""
-    asked = " ".join(question[:MAX_QUERY_CHARACTERS].split())
+    asked = with_compounds(" ".join(question[:MAX_QUERY_CHARACTERS].split()), library.idf)
     if not linked and not topic_terms(asked):
         return Findings()
     notes: dict[str, Passage] = {}

@@ -14,7 +14,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import RankedBlock
-from zkchat.vault.search.question_terms import names_in, topic_of
+from zkchat.vault.search.question_terms import names_in, parts_of, topic_of
 from zkchat.vault.search.terms import query_terms
 
 MAX_OPENING_CHARACTERS = 20_000
@@ -24,7 +24,7 @@ MAX_OPENING_CHARACTERS = 20_000
 def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
     """How the notes begin whose name is all that the question says."""
     topic = frozenset(query_terms(topic_of(asked)))
-    paths = next(filter(None, (_resolved(library, name) for name in names_in(asked))), []) if not period else []
+    paths = _named(library, asked) if not period else []
     if topic:
         found = dict.fromkeys(passage.path for passage in passages)
         paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
@@ -35,6 +35,15 @@ def of_named(library: Library, asked: str, passages: Sequence[Passage], period: 
                 openings.append(opening_of(library, path, ""))
     each_gives = max(1, DEFAULT_LIMIT // len(openings)) if openings else 0
     return [candidate for opening in openings for candidate in opening[:each_gives]]
+
+
+def _named(library: Library, asked: str) -> list[str]:
+    """The notes that have the name, or each of the names, that is all the question says: "Tea vs. coffee"."""
+    for parts in ([asked], parts_of(asked)):
+        of_each = [next(filter(None, (_resolved(library, name) for name in names_in(part))), []) for part in parts]
+        if all(of_each):
+            return [path for paths in of_each for path in paths]
+    return []
 
 
 def _resolved(library: Library, name: str) -> list[str]:

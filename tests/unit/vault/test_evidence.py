@@ -172,6 +172,34 @@ def test_a_note_that_begins_with_little_is_quoted_with_what_follows(tmp_path: Pa
     assert real.lines == LineRange(first=3, last=7)
 
 
+@pytest.mark.parametrize(
+    "question", ["difference between tea and coffee", "Tea vs. coffee", "What are tea, coffee?", "compare coffee & tea"]
+)
+def test_notes_that_are_named_together_are_each_quoted(tmp_path: Path, question: str) -> None:
+    notes = {
+        "Tea.md": "# Tea\n\nLeaves.\n",
+        "Coffee.md": "# Coffee\n\nBeans.\n",
+        "Cups.md": "Tea and coffee in cups.\n",
+    }
+    with library_of(tmp_path, notes) as library:
+        found = find_evidence(library, question, [])
+    assert {each.relative_path for each in found.evidence if each.linked} == {"Tea.md", "Coffee.md"}
+
+
+def test_a_name_among_other_words_is_not_all_that_is_asked(tmp_path: Path) -> None:
+    notes = {"Tea.md": "# Tea\n\nLeaves.\n", "Cups.md": "Tea and milk in blue cups.\n"}
+    with library_of(tmp_path, notes) as library:
+        found = find_evidence(library, "Where are tea and the blue cups?", [])
+    assert not any(each.linked for each in found.evidence)
+
+
+def test_words_are_found_that_the_note_writes_as_one(tmp_path: Path) -> None:
+    notes = {"Backup.md": "# Backup\n\nA disk in a drawer.\n", "Vault.md": "# Vault\n\nThings are back in it.\n"}
+    with library_of(tmp_path, notes) as library:
+        found = find_evidence(library, "how do I back up?", [])
+    assert found.evidence[0].relative_path == "Backup.md"
+
+
 def test_of_a_note_that_is_gone_others_still_speak(tmp_path: Path) -> None:
     notes = {"Tea.md": "It likes rain.\n", "Garden.md": "There is tea behind the house.\n"}
     with library_of(tmp_path, notes) as library:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from zkchat.lexicon.answer_types import (
@@ -16,7 +17,7 @@ from zkchat.lexicon.answer_types import (
     UNSPACED_FOR_A_NUMBER,
     UNSPACED_FOR_A_TIME,
 )
-from zkchat.lexicon.question_words import INTERROGATIVES, REQUESTS, UNSPACED
+from zkchat.lexicon.question_words import CONNECTIVES, INTERROGATIVES, REQUESTS, UNSPACED, UNSPACED_CONNECTIVES
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.patterns import lazy_pattern
@@ -42,6 +43,8 @@ _MAX_WORDS_AROUND: Final = 12
 _UNSPACED_GREETING: Final = lazy_pattern(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
 _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
+_MIN_COMPOUND: Final = 6
+"""Letters of two words that may be one, with the space between them."""
 _MIN_HITS: Final = 2
 """Words of a language that tell that a question is in it: one may be a word of another, or a name."""
 
@@ -86,6 +89,33 @@ def names_in(question: str) -> list[str]:
     starts = [start for start, _, _ in found[max(0, telling[0] - _MAX_WORDS_AROUND) : telling[0] + 1]]
     ends = [end for _, end, _ in found[telling[-1] : telling[-1] + _MAX_WORDS_AROUND]]
     return sorted([question[start:end] for start in starts for end in ends], key=len, reverse=True)
+
+
+def parts_of(question: str) -> list[str]:
+    """The parts of a question that tell something, cut where it joins things: "tea vs. coffee"."""
+    parts = _connective().split(question[:MAX_QUERY_CHARACTERS])
+    return [part for part in parts if any(term not in _any_asking() for _, _, term in term_spans(part))]
+
+
+def with_compounds(question: str, known_of: Callable[[Iterable[str]], Container[str]]) -> str:
+    """The question with two words written as one where the notes know that one: "back up" as "backup".
+
+    `known_of` tells which terms they know.
+    """
+    compounds = {
+        (start, end): term
+        for (start, first_end, first), (second_start, end, second) in pairwise(term_spans(question))
+        if question[first_end:second_start] == " "
+        and end - start > _MIN_COMPOUND
+        and first not in _any_asking()
+        and (term := stem((question[start:first_end] + question[second_start:end]).lower())) not in {first, second}
+    }
+    known = known_of(compounds.values()) if compounds else ()
+    written, done = "", 0
+    for (start, end), term in compounds.items():
+        if start >= done and term in known:
+            written, done = written + question[done:start] + question[start:end].replace(" ", ""), end
+    return written + question[done:]
 
 
 def wants_number(question: str) -> bool:
@@ -147,6 +177,12 @@ def _any_asking() -> frozenset[str]:
     """As terms, in any language."""
     listed = frozenset(stem(word) for listed in _asking_words().values() for word in listed)
     return listed | frozenset(query_terms(UNSPACED))
+
+
+@cache
+def _connective() -> re.Pattern[str]:
+    spaced = "|".join(CONNECTIVES.split())
+    return re.compile(rf"(?<!\S)(?:{spaced})\.?(?!\S)|[{UNSPACED_CONNECTIVES}]|[,，、/&]", re.IGNORECASE)
 
 
 @cache

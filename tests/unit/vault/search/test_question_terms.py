@@ -2,7 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.search.question_terms import names_in, topic_of, topic_terms, wants_list, wants_number, wants_time
+from zkchat.vault.search.question_terms import (
+    names_in,
+    parts_of,
+    topic_of,
+    topic_terms,
+    wants_list,
+    wants_number,
+    wants_time,
+    with_compounds,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +53,7 @@ def test_however_long_a_message_is_few_names_are_looked_up() -> None:
         ("Quando foi o jantar com a Ana?", "jantar Ana"),
         ("Сколько стоит билет на поезд?", "билет поезд"),
         ("मसाला चाय में क्या डालते हैं?", "मसाला चाय डालते"),
-        ("Obsidian 和 Notion 有什么区别?", "Obsidian Notion 区别"),
+        ("Obsidian 和 Notion 有什么区别?", "Obsidian Notion"),
         ("味噌汁の出汁はどうやって取りますか", "味噌汁の出汁は 取り"),
         ("จักรยานเก่าซื้อมาเท่าไหร่", "จักรยานเก่าซื้อมา"),
         ("How long do adults sleep?", "adults sleep"),
@@ -111,3 +120,39 @@ def test_a_question_beside_a_greeting_keeps_its_topic(said: str, term: str) -> N
 def test_a_question_for_a_list_is_known_in_many_languages(question: str) -> None:
     assert wants_list(question)
     assert not wants_list("When did we decide that?")
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("difference between tea and coffee", ["difference between tea ", " coffee"]),
+        ("Tea vs. coffee?", ["Tea ", " coffee?"]),
+        ("Unterschied zwischen Brot und Kuchen", ["Unterschied zwischen Brot ", " Kuchen"]),
+        ("绿茶和咖啡有什么区别?", ["绿茶", "咖啡有什么区别?"]),
+        ("What is tea?", ["What is tea?"]),
+        ("and or", []),
+    ],
+)
+def test_a_question_is_cut_where_it_joins_things(question: str, parts: list[str]) -> None:
+    assert parts_of(question) == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "written"),
+    [
+        ("how do I back up my vault", "how do I backup my vault"),
+        ("the fork lift and a green house", "the forklift and a greenhouse"),
+        ("why is the red drop on", "why is the red drop on"),
+        ("back  up, back-up", "back  up, back-up"),
+        ("", ""),
+    ],
+)
+def test_two_words_that_the_notes_write_as_one_are_joined(question: str, written: str) -> None:
+    assert with_compounds(question, lambda _: {"backup", "forklift", "greenhous", "there"}) == written
+
+
+@given(st.text(alphabet="abc de\n的", max_size=60))
+def test_joining_words_loses_nothing_but_spaces(question: str) -> None:
+    written = with_compounds(question, set)
+    assert written.replace(" ", "") == question.replace(" ", "")
+    assert with_compounds(question, lambda _: ()) == question
