@@ -65,6 +65,8 @@ def test_without_a_command_the_help_is_shown(world: World) -> None:
         (("brief", "--days", "400"), "'--days': it must be less than or equal to 366.\n"),
         (("search", "a", "--limit", "1.5"), "'--limit': it must be a valid integer, "),
         (("agent", "run", "--minutes", "x"), "'--minutes': it must be a valid number, "),
+        (("search", "tea", "-milk"), "zkchat search 'tea -milk'\n"),
+        (("search", "tea", "--milk"), "See: zkchat search --help\n"),
         (("completion",), "Missing argument 'SHELL'. Choose from: bash, zsh, fish."),
     ],
 )

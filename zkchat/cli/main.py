@@ -13,7 +13,7 @@ from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.lazy_commands import RootGroup
 from zkchat.cli.termination import Terminated
-from zkchat.cli.usage_errors import command_path, usage_message
+from zkchat.cli.usage_errors import usage_message, way_out
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
 from zkchat.model.patterns import lazy_pattern
@@ -99,7 +99,7 @@ def _report_error(io: CommandIO, error: Exception) -> int:
         return error.exit_code
     if isinstance(error, typer.TyperException):
         io.note(f"zkchat: {usage_message(error)}")
-        io.note(f"        See: zkchat {command_path(error)}--help")
+        io.note(f"        {way_out(error)}")
         return ExitCode.USAGE
     return _report_bug(io, error)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _NO_NUMBER: Final = lazy_pattern(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _NUMBERS: Final = {"int": ("integer", "an integer"), "float": ("number", "a number")}
 _OUT_OF_RANGE: Final = lazy_pattern(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
+_SHORT_OPTION: Final = lazy_pattern(r"-[^-]")
 
 
 def usage_message(error: "TyperException") -> str:
@@ -19,11 +20,13 @@ def usage_message(error: "TyperException") -> str:
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 
-def command_path(error: "TyperException") -> str:
-    """The words of the command, each with a space behind it."""
+def way_out(error: "TyperException") -> str:
+    """The help of the command; where a search is to leave a word out, how that is typed."""
     context = getattr(error, "ctx", None)
     words = context.command_path.split()[1:] if context else []
-    return "".join(f"{word} " for word in words)
+    if words == ["search"] and _SHORT_OPTION.fullmatch(getattr(error, "option_name", "")):
+        return "To leave out what holds a word, put quotes around all words: zkchat search 'tea -milk'"
+    return f"See: {' '.join(['zkchat', *words, '--help'])}"
 
 
 def _plain(message: str) -> str:
