@@ -7,8 +7,9 @@ from heapq import nlargest
 from msgspec import Struct
 
 from zkchat.model.dates import DayRange, NoteDate, newness
-from zkchat.model.note import is_note
+from zkchat.model.index import NotesOfDays
 from zkchat.vault.library import Library
+from zkchat.vault.notes_by_day import changed_last, notes_by_day
 
 
 class TagCount(Struct, frozen=True, kw_only=True):
@@ -54,18 +55,14 @@ def _with_parents(tag: str) -> Iterator[str]:
 
 def count_changed(library: Library, period: DayRange) -> int:
     """How many notes changed in a period."""
-    return sum(is_note(path) and each.changed.day in period for path, each in library.dates().items())
+    return len(notes_by_day(library, NotesOfDays(days=period, by_change=True), with_templates=True))
 
 
 def recent_notes(library: Library, limit: int, period: DayRange | None = None) -> list[ChangedNote]:
     """The notes that changed last, of all days or in a period, the latest first."""
     zone = library.calendar().now.tzinfo
-    dates = {
-        path: each
-        for path, each in sorted(library.dates().items())
-        if is_note(path) and (period is None or each.changed.day in period)
-    }
-    latest = nlargest(limit, dates, key=lambda path: newness(dates[path]))
+    dates = changed_last(library, limit, period)
+    latest = nlargest(limit, sorted(dates), key=lambda path: newness(dates[path]))
     return [
         ChangedNote(
             path=path, title=library.title(path), changed=dates[path].changed, changed_at=dates[path].changed.at(zone)

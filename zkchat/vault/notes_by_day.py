@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zkchat.model.dates import NoteDates
+from zkchat.model.dates import DayRange, NoteDates
 from zkchat.model.index import NotesOfDays
 from zkchat.model.note import is_note
 from zkchat.vault.library import Library
@@ -13,9 +13,9 @@ _MORE: Final = 8
 """How many times as many are looked at where too many were templates or no notes."""
 
 
-def notes_by_day(library: Library, wanted: NotesOfDays) -> dict[str, NoteDates]:
-    """By path the dates of the notes that are wanted, without templates: in the order of their days, the newest first
-    unless the oldest are wanted, those of one day by path.
+def notes_by_day(library: Library, wanted: NotesOfDays, *, with_templates: bool = False) -> dict[str, NoteDates]:
+    """By path the dates of the notes that are wanted, in the order of their days: the newest first unless the oldest
+    are wanted, those of one day by path.
 
     By the days on which they were written, notes that tell them come before those whose file alone has a date.
     """
@@ -23,10 +23,22 @@ def notes_by_day(library: Library, wanted: NotesOfDays) -> dict[str, NoteDates]:
     while True:
         known = library.dates_of_days(looked_at)
         first = _in_order(known, wanted)[: looked_at.most]
-        found = library.without_templates(path for path in first if is_note(path))[: wanted.most]
+        notes = [path for path in first if is_note(path)]
+        found = (notes if with_templates else library.without_templates(notes))[: wanted.most]
         if wanted.most is None or looked_at.most is None or len(found) == wanted.most or len(first) < looked_at.most:
             return {path: known[path] for path in found}
         looked_at = replace(looked_at, most=_MORE * looked_at.most)
+
+
+def changed_last(library: Library, limit: int, period: DayRange | None = None) -> dict[str, NoteDates]:
+    """By path the dates of the notes that changed last, of all days or in a period: so many, and all others that
+    changed on the same days."""
+    wanted = NotesOfDays(days=period or DayRange(), by_change=True, most=limit)
+    found = notes_by_day(library, wanted, with_templates=True)
+    if not found or len(found) < limit:
+        return found
+    days = DayRange(min(each.changed.day for each in found.values()), wanted.days.end)
+    return notes_by_day(library, NotesOfDays(days=days, by_change=True), with_templates=True)
 
 
 def _in_order(known: dict[str, NoteDates], wanted: NotesOfDays) -> list[str]:

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from tests.support.libraries import Located
-from zkchat.model.dates import Calendar, DayRange
+from zkchat.model.dates import Calendar, DayRange, newness
 from zkchat.model.history import CommittedFile, CommittedFiles
 from zkchat.model.index import IndexBatch, IndexedNote, NotesOfDays, StatedDates
 from zkchat.model.note import FileStamp, Note, is_note
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library, LibraryOptions
+from zkchat.vault.listings import count_changed, recent_notes
 from zkchat.vault.notes_by_day import notes_by_day
 
 FIRST, LAST = date(2017, 10, 10), date(2017, 10, 24)
@@ -102,7 +103,14 @@ def expected(library: Library, wanted: NotesOfDays) -> list[str]:
     return [path for _, _, path in sorted(found, key=lambda each: each[0])][: wanted.most]
 
 
-@settings(max_examples=30)
+def last_changed(library: Library, wanted: NotesOfDays) -> list[str]:
+    """By the dates of all notes."""
+    dates = library.dates()
+    paths = [path for path in sorted(dates) if is_note(path) and dates[path].changed.day in wanted.days]
+    return sorted(paths, key=lambda path: newness(dates[path]), reverse=True)[: wanted.most]
+
+
+@settings(max_examples=20)
 @given(st.tuples(*(notes_at(st.just(path)) for path in PATHS)), edits, st.lists(asked, min_size=3, max_size=6))
 def test_the_days_that_are_kept_follow_every_edit(
     tmp_path_factory: pytest.TempPathFactory,
@@ -127,6 +135,11 @@ def test_the_days_that_are_kept_follow_every_edit(
                 assert path in index.facts_of_days(NotesOfDays(days=one_day(each.changed.day), by_change=True))
             for wanted in questions:
                 assert [*notes_by_day(library, wanted)] == expected(library, wanted)
+        library = library_over(folder, index, UTC)
+        for wanted in questions:
+            found = recent_notes(library, wanted.most or 99, wanted.days)
+            assert [each.path for each in found] == last_changed(library, wanted)
+            assert count_changed(library, wanted.days) == len(last_changed(library, NotesOfDays(days=wanted.days)))
 
 
 def test_templates_that_are_the_newest_do_not_take_the_place_of_notes(tmp_path: Path) -> None:

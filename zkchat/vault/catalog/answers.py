@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.model.dates import Calendar
+from zkchat.model.dates import Calendar, DayRange
 from zkchat.model.note import Ambiguous, Missing, Resolved, file_title
 from zkchat.model.text import counted
 from zkchat.vault import graph
@@ -75,6 +75,23 @@ class _Asked:
         return paths
 
     @property
+    def is_about_all(self) -> bool:
+        """Whether it asks for notes whatever their tags and folders."""
+        return not (self.query.tags or self.query.without_tags or self.query.folder is not None)
+
+    def notes_of(self, period: DayRange) -> list[str]:
+        """Those of the notes that are of a period."""
+        if self.is_about_all:
+            return self.view.notes_of(period)
+        return [path for path in self.notes if self.view.date_of(path).day in period]
+
+    @property
+    def changed_last(self) -> list[str]:
+        """As many of the notes as are shown, or more, the one that changed last first."""
+        shown = self.limit if self.query.order else self.most
+        return self.view.changed_last(shown) if self.is_about_all else self.view.newest_first(self.notes)
+
+    @property
     def limit(self) -> int:
         default = _DEFAULT_RANKED if self.most == MAX_LISTED else self.most
         return min(self.query.limit or default, MAX_ASKED)
@@ -119,12 +136,14 @@ def _tags(tags: Iterable[str], conjunction: str) -> str:
 
 def _list_notes(asked: _Asked) -> CatalogAnswer:
     query, view = asked.query, asked.view
-    paths, when = asked.notes, ""
+    when = ""
+    is_about_latest = query.order == "newest" or (query.is_about_changes and not query.order)
     if query.period:
-        kept = [path for path in paths if view.dates[path].day in query.period]
+        paths = asked.notes_of(query.period)
         verb = "changed" if query.by_change else "written"
-        when = f" {verb} {describe_period(query.period, view.calendar)}, {view.origins(kept or paths)}"
-        paths = kept
+        when = f" {verb} {describe_period(query.period, view.calendar)}, {view.origins(paths or asked.notes)}"
+    else:
+        paths = asked.changed_last if is_about_latest else asked.notes
     if not paths:
         return CatalogAnswer(heading=_no_notes(asked, when))
     if query.order:

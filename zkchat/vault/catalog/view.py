@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Final
 
 from zkchat.errors import VaultError
-from zkchat.model.dates import Calendar, DateOrigin, NoteDate, NoteDates
+from zkchat.model.dates import Calendar, DateOrigin, DayRange, NoteDate, NoteDates
+from zkchat.model.index import NotesOfDays
 from zkchat.model.note import file_title, is_note
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import Folders
 from zkchat.vault.listings import tag_counts
+from zkchat.vault.notes_by_day import changed_last, notes_by_day
 
 _MAX_CHARACTER_BYTES: Final = 4
 _ORIGINS: Final[Mapping[DateOrigin, str]] = {
@@ -37,20 +39,35 @@ class CatalogView:
         self.library = library
         self.calendar = calendar
         self._by_change = by_change
+        self._dates: dict[str, NoteDates] = {}
+        """By path, of the notes that were asked for, or of all."""
 
     @cached_property
     def stamps(self) -> Mapping[str, tuple[int, int, bool]]:
         return self.library.stamps()
 
-    @cached_property
-    def dates(self) -> Mapping[str, NoteDate]:
-        """By path, when each note was last changed, or when it was written."""
-        known = self._all_dates.items()
-        return {path: dates.changed if self._by_change else dates.written for path, dates in known}
+    def date_of(self, path: str) -> NoteDate:
+        """When a note was last changed, or when it was written."""
+        dates = self._dates_of(path)
+        return dates.changed if self._by_change else dates.written
 
-    @cached_property
-    def _all_dates(self) -> Mapping[str, NoteDates]:
-        return self.library.dates()
+    def _dates_of(self, path: str) -> NoteDates:
+        if path not in self._dates:
+            self._dates = self.library.dates()
+        return self._dates[path]
+
+    def notes_of(self, period: DayRange) -> list[str]:
+        """Those that were changed, or written, on these days, by path."""
+        wanted = NotesOfDays(days=period, by_change=self._by_change)
+        found = notes_by_day(self.library, wanted, with_templates=True)
+        self._dates |= found
+        return sorted(found)
+
+    def changed_last(self, limit: int) -> list[str]:
+        """So many notes and more, the one that changed last first."""
+        found = changed_last(self.library, limit)
+        self._dates |= found
+        return self.newest_first(found)
 
     @cached_property
     def notes(self) -> Sequence[str]:
@@ -102,7 +119,7 @@ class CatalogView:
         return self.library.link_to(path) if self.library.confirmed([path]) else ""
 
     def time_of(self, path: str) -> datetime:
-        return self.dates[path].at(self.calendar.now.tzinfo)
+        return self.date_of(path).at(self.calendar.now.tzinfo)
 
     def newest_first(self, paths: Iterable[str]) -> list[str]:
         """By their time; those of the same time by the day they were written, then by path."""
@@ -110,11 +127,11 @@ class CatalogView:
 
     def newness(self, path: str) -> tuple[datetime, date]:
         """Greater for a note of a later time; of the same, for one that was written on a later day."""
-        return self.time_of(path), self._all_dates[path].written.day
+        return self.time_of(path), self._dates_of(path).written.day
 
     def origins(self, paths: Sequence[str]) -> str:
         """By what the times of these notes are known, in words."""
-        found = {self.dates[path].origin for path in paths}
+        found = {self.date_of(path).origin for path in paths}
         which = "last" if self._by_change else "first"
         if len(paths) == 1:
             return f"by {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
@@ -125,7 +142,7 @@ class CatalogView:
 
     def date(self, path: str) -> str:
         """The time of a note in words: `today 09:12`, `2026-11-01`."""
-        day, clock, _ = self.dates[path]
+        day, clock, _ = self.date_of(path)
         days = (self.calendar.today - day).days
         if 0 <= days <= 1:
             return f"{'yesterday' if days else 'today'}{f' {clock:%H:%M}' if clock else ''}"
@@ -133,7 +150,7 @@ class CatalogView:
 
     def date_beside_link(self, path: str) -> str:
         """The same beside the link; empty where the name of the note tells it."""
-        day, clock, _ = self.dates[path]
+        day, clock, _ = self.date_of(path)
         return "" if clock is None and file_title(path) == str(day) else self.date(path)
 
     def by_length(self, paths: Sequence[str], limit: int, *, longest: bool) -> dict[str, int]:
