@@ -109,6 +109,8 @@ def measure(size: Size) -> None:
     size.measure("search command", *command, "search", "--vault", vault, query, before=settle)
     size.measure("edits", *STEP, "edits", vault)
     size.measure("searches", *STEP, "searches", vault, str(size.queries))
+    for kind in ("plain", "time"):
+        size.measure(f"{kind} questions", *STEP, "questions", vault, str(size.queries), kind)
 
 
 def rows(size: Size) -> Iterator[tuple[str, str, float]]:
@@ -131,6 +133,13 @@ def rows(size: Size) -> Iterator[tuple[str, str, float]]:
     yield "first search of a process", "s", found["searches"]["first"]
     yield "search p50", "ms", 1000 * found["searches"]["p50"]
     yield "search p95", "ms", 1000 * found["searches"]["p95"]
+    plain, timed = found["plain questions"], found["time questions"]
+    yield "first question of a process", "s", plain["first"]
+    yield "  if it is about a time", "s", timed["first"]
+    yield "question p50", "ms", 1000 * plain["p50"]
+    yield "question p95", "ms", 1000 * plain["p95"]
+    yield "question about a time p50", "ms", 1000 * timed["p50"]
+    yield "question about a time p95", "ms", 1000 * timed["p95"]
     yield "memory: cold index", "MB", found["index"]["memory"]
     yield "memory: vectors", "MB", found["vectors"]["memory"]
     yield "memory: zkchat index", "MB", found["no-op command"]["memory"]

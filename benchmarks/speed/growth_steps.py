@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +26,23 @@ EDITS = 5
 QUERIES = 100
 SAMPLE_NOTES = 20_000
 """Notes whose text goes into the plain FTS5 table."""
+SEED = 6
+AGES = 2_000
+"""The notes are of so many days, about as many of each."""
+ASKED = 20
+"""How often each question is asked, each time about another word."""
+QUESTIONS = {
+    "plain": ("What do I know about {}?", "How does {} work?", "Which {} is the best?", "Why is there {}?"),
+    "time": (
+        "What did I write last week?",
+        "What did I change yesterday?",
+        "What did I write in 1999?",
+        "What did I do on the 14th of last month?",
+        "What is my newest note about {}?",
+        "When did I last write about {}?",
+        "What did I write about {} last month?",
+    ),
+}
 
 
 def cpu_seconds() -> float:
@@ -61,9 +79,20 @@ def write(vault: Path, notes: str, words: str, queries: str) -> dict[str, float]
     """The vault, unless it is there, and questions about it."""
     from benchmarks.generate import Generator, write_vault
 
-    generator = (Generator if vault.exists() else partial(write_vault, vault))(int(notes), words=int(words))
+    is_there = vault.exists()
+    generator = (Generator if is_there else partial(write_vault, vault))(int(notes), words=int(words))
+    if not is_there:
+        spread_over_days(vault)
     Path(queries).write_text(json.dumps(generator.queries(QUERIES)), "utf-8")
     return {}
+
+
+def spread_over_days(vault: Path) -> None:
+    """Give the files the times of some years."""
+    chosen, now = Random(SEED), time.time()
+    for entry in sorted(entries(str(vault)), key=lambda entry: entry.path):
+        at = now - 86_400 * (1 + AGES * chosen.random())
+        os.utime(entry.path, (at, at))
 
 
 def walk(vault: Path) -> dict[str, float]:
@@ -131,8 +160,20 @@ def searches(vault: Path, queries: str) -> dict[str, float]:
     return {"first": first, "p50": took[len(took) // 2], "p95": took[int(0.95 * len(took))]}
 
 
+def questions(vault: Path, queries: str, kind: str) -> dict[str, float]:
+    """What the notes say on questions, as in turns of a chat, without the model and the look at the files."""
+    from zkchat.vault.dated_evidence import find_evidence
+
+    words = [query.split()[-1] for query in json.loads(Path(queries).read_text("utf-8"))[-ASKED:]]
+    asked = [question.format(word) for word in words for question in QUESTIONS[kind]]
+    with opened(vault) as library:
+        first, *took = [seconds_of(lambda each=each: find_evidence(library, each, ())) for each in asked]  # type: ignore[misc]
+    took.sort()
+    return {"first": first, "p50": took[len(took) // 2], "p95": took[int(0.95 * len(took))]}
+
+
 STEPS: dict[str, Callable[..., dict[str, float]]] = {
-    each.__name__: each for each in (write, walk, read, insert, index, vectors, edits, searches)
+    each.__name__: each for each in (write, walk, read, insert, index, vectors, edits, searches, questions)
 }
 
 if __name__ == "__main__":
