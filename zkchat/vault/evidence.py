@@ -27,14 +27,14 @@ from zkchat.vault.evidence_candidates import (
     whole_notes,
     with_namesakes,
 )
-from zkchat.vault.evidence_openings import MAX_OPENING_CHARACTERS, of_named, opening_of, section_of
+from zkchat.vault.evidence_openings import MAX_OPENING_CHARACTERS, of_named, opening_of, resolved, section_of
 from zkchat.vault.evidence_passages import max_characters, passages_of
 from zkchat.vault.library import Library
 from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
 from zkchat.vault.search.question_terms import topic_of, topic_terms, with_compounds
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms
+from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms, written_words
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""
@@ -99,7 +99,8 @@ def find_evidence(
     more = len(found) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
-    return Findings(evidence, is_doubtful=confidence < DOUBTLESS, more=more, day=day)
+    is_doubtful = confidence < DOUBTLESS or (bool(shown) and _lacks_a_name(library, asked, shown[0]))
+    return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -181,6 +182,18 @@ def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compar
     ranked = candidate.ranked if is_compared else _by_meaning(library, asked, [candidate.ranked])[0]
     (similarity,) = library.similarities(asked, [_described(ranked)])
     return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
+
+
+def _lacks_a_name(library: Library, asked: str, candidate: Candidate) -> bool:
+    """Whether the question says the name of a note that the note of a passage never says: it tells of another thing."""
+    if candidate.linked:
+        return False
+    path, topic = candidate.path, topic_of(asked)
+    told = [path, *library.names(path), *candidate.ranked.heading_path, candidate.ranked.block.text]
+    with suppress(VaultError):  # it is gone, or cannot be read
+        told.append(section_of(library, path, "").text)
+    missing = set(terms(topic)).difference(terms("\n".join(told)))
+    return any(missing.issuperset(terms(word)) and resolved(library, word) for word in written_words(topic))
 
 
 def _nearer(ranked: RankedBlock, by: float) -> RankedBlock:

@@ -40,13 +40,14 @@ def of_named(library: Library, asked: str, passages: Sequence[Passage], period: 
 def _named(library: Library, asked: str) -> list[str]:
     """The notes that have the name, or each of the names, that is all the question says: "Tea vs. coffee"."""
     for parts in ([asked], parts_of(asked)):
-        of_each = [next(filter(None, (_resolved(library, name) for name in names_in(part))), []) for part in parts]
+        of_each = [next(filter(None, (resolved(library, name) for name in names_in(part))), []) for part in parts]
         if all(of_each):
             return [path for paths in of_each for path in paths]
     return []
 
 
-def _resolved(library: Library, name: str) -> list[str]:
+def resolved(library: Library, name: str) -> list[str]:
+    """The notes that have a name."""
     match library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0):
         case Resolved(path=path) if library.is_indexed(path):
             return [path]

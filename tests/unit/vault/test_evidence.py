@@ -294,6 +294,19 @@ def test_a_question_on_what_a_note_does_not_tell_of_its_subject_is_answered_with
         assert not ask(library, "How many saddles has the blue bicycle outlived?").is_doubtful
 
 
+@pytest.mark.parametrize(("said", "is_doubtful"), [("", True), ("\n## Others\n\nMoss has none.\n", False)])
+def test_what_is_told_of_another_thing_than_the_named_one_is_doubtful(
+    tmp_path: Path, said: str, is_doubtful: bool
+) -> None:
+    notes = {
+        "Moss.md": "# Moss\n\nA humidifier.\n",
+        "Chime.md": f"# Chime\n\n## How long does the battery last?\n\nThe battery lasts long: six months.\n{said}",
+    }
+    with library_of(tmp_path, notes) as library:
+        found = find_evidence(library, "How long does the battery last of the Moss?", [])
+    assert (found.evidence[0].relative_path, found.is_doubtful) == ("Chime.md", is_doubtful)
+
+
 def test_a_note_of_one_section_is_quoted_by_its_first_blocks(tmp_path: Path) -> None:
     notes = {"Reset the Moss.md": "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait.\n"}
     with library_of(tmp_path, notes) as library:
