@@ -23,7 +23,9 @@ _MIN_CODE: Final = 6
 """Characters of a code or a password that tells by itself where it is from."""
 _MAX_QUERY: Final = 2_000
 _WORD: Final = lazy_pattern(r"\w+")
-_CODE: Final = lazy_pattern(rf"(?=\S*\d)(?!\d{{4}}-\d\d-\d\d)[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
+_RUN: Final = lazy_pattern(rf"[^\s\"'<>,;()\[\]{{}}`|]{{{_MIN_CODE},}}")
+_DIGIT: Final = lazy_pattern(r"\d")
+_DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 
 
 class ConversationLocalTexts(Struct, frozen=True, kw_only=True):
@@ -75,7 +77,7 @@ class _Sought:
         self._line = f" {' '.join(words)} "
         self._length = passage_words
         self._passages = _passages(words, passage_words)
-        self._codes = {found[0].casefold() for found in _CODE.finditer(text)}
+        self._codes = {*_codes(text)}
 
     def names(self, name: str) -> bool:
         words = " ".join(_words(name))
@@ -85,7 +87,14 @@ class _Sought:
         return bool(self._passages) and not self._passages.isdisjoint(_passages(_words(other), self._length))
 
     def shares_code(self, other: str) -> bool:
-        return bool(self._codes) and any(found[0].casefold() in self._codes for found in _CODE.finditer(other))
+        return bool(self._codes) and not self._codes.isdisjoint(_codes(other))
+
+
+def _codes(text: str) -> Iterator[str]:
+    """What may be a code or a password: it holds a digit, and is not just a day."""
+    for found in _RUN.finditer(text):
+        if _DIGIT.search(found[0]) and not _DAY.fullmatch(found[0]):
+            yield found[0].casefold()
 
 
 def _words(text: str) -> list[str]:

@@ -29,7 +29,7 @@ MAX_GIVEN_CHARACTERS: Final = 100_000
 _MAX_OVERLAP: Final = 8
 """Sentences that two passages may share."""
 _TOKEN: Final = lazy_pattern(r"\[\[[^\[\]\n]*\]\]|(?:[^\W_]|[\u0300-\u036f])+")
-_BREAK: Final = lazy_pattern(r"[\n…\"“”„«»「」。！？：।॥]|[.!?:]\W*\s")
+_BREAK: Final = lazy_pattern(r"[\n…\"“”„«»「」。！？：।॥]|[.!?:][^\w\s.!?:]*\s")
 """Where a sentence, a line or a quote begins or ends, and what follows may be from elsewhere."""
 _BORDER: Final = "\0"
 """Stands between two texts: no passage reaches over it."""

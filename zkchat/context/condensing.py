@@ -32,7 +32,7 @@ MAX_QUESTION: Final = 1_200
 MAX_QUESTION_LINES: Final = 8
 MAX_CLOSING_LINES: Final = 3
 """Of a last paragraph that does not ask."""
-MARK: Final = lazy_pattern(r"\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
+MARK: Final = lazy_pattern(r"(?<!\s)\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 _RATE_SAMPLE: Final = 16
 _MIN_REST: Final = 12
 """Characters of a unit below which no part of it is kept."""

@@ -23,7 +23,9 @@ MAX_REFERENCES: Final = 20
 _MAX_NAMES: Final = 200
 _MAX_SCANNED: Final = 50_000
 _NOTE_URI: Final = lazy_pattern(r"note:///[^\s<>\"'`)\]|]+")
-_PATH: Final = lazy_pattern(r"[^\s<>\"'`()\[\]|:]+\.md\b")
+_SIGNS: Final = r"\s<>\"'`()\[\]|:"
+"""That no path of a note in running text holds."""
+_PATH: Final = lazy_pattern(rf"(?<![^{_SIGNS}])[^{_SIGNS}]+\.md\b")
 
 
 def outcome_of(answer: ServerAnswer, server: str, tool: str, library: Library, via: str) -> ToolOutcome:

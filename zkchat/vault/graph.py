@@ -193,7 +193,7 @@ _AFTER = rf"(?:(?![{_LETTERS}])|(?=[{UNSPACED_SCRIPTS}]))"
 """A word ends where its letters do, or where a script without spaces begins."""
 _SPACE = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"
 """Between the words of a name: a line may end there, a paragraph may not."""
-_ADDRESS = lazy_pattern(r"\w+://\S+")
+_ADDRESS = lazy_pattern(r"\b\w+://\S+")
 
 
 def _spellings(names: Iterable[str]) -> list[str]:
