@@ -34,13 +34,13 @@ ASKED = 20
 QUESTIONS = {
     "plain": ("What do I know about {}?", "How does {} work?", "Which {} is the best?", "Why is there {}?"),
     "time": (
-        "What did I write last week?",
-        "What did I change yesterday?",
-        "What did I write in 1999?",
-        "What did I do on the 14th of last month?",
+        "What did I write about {} last month?",
         "What is my newest note about {}?",
         "When did I last write about {}?",
-        "What did I write about {} last month?",
+        "What did I write last week?",
+        "What did I change yesterday?",
+        "What did I do on 3 March?",
+        "What did I write in 1999?",
     ),
 }
 
