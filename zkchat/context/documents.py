@@ -233,15 +233,17 @@ def _chosen(sections: Sequence[_DocumentSection], room: int, count: Count, quest
     best = sorted((number for number, score in enumerate(scores) if score), key=lambda number: -scores[number])
     opening = int(OPENING_SHARE * room) if best and best[0] != 0 else room
     chosen: dict[int, str] = {}
+    taken = 0
     for number, limit in [
         (0, opening),
         *((number, room) for number in best),
         *((n, room) for n in range(len(sections))),
     ]:
-        left = min(limit, room - sum(count(text) + 2 for text in chosen.values()) - _MARK_TOKENS * len(best and chosen))
+        left = min(limit, room - taken - _MARK_TOKENS * len(best and chosen))
         if number in chosen or left < MIN_EXCERPT_TOKENS:
             continue
         chosen[number] = condense_text(sections[number].text, left - 2, count, question=question)
+        taken += count(chosen[number]) + 2
     return dict(sorted(chosen.items()))
 
 
@@ -249,13 +251,13 @@ def _some_of_each(sections: Sequence[_DocumentSection], room: int, level: int, c
     """Every section, none longer than the level, but for the first ones, which get what the others leave."""
     chosen = {number: condense_text(each.text, level - 2, count) for number, each in enumerate(sections)}
     sizes = {number: count(text) + 2 for number, text in chosen.items()}
+    left = room - sum(sizes.values())
     for number, section in enumerate(sections):
-        left = room - sum(sizes.values())
         if left < MIN_EXCERPT_TOKENS:
             break
         if len(chosen[number]) < len(section.text):
             chosen[number] = condense_text(section.text, sizes[number] - 2 + left, count)
-            sizes[number] = count(chosen[number]) + 2
+            left -= count(chosen[number]) + 2 - sizes[number]
     return chosen
 
 

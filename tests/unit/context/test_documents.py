@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
+from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, excerpt_document, include_documents
 from zkchat.context.formatting import format_document
 from zkchat.context.selection import wants_evidence
 from zkchat.context.tokens import Estimate
@@ -60,6 +60,19 @@ def test_several_documents_share_the_room_of_a_model_that_cannot_read_on() -> No
     assert sizes["b.md"] == Estimate().count("Short b.")
     assert all(sizes[name] > 400 for name in ("a.md", "c.md"))
     assert sum(sizes.values()) <= 1000
+
+
+def test_an_excerpt_counts_each_of_many_sections_only_a_few_times() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return Estimate().count(text)
+
+    sections = 3_000
+    excerpt = excerpt_document("".join(f"## Heading {n}\n" for n in range(sections)), 6_000, count)
+    assert 1_000 < Estimate().count(excerpt.text) <= 6_000
+    assert len(counted) < 20 * sections
 
 
 def test_a_broken_link_is_never_read() -> None:
