@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -6,8 +7,11 @@ import pytest
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
 from zkchat.errors import NoteNotFound
+from zkchat.model.dates import DayRange
+from zkchat.model.index import NotesOfDays
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 from zkchat.vault.library import Library
+from zkchat.vault.notes_by_day import notes_by_day
 from zkchat.writing.staging import StagedChanges
 
 NOTES = {
@@ -118,3 +122,5 @@ def test_a_moved_note_is_dated_by_its_new_name(library: Library, staged: StagedC
     assert set(library.dates()) == {"Coffee.md", "Work/Plan.md", "Secret.md", "2026-03-08.md"}
     dates = library.dates(["2026-03-08.md", "Tea.md", "2026-03-09.md"])
     assert {path: str(each.written) for path, each in dates.items()} == {"2026-03-08.md": "2026-03-08"}
+    of_day = NotesOfDays(days=DayRange(date(2026, 3, 8), date(2026, 3, 9)), most=1)
+    assert [*notes_by_day(library, of_day)] == ["2026-03-08.md"]
