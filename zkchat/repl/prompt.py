@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
+_PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+"""How a terminal marks what is pasted."""
 _STYLE: Final = Style.from_dict(
     {
         "prompt": "bold",
@@ -151,10 +153,14 @@ class Prompt:
         return self._pastes.expand(typed)
 
     def type_ahead(self, keys: str) -> None:
-        """Let the next prompt begin with these keys, as the terminal sends them."""
+        """Let the next prompt begin with these keys, as the terminal sends them.
+
+        Of a paste whose end is still to come, what is there is pasted.
+        """
         presses: list[KeyPress] = []
         parser = Vt100Parser(presses.append)
-        parser.feed_and_flush(keys)
+        is_open = keys.rfind(_PASTE_BEGINS) > keys.rfind(_PASTE_ENDS)
+        parser.feed_and_flush(keys + _PASTE_ENDS if is_open else keys)
         store_typeahead(self._session.input, presses)
 
     def hold_typed(self) -> None:

@@ -85,3 +85,10 @@ def test_only_text_is_shown_and_no_more_than_fits_the_row(typed: str, shown: str
 
 def test_half_a_character_waits_for_its_rest() -> None:
     assert shown_text("ä".encode()[:1], columns=10) == ""
+
+
+def test_pasted_lines_are_told_from_typed_ones_as_long_as_it_is_there(desk: Desk) -> None:
+    desk.prompt.start()
+    desk.sees("\x1b[?2004h")
+    desk.prompt.end()
+    desk.sees("\x1b[?2004l")

@@ -174,6 +174,15 @@ def test_keys_typed_before_the_prompt_come_first(tmp_path: Path) -> None:
     assert at_prompt(tmp_path, act) == "earl!y"
 
 
+@pytest.mark.parametrize("end", [f"{ESCAPE}[201~", ""], ids=["whole", "cut off"])
+def test_lines_that_were_pasted_before_the_prompt_was_there_are_not_sent_one_by_one(tmp_path: Path, end: str) -> None:
+    async def act(prompt: Prompt) -> str:
+        prompt.type_ahead(f"{ESCAPE}[200~one\r/delete\rthree{end}")
+        return await prompt.read()
+
+    assert at_prompt(tmp_path, act, lambda buffer: buffer.text.endswith("three"), "!\r") == "one\n/delete\nthree!"
+
+
 def test_after_a_stop_what_was_typed_ahead_waits_in_the_prompt(tmp_path: Path) -> None:
     async def act(prompt: Prompt) -> str:
         prompt.type_ahead("three\rfour\r")
