@@ -96,7 +96,7 @@ def test_the_page_is_dropped_and_added_again_in_a_chat(prepared: World, server: 
     said = chat.out + chat.err
     assert "ZKCHAT.md is in no request from now on. A request without a question: " in said
     assert "ZKCHAT.md is in no request of this session." in said
-    assert "ZKCHAT.md (removed)" in said
+    assert "ZKCHAT.md (dropped by you)" in said
     assert "- you dropped it" in said
     assert "ZKCHAT.md is in every request from now on." in said
     assert "ZKCHAT.md is in every request already." in said
@@ -106,7 +106,7 @@ def test_the_page_is_dropped_and_added_again_in_a_chat(prepared: World, server: 
 def test_all_of_memory_is_dropped_and_comes_back_also_in_another_process(prepared: World, server: Loopback) -> None:
     chat = prepared.run("chat", stdin=f"{QUESTION}\n/drop memory\n{QUESTION}\n/context\n")
     assert "Memory (the vault's page and facts) is in no request from now on." in chat.out + chat.err
-    assert "memory (removed)" in chat.out + chat.err
+    assert "memory (dropped by you)" in chat.out + chat.err
     prepared.run("ask", QUESTION, "--continue")
     prepared.run("chat", "--continue", stdin=f"/add memory\n{QUESTION}\n")
     assert [remembered(request) for request in sent(server)] == [
