@@ -176,6 +176,22 @@ def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_pr
     ] * 2
 
 
+def test_lines_pasted_during_an_answer_stand_in_the_next_prompt_and_are_not_sent(chat: Open, world: World) -> None:
+    slow: list[dict[str, Any]] = [{"text": "One "}, {"delay": 0.8}, {"text": "two."}]
+    world.script(slow, slow)
+    terminal = chat()
+    terminal.wait_for_prompt()
+    terminal.type("Count\r")
+    terminal.wait_for("One")
+    terminal.type("\x1b[200~Dear\r/quit\r\x1b[201~")
+    terminal.wait_for("One two.", "you › Dear", "/quit")
+    terminal.type("\r")
+    terminal.wait_until(lambda: "One" in terminal.text.partition("/quit")[2], "the second answer")
+    terminal.type("\x04")
+    assert terminal.finish() == 0
+    assert [text for role, _, text in messages(world) if role == "user"] == ["Count", "Dear\n/quit"]
+
+
 def test_a_question_in_mid_answer_shows_what_is_typed_and_leaves_what_was_typed_before_it_to_the_prompt(
     chat: Open, world: World
 ) -> None:

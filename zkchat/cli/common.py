@@ -125,7 +125,7 @@ class CommandIO(Struct, frozen=True):
         `default` is what Enter alone means.
         """
         from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
-        from zkchat.repl.terminal_modes import echo_on
+        from zkchat.repl.terminal_modes import echo_on, without_paste_marks
 
         if not self.environment.stdin_is_tty:
             return False
@@ -136,7 +136,7 @@ class CommandIO(Struct, frozen=True):
             self.environment.stderr.write(sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}] "))
             self.environment.stderr.flush()
             try:
-                answer = self.environment.stdin.readline()
+                answer = without_paste_marks(self.environment.stdin.readline())
             finally:
                 if not answer:
                     self.note("")  # Ctrl-C and Ctrl-D do not end the line of the question

@@ -193,8 +193,9 @@ class InteractiveChat:
     def listening(self) -> AbstractContextManager[None]:
         if self._prompt is None:
             return nullcontext()
-        keyboard = self._environment.stdin
-        return KeyListener(keyboard, toggle_thinking=self._thinking.switch, keep=self._prompt.type_ahead).listening()
+        keyboard, screen = self._environment.stdin, self._environment.stdout
+        listener = KeyListener(keyboard, screen, toggle_thinking=self._thinking.switch, keep=self._prompt.type_ahead)
+        return listener.listening()
 
     def hold_typed(self) -> None:
         if self._prompt:

@@ -34,7 +34,7 @@ def read_line(io: CommandIO, prompt: str) -> str:
 
 def read_answer(io: CommandIO, question: str) -> str:
     """Read a line that answers a question; Ctrl-D at the end of the input, Ctrl-C where that was pressed."""
-    from zkchat.repl.terminal_modes import echo_on
+    from zkchat.repl.terminal_modes import echo_on, without_paste_marks
 
     environment = io.environment
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
@@ -44,7 +44,7 @@ def read_answer(io: CommandIO, question: str) -> str:
         with echo_on(environment.stdin):
             environment.stderr.write(sanitize_text(question))
             environment.stderr.flush()
-            line = environment.stdin.readline()
+            line = without_paste_marks(environment.stdin.readline())
     except KeyboardInterrupt:
         ended_by = CTRL_C
     finally:

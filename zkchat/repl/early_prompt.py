@@ -6,14 +6,14 @@ from select import select
 from threading import Thread
 from typing import Final
 
+from zkchat.repl.terminal_modes import MARK_PASTES, SEND_PASTES_AS_TYPED
+
 PROMPT: Final = "you › "
 
 _SAVE_CURSOR: Final = "\x1b7"
 _ERASE_TO_END: Final = "\x1b8\x1b[J"
 """From where the cursor was saved."""
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
-_MARK_PASTES, _SEND_PASTES_AS_TYPED = "\x1b[?2004h", "\x1b[?2004l"
-"""Pasted lines are told from typed ones, as in the prompt of the chat: an Enter in them sends nothing."""
 _BACKSPACES: Final = "\x7f\b"
 _MAX_BYTES: Final = 65_536
 _COLUMNS: Final = 80
@@ -35,7 +35,7 @@ class EarlyPrompt:
         self._thread: Thread | None = None
 
     def start(self) -> None:
-        self._write(f"{_MARK_PASTES}{_SAVE_CURSOR}{_BOLD}{PROMPT}{_PLAIN}")
+        self._write(f"{MARK_PASTES}{_SAVE_CURSOR}{_BOLD}{PROMPT}{_PLAIN}")
         woken, self._waker = os.pipe()
         self._thread = Thread(target=self._read, args=(woken,), name="zkchat-early-prompt", daemon=True)
         self._thread.start()
@@ -47,7 +47,7 @@ class EarlyPrompt:
         thread, self._thread = self._thread, None
         os.close(self._waker)
         thread.join()
-        self._write(f"{_ERASE_TO_END}{_SEND_PASTES_AS_TYPED}")
+        self._write(f"{_ERASE_TO_END}{SEND_PASTES_AS_TYPED}")
 
     def take_typed(self) -> bytes:
         """End it; what was typed, once."""

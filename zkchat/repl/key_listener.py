@@ -8,16 +8,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TextIO
 
-from zkchat.repl.terminal_modes import descriptor
+from zkchat.repl.terminal_modes import descriptor, pastes_marked
 
 _CTRL_T: Final = "\x14"
 _MAX_READ: Final = 65_536
 
 
 class KeyListener:
-    """Reads the terminal of a chat during its turns. `keep` gets what was typed for the next prompt."""
+    """Reads the terminal of a chat during its turns. `keep` gets what was typed for the next prompt, with the marks of
+    what was pasted."""
 
-    def __init__(self, terminal: TextIO, *, toggle_thinking: Callable[[], None], keep: Callable[[str], None]) -> None:
+    def __init__(
+        self, terminal: TextIO, screen: TextIO, *, toggle_thinking: Callable[[], None], keep: Callable[[str], None]
+    ) -> None:
+        self._screen = screen
         self._keyboard = None if sys.platform == "win32" else descriptor(terminal)
         self._toggle_thinking = toggle_thinking
         self._keep = keep
@@ -36,7 +40,8 @@ class KeyListener:
         loop = asyncio.get_running_loop()
         loop.add_reader(self._keyboard, self._read, self._keyboard)
         try:
-            yield
+            with pastes_marked(self._screen):
+                yield
         except asyncio.CancelledError:
             self._typed = self._typed.replace("\r", "\n").rstrip("\n")
             raise

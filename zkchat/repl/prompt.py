@@ -25,6 +25,7 @@ from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
 from zkchat.repl.paste import Pastes
 from zkchat.repl.screen_rows import menu_rows
+from zkchat.repl.terminal_modes import PASTE_BEGINS, PASTE_ENDS
 
 if TYPE_CHECKING:
     from prompt_toolkit.application import Application
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 _OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
-_PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
-"""How a terminal marks what is pasted."""
 _STYLE: Final = Style.from_dict(
     {
         "prompt": "bold",
@@ -159,8 +158,8 @@ class Prompt:
         """
         presses: list[KeyPress] = []
         parser = Vt100Parser(presses.append)
-        is_open = keys.rfind(_PASTE_BEGINS) > keys.rfind(_PASTE_ENDS)
-        parser.feed_and_flush(keys + _PASTE_ENDS if is_open else keys)
+        is_open = keys.rfind(PASTE_BEGINS) > keys.rfind(PASTE_ENDS)
+        parser.feed_and_flush(keys + PASTE_ENDS if is_open else keys)
         store_typeahead(self._session.input, presses)
 
     def hold_typed(self) -> None:

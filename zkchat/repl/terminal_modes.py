@@ -9,6 +9,10 @@ from typing import Final, TextIO
 _MAX_TYPED: Final = 65_536
 """Bytes; a terminal holds fewer."""
 _REST_OF_CHARACTER_SECONDS: Final = 0.05
+PASTE_BEGINS, PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+"""How a terminal marks what is pasted."""
+MARK_PASTES, SEND_PASTES_AS_TYPED = "\x1b[?2004h", "\x1b[?2004l"
+"""Pasted lines are told from typed ones, as in the prompt of the chat: an Enter in them sends nothing."""
 
 
 @contextmanager
@@ -23,6 +27,27 @@ def echo_on(terminal: TextIO) -> Iterator[None]:
     """Let the user type a line, and discard what was typed before: it was not meant for this."""
     with _line_mode(terminal, enabled=True):
         yield
+
+
+@contextmanager
+def pastes_marked(screen: TextIO) -> Iterator[None]:
+    """Have the terminal tell pasted lines from typed ones."""
+    _write(screen, MARK_PASTES)
+    try:
+        yield
+    finally:
+        _write(screen, SEND_PASTES_AS_TYPED)
+
+
+def without_paste_marks(line: str) -> str:
+    """What was typed or pasted for a question that is read as a line."""
+    return line.replace(PASTE_BEGINS, "").replace(PASTE_ENDS, "")
+
+
+def _write(screen: TextIO, sequence: str) -> None:
+    with suppress(OSError, ValueError):  # the terminal was closed
+        screen.write(sequence)
+        screen.flush()
 
 
 def take_typed(terminal: TextIO, before: bytes = b"") -> str:

@@ -20,6 +20,7 @@ class Listened:
         hand, end = pty.openpty()
         self.hand = os.fdopen(hand, "wb", buffering=0)
         self.terminal = os.fdopen(end, encoding="utf-8")
+        self.screen = io.StringIO()
         self.toggles = 0
         self.kept: list[str] = []
 
@@ -28,7 +29,9 @@ class Listened:
 
     def run(self, keys: bytes, is_over: Callable[[], bool], *, stopped: bool = False) -> None:
         async def turn() -> None:
-            with KeyListener(self.terminal, toggle_thinking=self.toggle, keep=self.kept.append).listening():
+            with KeyListener(
+                self.terminal, self.screen, toggle_thinking=self.toggle, keep=self.kept.append
+            ).listening():
                 for place in range(len(keys)):
                     self.hand.write(keys[place : place + 1])
                 await eventually_async(is_over)
@@ -65,8 +68,16 @@ def test_a_terminal_that_is_closed_and_a_stream_in_memory_have_no_keys(listened:
 
     async def turn() -> None:
         for terminal in (listened.terminal, io.StringIO("typed")):
-            with KeyListener(terminal, toggle_thinking=listened.toggle, keep=listened.kept.append).listening():
+            with KeyListener(
+                terminal, listened.screen, toggle_thinking=listened.toggle, keep=listened.kept.append
+            ).listening():
                 await asyncio.sleep(0.01)
 
     asyncio.run(turn())
     assert "".join(listened.kept) == ""
+
+
+def test_the_terminal_marks_pastes_during_a_turn_and_no_longer(listened: Listened) -> None:
+    listened.run(b"\x1b[200~one\r/quit\r\x1b[201~\x14", lambda: listened.toggles == 1)
+    assert listened.kept == ["\x1b[200~one\r/quit\r\x1b[201~"]
+    assert listened.screen.getvalue() == "\x1b[?2004h\x1b[?2004l"
