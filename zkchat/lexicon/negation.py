@@ -23,6 +23,9 @@ SECOND_NEGATORS: Final = {
 }
 """Each denies by itself, and says the same once more beside a negator."""
 
+AVOIDING: Final = "avoid avoids avoiding vermeiden vermeide éviter évite evitar evita evitare vermijden избегать"
+"""Words for what is better not done."""
+
 UNCLEAR: Final = {
     "en": "without unless except until only just nor neither hardly barely rarely seldom nothing nobody none if when "
     "all every always necessarily yet longer more less fewer later than maybe perhaps might could too enough instead "

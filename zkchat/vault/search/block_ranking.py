@@ -17,7 +17,7 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.cross_references import without_cross_references
 from zkchat.vault.notes.runs import ends_in_question_mark
-from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
+from zkchat.vault.search.question_terms import denies, topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.synonyms import synonyms_of
 from zkchat.vault.search.terms import UNSPACED_RUN, query_terms, terms, words
 
@@ -41,6 +41,8 @@ CUE_WEIGHT = 0.13
 """What a number or a date adds where the question asks for one."""
 LIST_WEIGHT = 0.25
 """And a list."""
+DENIAL_WEIGHT = 0.25
+"""And a denial, where the question asks what is not so: "What may not go on the heap?"."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 MIN_SHARE_OF_BEST_SENTENCE = 0.5
@@ -103,6 +105,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
+    denies: bool = False
     signs: Set[str] = frozenset()
     """Words of the question, what says the same, and how words begin and end that can be related to one: hardly any
     term of a text has one of them."""
@@ -129,6 +132,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
             wants_number=wants_number(question),
             wants_time=wants_time(question),
             wants_list=wants_list(question),
+            denies=denies(question),
         )
 
     def share(self, held: Held) -> float:
@@ -320,10 +324,12 @@ def _ranked(
 ) -> RankedBlock:
     block = matched.block
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
+    is_denial = question.denies and denies("\n".join((*matched.passage.heading_path, *block.heading_path, block.text)))
     own_score = (
         COVERAGE_WEIGHT * coverage
         + FRAME_WEIGHT * framed
         + max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
+        + DENIAL_WEIGHT * is_denial
     )
     return RankedBlock(
         passage=matched.passage,

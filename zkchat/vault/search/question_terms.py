@@ -17,10 +17,18 @@ from zkchat.lexicon.answer_types import (
     UNSPACED_FOR_A_NUMBER,
     UNSPACED_FOR_A_TIME,
 )
+from zkchat.lexicon.negation import (
+    AVOIDING,
+    NEGATORS,
+    SECOND_NEGATORS,
+    UNSPACED_NEGATORS,
+    UNSPACED_WITHOUT_NEGATION,
+)
 from zkchat.lexicon.question_words import CONNECTIVES, INTERROGATIVES, REQUESTS, UNSPACED, UNSPACED_CONNECTIVES
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.text import may_be_wide
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
     begins_unspaced,
@@ -41,6 +49,9 @@ _MAX_NAME_WORDS: Final = 80
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
 _UNSPACED_GREETING: Final = lazy_pattern(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
+_CONTRACTED_NOT: Final = lazy_pattern(r"n['’]t\b", re.IGNORECASE)
+_UNSPACED_WITHOUT_NEGATION: Final = lazy_pattern("|".join(UNSPACED_WITHOUT_NEGATION.values()))
+_UNSPACED_NEGATOR: Final = lazy_pattern("|".join(UNSPACED_NEGATORS.values()))
 _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_COMPOUND: Final = 6
@@ -134,6 +145,13 @@ def wants_list(question: str) -> bool:
     return any(phrase in asked for phrase in _how_to()) or _holds_one_of(question, FOR_A_LIST, UNSPACED_FOR_A_LIST)
 
 
+def denies(text: str) -> bool:
+    """Whether it says, or asks, what is not so or not to be done."""
+    if _CONTRACTED_NOT.search(text) or not _negators().isdisjoint(words(text)):
+        return True
+    return may_be_wide(text) and _UNSPACED_NEGATOR.search(_UNSPACED_WITHOUT_NEGATION.sub("", text)) is not None
+
+
 def topic_terms(text: str) -> frozenset[str]:
     """The terms that say what a message is about; none where it is small talk."""
     if _UNSPACED_GREETING.match(text):
@@ -177,6 +195,11 @@ def _any_asking() -> frozenset[str]:
     """As terms, in any language."""
     listed = frozenset(stem(word) for listed in _asking_words().values() for word in listed)
     return listed | frozenset(query_terms(UNSPACED))
+
+
+@cache
+def _negators() -> frozenset[str]:
+    return _folded(" ".join((*NEGATORS.values(), *SECOND_NEGATORS.values(), AVOIDING)))
 
 
 @cache
