@@ -14,10 +14,10 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes import wikilink
-from zkchat.vault.search.block_ranking import are_related
 from zkchat.vault.search.passages import term_matches
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS
+from zkchat.vault.search.weighted_question import are_related
 
 MAX_MENTIONS: Final = 100
 """Words with an `@` that are looked up: a pasted log may hold any number."""

@@ -32,9 +32,10 @@ from zkchat.vault.evidence_passages import max_characters, passages_of
 from zkchat.vault.library import Library
 from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import find_lines
-from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, WeightedQuestion, rank_blocks
+from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, rank_blocks
 from zkchat.vault.search.question_terms import topic_of, topic_terms, with_compounds
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, terms, written_words
+from zkchat.vault.search.weighted_question import WeightedQuestion
 
 MAX_EVIDENCE = 30
 """Passages that can be asked for."""

@@ -15,15 +15,10 @@ from zkchat.vault.evidence_candidates import Candidate, Scope, rarest_idf, searc
 from zkchat.vault.library import Library
 from zkchat.vault.newest import DatedPassage, are_worth_showing, chronology, date_of
 from zkchat.vault.notes_with_names import holding
-from zkchat.vault.search.block_ranking import (
-    COVERAGE_WEIGHT,
-    FAMILY_WEIGHT,
-    RankedBlock,
-    WeightedQuestion,
-    rank_blocks,
-)
+from zkchat.vault.search.block_ranking import COVERAGE_WEIGHT, FAMILY_WEIGHT, RankedBlock, rank_blocks
 from zkchat.vault.search.question_terms import topic_of
 from zkchat.vault.search.terms import query_terms
+from zkchat.vault.search.weighted_question import WeightedQuestion
 
 _SEARCHED_BY_DATE = 60
 """And where the newest that answer are wanted."""

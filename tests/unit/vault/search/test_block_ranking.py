@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat.model.note import Passage
-from zkchat.vault.search.block_ranking import RankedBlock, WeightedQuestion, rank_blocks
+from zkchat.vault.search.block_ranking import RankedBlock, rank_blocks
+from zkchat.vault.search.weighted_question import WeightedQuestion
 
 
 def equal(terms: Iterable[str]) -> dict[str, float]:
