@@ -182,7 +182,8 @@ def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose.library import local_folders_of, open_library
+    from zkchat.compose.library import open_library
+    from zkchat.compose.local_notes import local_folders_of
     from zkchat.compose.workspace import load_workspace
     from zkchat.vault.note_warnings import summarize_warnings
     from zkchat.vault.privacy.local_folders import unmatched

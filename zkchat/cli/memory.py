@@ -206,7 +206,8 @@ def _open_memory(io: CommandIO, vault: "Path | None") -> "Iterator[tuple[FactSto
 
 def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
     """The text of the file and its privacy class, which in the vault depends on its folder too."""
-    from zkchat.compose.library import local_globs, vault_files
+    from zkchat.compose.library import vault_files
+    from zkchat.compose.local_notes import local_globs
     from zkchat.compose.workspace import load_workspace
     from zkchat.vault.privacy.guard import CurrentClasses
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.library import embed_for_search, extract_for_search, local_folders_of
+from zkchat.compose.library import embed_for_search, extract_for_search
+from zkchat.compose.local_notes import local_folders_of
 from zkchat.compose.workspace import Workspace
 
 if TYPE_CHECKING:

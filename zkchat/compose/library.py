@@ -1,4 +1,4 @@
-"""The notes of a vault: its files, the index over them, and the folders that stay on this machine."""
+"""The notes of a vault: its files and the index over them."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from zkchat.compose.calendar import calendar_of
 from zkchat.compose.embeddings import ServerEmbedders, end_changed_embedding
+from zkchat.compose.local_notes import local_globs
 from zkchat.compose.paths import Paths
 from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, PdfTexts, open_pdf_texts
 from zkchat.compose.stores import DatabasePaths
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from zkchat.storage.vault_files import VaultFiles
     from zkchat.storage.watched_files import WatchedFiles
     from zkchat.vault.library import Library, LibraryOptions
-    from zkchat.vault.privacy.local_folders import LocalFolder
     from zkchat.vault.search.vectors import VectorSearch
 
 MAX_INDEXING_PROCESSES = 2
@@ -175,25 +175,3 @@ def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
     seen = list(islice(vault_files(workspace).scan(), most + 1))
     notes = sum(isinstance(found, FileStamp) and is_note(found.path) for found in seen[:most])
     return notes, len(seen) <= most
-
-
-def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
-    """What the entries of `privacy.local_only` mean in this vault."""
-    from zkchat.vault.privacy.local_folders import local_folders
-
-    vault = workspace.paths.vault
-    roots = (str(vault.absolute()), str(vault.resolve()))
-    of_user = workspace.loaded.of_user.get("privacy.local_only", ())
-    return local_folders(
-        workspace.settings.privacy.local_only,
-        roots,
-        str(workspace.environment.home),
-        user_wide=len(of_user) if isinstance(of_user, Sequence) else 0,
-    )
-
-
-def local_globs(workspace: Workspace) -> list[str]:
-    """The patterns of all notes that stay on this machine by their folder: all there are, where that is not known."""
-    if workspace.loaded.privacy_unknown:
-        return ["**"]
-    return [glob for folder in local_folders_of(workspace) for glob in folder.globs]

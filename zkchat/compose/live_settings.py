@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zkchat.compose.library import local_globs
+from zkchat.compose.local_notes import local_globs
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.workspace import SettingsStamp, Workspace, settings_stamp
 from zkchat.errors import ConfigError

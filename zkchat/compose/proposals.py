@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from zkchat.compose.library import local_globs
+from zkchat.compose.local_notes import local_globs
 from zkchat.compose.user_interface import UNATTENDED, UserInterface
 from zkchat.compose.workspace import Workspace
 from zkchat.compose.writing import link_follower, stage_over

@@ -9,8 +9,9 @@ from typing import TypeVar
 from msgspec import Struct
 
 from zkchat.compose.fresh_index import FreshIndex, open_fresh_index
-from zkchat.compose.library import embed_for_search, local_folders_of, open_note_library
+from zkchat.compose.library import embed_for_search, open_note_library
 from zkchat.compose.live_settings import LiveSettings
+from zkchat.compose.local_notes import local_folders_of
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace
 from zkchat.context.formatting import documents_in
