@@ -14,7 +14,7 @@ KEY: Final = lazy_pattern(
     | \b(?:AKIA|ASIA)[A-Z0-9]{16,}
     | \bAIza[\w-]{15,}
     | \b(?:hf|gsk|r8|npm|tvly|xai)[-_](?=[A-Za-z0-9]{0,80}(?:\d|[a-z][A-Z]))[A-Za-z0-9]{15,}
-    | \beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+
+    | \beyJ[\w-]{10,4000}+\.eyJ[\w-]{10,}+\.[\w-]+
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -2,7 +2,9 @@
 
 import re
 import sys
+from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,3 +39,15 @@ def test_letters_of_a_name_fold_to_themselves_however_they_are_written() -> None
     every = "".join(map(chr, range(sys.maxunicode + 1)))
     for letter in letters:
         assert all(letter in found.casefold() for found in re.findall(letter, every, re.IGNORECASE))
+
+
+@pytest.mark.no_cover
+def test_beginnings_of_keys_without_an_end_take_time_in_proportion_to_their_length() -> None:
+    def cpu(length: int) -> float:
+        started = process_time()
+        KEY.search("eyJ-" * length)
+        return process_time() - started
+
+    # Between linear (4) and quadratic (16); a busy machine may be slow once, but not each time.
+    assert any(cpu(8_000) < 10 * cpu(2_000) for _ in range(3))
+    assert KEY.search("eyJ-" * 1_000 + f"eyJ{'a' * 30}.eyJ{'b' * 5_000}.c")
