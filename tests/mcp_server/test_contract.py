@@ -117,7 +117,7 @@ async def every_tool_that_reads(host: Host) -> None:
         assert bool(uris(result)) == (name not in WITHOUT_SOURCES), name
     assert listed["fetch"].output_schema
     assert uris(await host.call("read_document", path="Water")) == ["note:///Kitchen/Water.md"]
-    (quote,) = (await host.call("ask_vault", question="How long does green tea steep?")).structured_content["quotes"]
+    quote = (await host.call("ask_vault", question="How long does green tea steep?")).structured_content["quotes"][0]
     assert (quote["path"], quote["first_line"], quote["link"]) == ("Tea.md", 6, "[[Tea]]")
     verified = (await host.call("verify_quotes", **READS["verify_quotes"])).structured_content["statements"]
     assert [(each["verdict"], [place["path"] for place in each["places"]]) for each in verified] == [
