@@ -339,7 +339,9 @@ def _totals(view: CatalogView) -> str:
 
 
 def _list_tasks(asked: _Asked) -> CatalogAnswer:
-    heading, tasks = tasks_asked_for(asked.view.library, asked.query, asked.view.calendar)
+    if asked.query.note and not asked.path:
+        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
+    heading, tasks = tasks_asked_for(asked.view.library, asked.query, asked.view.calendar, asked.path)
     rows = tuple(Row(path=task.path, details=describe_task(task)) for task in tasks[: asked.most])
     return CatalogAnswer(heading=heading, rows=rows, more=len(tasks) - len(rows))
 

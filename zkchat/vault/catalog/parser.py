@@ -51,7 +51,9 @@ def parse_question(text: str, links: Sequence[str], names: Names, calendar: Cale
         phrase = Phrase(tokens=_without_on(tokens_of(marked, language)), period=found.period)
         if query := _parse(marked, phrase, language, links, names):
             return query
-    return None if links else parse_task_question(plain, calendar)
+    if any(link.endswith("/") for link in links):
+        return None
+    return parse_task_question(plain, calendar, *links)
 
 
 def _without_on(tokens: Sequence[Token]) -> list[Token]:

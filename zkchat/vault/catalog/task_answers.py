@@ -15,10 +15,15 @@ from zkchat.vault.stored_tasks import all_tasks
 _DAYS_SOON: Final = 7
 
 
-def tasks_asked_for(library: Library, query: CatalogQuery, calendar: Calendar) -> tuple[str, Sequence[OpenTask]]:
-    """A heading, and the tasks: with a date by it, the earliest first, those without one after them."""
+def tasks_asked_for(
+    library: Library, query: CatalogQuery, calendar: Calendar, path: str = ""
+) -> tuple[str, Sequence[OpenTask]]:
+    """A heading, and the tasks: with a date by it, the earliest first, those without one after them; of all notes, or
+    of the one of this path."""
     today = calendar.today
     tasks = [task for task in all_tasks(library) if not (task.start and task.start > today)]
+    tasks = [task for task in tasks if task.path == path] if path else tasks
+    place = f" in {library.link_to(path)}" if path else ""
     overdue = [task for task in tasks if task.day and task.day < today]
     if query.tasks == "overdue":
         found, what = overdue, "overdue"
@@ -33,8 +38,8 @@ def tasks_asked_for(library: Library, query: CatalogQuery, calendar: Calendar) -
     more = f", {others:,} more {'is' if others == 1 else 'are'} overdue" if others else ""
     more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" and not others else more
     if not found:
-        return f"No task is {what}{more.replace(' more ', ' ')}.", []
-    return f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{more}:", found
+        return f"No task is {what}{place}{more.replace(' more ', ' ')}.", []
+    return f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{place}{more}:", found
 
 
 def describe_task(task: OpenTask) -> str:

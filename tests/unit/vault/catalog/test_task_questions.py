@@ -9,6 +9,7 @@ from tests.support.libraries import library_of
 from tests.unit.vault.catalog.test_questions import Names
 from zkchat.model.dates import Calendar
 from zkchat.vault.catalog.answers import answer_query
+from zkchat.vault.catalog.lexer import LINK_MARK
 from zkchat.vault.catalog.parser import parse_question
 
 CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
@@ -24,6 +25,14 @@ CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
         ("Show my tasks", "open", False),
         ("How many tasks are overdue?", "overdue", False),
         ("What do I have to do today?", "due", True),
+        ("What do I still have to do?", "open", False),
+        ("What is left to do this week?", "due", True),
+        ("Was ist noch zu tun?", "open", False),
+        ("Que reste-t-il à faire ?", "open", False),
+        ("¿Qué queda por hacer?", "open", False),
+        ("O que falta fazer?", "open", False),
+        ("还有什么要做？", "open", False),
+        ("まだやること", "open", False),
         ("Welche Aufgaben sind diese Woche fällig?", "due", True),
         ("überfällige Aufgaben", "overdue", False),
         ("Was muss ich heute tun?", "due", True),
@@ -54,6 +63,8 @@ def test_questions_for_tasks_are_known(text: str, which: str, has_period: bool) 
         "tasks",
         "Which tasks did Ann get?",
         "What should I do?",
+        "What is left to do for the roof?",
+        "tasks in",
         "What should I do about the roof today?",
         "When is the report due?",
         "Is the shop open today?",
@@ -95,3 +106,21 @@ def test_tasks_are_listed_with_their_places_the_earliest_first(tmp_path: Path) -
         assert rows[0] == overdue[0]
         assert rows[-1] == ("Home.md", "Sweep, line 3")
         assert answer("Which tasks are due tomorrow?")[0].startswith("No task is due tomorrow")
+
+
+@pytest.mark.parametrize(
+    "text", [f"open tasks in {LINK_MARK}", f"What is still to do for {LINK_MARK}?", f"Aufgaben von {LINK_MARK}"]
+)
+def test_the_tasks_of_a_linked_note_are_listed_alone(tmp_path: Path, text: str) -> None:
+    query = parse_question(text, ["Roof.md"], Names(), CALENDAR)
+    assert query
+    with library_of(tmp_path, {"Roof.md": "- [ ] tiles\n- [x] beams\n", "Shed.md": "- [ ] door\n"}) as library:
+        found = answer_query(library, query, "Roof.md", CALENDAR)
+        gone = answer_query(library, query, "", CALENDAR)
+    assert found.heading == "1 task is open in [[Roof]]:"
+    assert [row.details for row in found.rows] == ["tiles, line 1"]
+    assert (gone.heading, gone.rows) == ("There is no note “Roof.md”.", ())
+
+
+def test_other_words_beside_a_link_ask_for_no_list_of_tasks() -> None:
+    assert parse_question(f"Which tasks did Ann get in {LINK_MARK}?", ["Roof.md"], Names(), CALENDAR) is None
