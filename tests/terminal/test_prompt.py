@@ -156,13 +156,19 @@ def test_a_session_is_offered_and_resumed_with_its_last_exchange(chat: Open, wor
     assert len(messages(world)) == 4
 
 
-def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_prompt(chat: Open, world: World) -> None:
+def answering(chat: Open, world: World) -> Terminal:
+    """A chat in the middle of an answer; the next one is the same."""
     slow: list[dict[str, Any]] = [{"text": "One "}, {"delay": 0.8}, {"text": "two."}]
     world.script(slow, slow)
     terminal = chat()
     terminal.wait_for_prompt()
     terminal.type("Count\r")
     terminal.wait_for("One")
+    return terminal
+
+
+def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_prompt(chat: Open, world: World) -> None:
+    terminal = answering(chat, world)
     terminal.type("Again")
     terminal.wait_for("One two.", "you › Again")
     assert terminal.text.count("Again") == 1
@@ -177,12 +183,7 @@ def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_pr
 
 
 def test_lines_pasted_during_an_answer_stand_in_the_next_prompt_and_are_not_sent(chat: Open, world: World) -> None:
-    slow: list[dict[str, Any]] = [{"text": "One "}, {"delay": 0.8}, {"text": "two."}]
-    world.script(slow, slow)
-    terminal = chat()
-    terminal.wait_for_prompt()
-    terminal.type("Count\r")
-    terminal.wait_for("One")
+    terminal = answering(chat, world)
     terminal.type("\x1b[200~Dear\r/quit\r\x1b[201~")
     terminal.wait_for("One two.", "you › Dear", "/quit")
     terminal.type("\r")

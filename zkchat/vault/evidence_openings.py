@@ -19,6 +19,8 @@ from zkchat.vault.search.terms import query_terms
 
 MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first passages are looked for."""
+_MAX_NAMED = 8
+"""Notes that a question asks about together."""
 
 
 def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
@@ -39,11 +41,22 @@ def of_named(library: Library, asked: str, passages: Sequence[Passage], period: 
 
 def _named(library: Library, asked: str) -> list[str]:
     """The notes that have the name, or each of the names, that is all the question says: "Tea vs. coffee"."""
-    for parts in ([asked], parts_of(asked)):
-        of_each = [next(filter(None, (resolved(library, name) for name in names_in(part))), []) for part in parts]
-        if all(of_each):
-            return [path for paths in of_each for path in paths]
-    return []
+    if whole := _called(library, asked):
+        return whole
+    parts = parts_of(asked)
+    if not 1 < len(parts) <= _MAX_NAMED:
+        return []
+    found: list[str] = []
+    for part in parts:
+        if not (paths := _called(library, part)):
+            return []
+        found += paths
+    return found
+
+
+def _called(library: Library, text: str) -> list[str]:
+    """The notes with the longest name that may be all that a text says."""
+    return next(filter(None, (resolved(library, name) for name in names_in(text))), [])
 
 
 def resolved(library: Library, name: str) -> list[str]:

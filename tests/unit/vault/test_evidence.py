@@ -186,6 +186,12 @@ def test_notes_that_are_named_together_are_each_quoted(tmp_path: Path, question:
     assert {each.relative_path for each in found.evidence if each.linked} == {"Tea.md", "Coffee.md"}
 
 
+def test_a_long_list_of_names_is_no_question_about_each(tmp_path: Path) -> None:
+    with library_of(tmp_path, {f"Herb{number}.md": f"Leaf {number}.\n" for number in range(9)}) as library:
+        found = find_evidence(library, ", ".join(f"Herb{number}" for number in range(9)), [])
+    assert not any(each.linked for each in found.evidence)
+
+
 def test_a_name_among_other_words_is_not_all_that_is_asked(tmp_path: Path) -> None:
     notes = {"Tea.md": "# Tea\n\nLeaves.\n", "Cups.md": "Tea and milk in blue cups.\n"}
     with library_of(tmp_path, notes) as library:
