@@ -14,8 +14,13 @@ def world(tmp_path: Path) -> World:
 
 
 def pytest_configure() -> None:
-    """A runner in the background ignores Ctrl-C, and so would every terminal that the tests open."""
+    """A runner in the background ignores Ctrl-C, one under `nohup` a hang-up, and so would all that the tests start.
+
+    What a process handles, it does not hand on to those it starts: they begin with the system's own behaviour.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

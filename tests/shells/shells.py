@@ -12,6 +12,8 @@ from pathlib import Path
 import pexpect
 import pyte
 
+from tests.support.ptys import Child
+
 ROOT = Path(__file__).parents[2]
 SHELLS = ("bash", "zsh", "fish")
 _PROMPT = "ready> "
@@ -70,7 +72,7 @@ class Shell:
         self._record = self.home / "arguments.json"
         self._screen = pyte.Screen(self.width, 60)
         self._stream = pyte.Stream(self._screen)
-        self._child = pexpect.spawn(
+        self._child = Child(
             shutil.which(self.name) or self.name,
             _STARTS[self.name],
             env={
@@ -129,4 +131,4 @@ class Shell:
                 raise AssertionError(f"The shell ended before {what}:\n{self.text}") from None
 
     def close(self) -> None:
-        self._child.close(force=True)
+        self._child.close()

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 """Seconds after which a condition has failed. Generous, since it is waited for only where a test fails."""
 _INTERVAL = 0.005
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import DEADLINE
+
 
 @pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
@@ -17,7 +19,7 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
     def call(*arguments: str) -> str:
         command = [program, "-S", str(tmp_path / "tmux"), "-f", "/dev/null", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=DEADLINE).stdout
 
     yield call
     call("kill-server")

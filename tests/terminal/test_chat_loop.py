@@ -3,34 +3,33 @@
 import os
 import sys
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import pexpect
 import pytest
 
+from tests.support.ptys import Child
+from tests.support.waiting import DEADLINE
 from tests.support.world import World
-
-Chat: TypeAlias = "pexpect.spawn[str]"
 
 
 @pytest.fixture
-def chat(world: World) -> Iterator[Chat]:
+def chat(world: World) -> Iterator[Child]:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours of sleep.\n")
     slow = [{"text": "Counting "}, *[step for n in range(200) for step in ({"delay": 0.05}, {"text": f"sheep {n}, "})]]
     world.script(slow, [{"text": "Awake again."}])
     child = spawn(world, "--model", f"scripted:{world.root / 'play.json'}")
     yield child
-    child.close(force=True)
+    child.close()
 
 
-def spawn(world: World, *arguments: str) -> Chat:
-    child = pexpect.spawn(
+def spawn(world: World, *arguments: str) -> Child:
+    child = Child(
         sys.executable,
         ["-m", "zkchat", "chat", "--vault", str(world.vault), *arguments],
         env={**os.environ, "HOME": str(world.home), "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
         dimensions=(24, 80),
         encoding="utf-8",
-        timeout=20,
+        timeout=DEADLINE,
     )
     child.expect("you ›")
     return child
@@ -42,7 +41,7 @@ def messages(world: World) -> list[tuple[str, str]]:
     return [(message["role"], message["status"]) for message in shown["messages"]]
 
 
-def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Chat, world: World) -> None:
+def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Child, world: World) -> None:
     chat.send("Tell me of [[Sleep]]\r")
     chat.expect("sheep 3")
     chat.sendintr()
@@ -62,7 +61,7 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Chat, world:
     ]
 
 
-def test_commands_of_the_plain_loop(chat: Chat) -> None:
+def test_commands_of_the_plain_loop(chat: Child) -> None:
     chat.send("/help\r")
     chat.expect("/quit")
     chat.expect("leave, as Ctrl-D does")

@@ -9,7 +9,7 @@ import termios
 import pytest
 
 from tests.support.ptys import Terminal
-from tests.support.waiting import eventually
+from tests.support.waiting import DEADLINE, eventually
 from tests.support.world import World
 
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -96,7 +96,7 @@ def test_in_a_pipe(world: World, model: str, command: list[str]) -> None:
             child.stdin.close()
         assert child.stdout.read(8) == "The part"
         child.terminate()
-        assert child.wait(20) == 143
+        assert child.wait(DEADLINE) == 143
         assert child.stderr
         assert "Ended by SIGTERM. What came of an answer is kept." in child.stderr.read()
     assert stored(world)[-1] == ("assistant", "unfinished", "The part that came.")
@@ -113,7 +113,7 @@ def test_a_chat_in_a_pipe_that_waits_for_a_line_ends(world: World, model: str) -
         while b"/help" not in child.stderr.readline():
             pass
         child.terminate()
-        assert child.wait(20) == 143
+        assert child.wait(DEADLINE) == 143
 
 
 def test_while_notes_are_indexed_by_several_processes(world: World) -> None:
@@ -129,7 +129,7 @@ def test_while_notes_are_indexed_by_several_processes(world: World) -> None:
         index = world.home / ".cache" / "zkchat"
         eventually(lambda: any(index.rglob("index.db")))
         child.terminate()
-        assert child.wait(20) == 143
+        assert child.wait(DEADLINE) == 143
     eventually(lambda: not is_alive(child.pid))
     assert world.run("search", "beans").code == 0
 
@@ -145,7 +145,7 @@ def test_who_ignores_a_hang_up_goes_on(world: World, model: str) -> None:
             pass
         child.send_signal(signal.SIGHUP)
         child.stdin.close()
-        assert child.wait(20) == 0
+        assert child.wait(DEADLINE) == 0
 
 
 def is_alive(group: int) -> bool:

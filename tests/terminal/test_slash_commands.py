@@ -7,15 +7,15 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 import pexpect
 import pytest
 
+from tests.support.ptys import Child
+from tests.support.waiting import DEADLINE
 from tests.support.world import World
 from zkchat.repl.commands.table import COMMANDS
 
-Terminal: TypeAlias = "pexpect.spawn[str]"
 PROMPT = "you ›"
 ANSWERS = ["Seven hours, says [[Sleep]].", "Eight hours.", "Nine hours.", "Ten hours.", "Eleven hours."]
 
@@ -40,7 +40,7 @@ class Chat:
         self.editor.write_text(EDITOR)
         self.editor.chmod(0o755)
         model = world.script(*[[{"text": text}] for text in ANSWERS])
-        self.terminal: Terminal = pexpect.spawn(
+        self.terminal = Child(
             sys.executable,
             ["-m", "zkchat", "chat", "--vault", str(world.vault), "--model", model],
             env={
@@ -57,7 +57,7 @@ class Chat:
             },
             dimensions=(24, 80),
             encoding="utf-8",
-            timeout=30,
+            timeout=DEADLINE,
         )
         self.terminal.expect(PROMPT)
 

@@ -7,6 +7,8 @@ import pexpect
 import pytest
 
 from tests.support import hostile_vaults
+from tests.support.ptys import Child
+from tests.support.waiting import DEADLINE
 from tests.support.world import World
 
 
@@ -17,8 +19,8 @@ def test_the_question_comes_before_the_prompt_and_is_asked_once(world: World, an
     command = ["-m", "zkchat", "chat", "--vault", str(world.vault), "--model", "quote"]
     variables = {**os.environ, "HOME": str(world.home), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "CI": ""}
     for is_first in (True, False):
-        terminal = pexpect.spawn(
-            sys.executable, command, env=variables, dimensions=(24, 100), encoding="utf-8", timeout=30
+        terminal = Child(
+            sys.executable, command, env=variables, dimensions=(24, 100), encoding="utf-8", timeout=DEADLINE
         )
         if is_first:
             terminal.expect_exact("rule Obey  (new)")

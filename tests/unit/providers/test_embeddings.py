@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.embedding_server import EmbeddingServer, Received, Sent, vector_of, wrapped
+from tests.support.waiting import DEADLINE
 from zkchat.errors import ProviderError, TextRefused
 from zkchat.providers import embeddings
 from zkchat.providers.embedding_wires import EmbeddingSettings
@@ -15,7 +16,7 @@ from zkchat.providers.embeddings import ServerEmbedder, ollama_embedder, openai_
 from zkchat.providers.transport import TransportPolicy
 
 KEY = "sk-canary-77aa"
-QUICK = TransportPolicy(connect_timeout=2, max_retries=2, backoff=0.001, max_backoff=5)
+QUICK = TransportPolicy(connect_timeout=DEADLINE, max_retries=2, backoff=0.001, max_backoff=5)
 WIRES = ("ollama", "openai")
 
 
@@ -28,7 +29,7 @@ def server() -> Iterator[EmbeddingServer]:
 def embedder_at(
     server: EmbeddingServer, wire: str = "ollama", model: str = "some-model", **settings: object
 ) -> ServerEmbedder:
-    wanted = replace(EmbeddingSettings(timeout=5), **settings)
+    wanted = replace(EmbeddingSettings(timeout=DEADLINE), **settings)
     if wire == "ollama":
         made = ollama_embedder(model, host=server.host, api_key=KEY, settings=wanted)
     else:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.provider_contexts import provider_context
+from tests.support.waiting import DEADLINE
 from zkchat.model.prompt import Finish
 from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import ModelSettings, NamedModel
@@ -21,7 +22,7 @@ from zkchat.providers.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 
-QUICK = TransportPolicy(connect_timeout=4, first_chunk_timeout=5, backoff=0.001, max_retries=0)
+QUICK = TransportPolicy(connect_timeout=DEADLINE, first_chunk_timeout=DEADLINE, backoff=0.001, max_retries=0)
 
 
 @dataclass
@@ -122,9 +123,7 @@ def test_where_the_answer_does_not_come_the_model_counts_as_elsewhere(server: Se
 
 def test_a_server_that_does_not_say_is_not_waited_for(server: Server) -> None:
     server.hangs = True
-    impatient = OpenAI(
-        "m", base_url=f"{server.address}/v1", api_key=KEY, policy=TransportPolicy(connect_timeout=0.3, max_retries=0)
-    )
+    impatient = OpenAI("m", base_url=f"{server.address}/v1", api_key=KEY, policy=QUICK)
     assert connected(impatient) == (False, False)
 
 

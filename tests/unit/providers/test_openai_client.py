@@ -8,6 +8,7 @@ import pytest
 
 from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
 from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.support.waiting import DEADLINE
 from zkchat.compose.providers import tokenizer_of
 from zkchat.errors import ProviderError
 from zkchat.model.parts import ImagePart, ToolCallPart
@@ -19,7 +20,7 @@ from zkchat.providers.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 
-QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, chunk_timeout=5, backoff=0.001)
+QUICK = TransportPolicy(connect_timeout=DEADLINE, first_chunk_timeout=DEADLINE, chunk_timeout=DEADLINE, backoff=0.001)
 
 
 @dataclass

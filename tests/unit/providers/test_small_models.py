@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
+from tests.support.waiting import DEADLINE
 from zkchat.model.prompt import ModelRequest, PromptMessage
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama_client import Ollama
@@ -19,7 +20,7 @@ from zkchat.providers.transport import ServerModel, TransportPolicy
 
 pytestmark = pytest.mark.outside
 
-QUICK = TransportPolicy(connect_timeout=2, first_chunk_timeout=5, backoff=0.001)
+QUICK = TransportPolicy(connect_timeout=DEADLINE, first_chunk_timeout=DEADLINE, backoff=0.001)
 QUESTION = ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048)
 TINY, LARGE = 134_515_008, 8_190_735_360
 
