@@ -29,9 +29,11 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garden, without any model
 	@$(BIN)/zkchat ask "Why should the title of an evergreen note be a statement? See [[Evergreen notes]]." --vault vault-fixtures/garden --model quote --panels
 
-# By file, so that a model is loaded once for all the tests of one.
+# By file, so that what a file opens once serves all its tests.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
+
 test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests/unit/chat -k name" runs some of them
-	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile $(or $(ARGS),--examples 25 --cov --cov-report=)
+	@$(PYTEST) $(or $(ARGS),--examples 25 -m 'not slow')
 
 # Under a minute on two cores once mypy has its cache: it checks again what changed, and what that changes.
 quick: format-check lint types ## format, lint, types, and the tests that need no process, terminal or network
@@ -41,13 +43,14 @@ properties: $(VENV)/.dev ## try the properties on other examples than `make test
 	@$(BIN)/python -m pytest -n auto --maxprocesses=4 --dist worksteal --hypothesis-profile=random --examples 300 -m hypothesis $(or $(ARGS),tests)
 
 # The inside is held to more than the rest: it is pure, so nothing stands in a test's way.
-coverage: test
+coverage: $(VENV)/.dev
+	@$(PYTEST) --examples 25 --cov --cov-report=
 	@$(BIN)/coverage report --fail-under=90
 	@$(BIN)/coverage report --fail-under=95 --include='zkchat/model/*,zkchat/context/*,zkchat/chat/*,zkchat/vault/*' > /dev/null \
 		|| { echo "Branch coverage of model, context, chat and vault is below 95 %." >&2; exit 1; }
 
 # Every worker would compile all tests again: they are compiled once, on the core that mypy leaves free.
-check: format-check lint contracts ## everything CI runs
+check: format-check lint contracts ## everything CI runs: all tests with coverage, faults, hostile vaults and the sample of the fuzzer too
 	@$(BIN)/python -m pytest --collect-only -n0 -p no:cacheprovider > /dev/null 2>&1 & \
 		$(BIN)/mypy; status=$$?; wait; exit $$status
 	@$(MAKE) --no-print-directory coverage

@@ -5,7 +5,13 @@ import pytest
 
 from tests.support.world import World
 
+HERE = Path(__file__).parent
+
 pytest_plugins = ("tests.support.examples", "tests.support.scratch")
+
+
+IN_CHECK_ALONE = {"benchmarks", "faults", "fuzz", "hostile", "providers"}
+"""Folders whose tests break, fuzz or measure zkchat, or load a model: minutes, which `make check` has."""
 
 
 @pytest.fixture
@@ -21,6 +27,12 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(HERE).parts[0] in IN_CHECK_ALONE:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

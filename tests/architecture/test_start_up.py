@@ -16,7 +16,7 @@ import zkchat
 from zkchat.cli.command_table import PLACES
 from zkchat.model.patterns import _LazyPattern
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 HEAVY = {
     "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "rich", "pydantic", "httpx", "sqlite3",

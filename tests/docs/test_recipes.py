@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.recipes import ROOT, copy_of_the_tree, recipes, run
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 RECIPES = recipes((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
 

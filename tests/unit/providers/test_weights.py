@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from zkchat.errors import ProviderError, StorageError
 from zkchat.providers.weights import KNOWN, Weights, pull
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 MODEL = b"GGUF and so on" * 1000
 
