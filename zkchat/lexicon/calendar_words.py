@@ -50,14 +50,18 @@ _ENGLISH: Final = {
     "and": "and",
     "at": "on|in|during|at|within|throughout|over|for|from|of|dated|around",
     "article": "the|of|of the|in",
-    "early": "early|early in|beginning of|start of",
+    "part_of": "of|of the",
+    "early": "early|early in|beginning of|start of|first days of|first days in",
     "mid": "mid|mid-|middle of",
-    "late": "late|late in|end of",
+    "late": "late|late in|end of|last days of|last days in",
     "week_number": "week|calendar week|cw|week number|week no",
-    "ordinal:1": "first|1st",
-    "ordinal:2": "second|2nd",
-    "ordinal:3": "third|3rd",
-    "ordinal:4": "fourth|4th",
+    "ordinal:1": "first",
+    "ordinal:2": "second",
+    "ordinal:3": "third",
+    "ordinal:4": "fourth",
+    "ordinal:5": "fifth",
+    "ordinal:-1": "last|final",
+    "ordinal:-2": "second to last|next to last|penultimate|last but one",
 }
 
 _GERMAN: Final = {
@@ -107,14 +111,19 @@ _GERMAN: Final = {
         im jahr|im jahre|aus dem jahr|des jahres|auf
     """,
     "article": "der|des|den|dem|die|das|vom|im|im jahr|im jahre|des jahres|von|in",
-    "early": "anfang|zu beginn|beginn|fruh im|fruh in",
+    "part_of": "des",
+    "early": "anfang|zu beginn|beginn|fruh im|fruh in|ersten tage im|ersten tagen im|ersten tage des|ersten tagen des",
     "mid": "mitte",
-    "late": "ende|spat im|spat in",
+    "late": "ende|spat im|spat in|letzten tage im|letzten tagen im|letzten tage des|letzten tagen des",
     "week_number": "kw|kalenderwoche|woche",
-    "ordinal:1": "erste|ersten|erstes",
-    "ordinal:2": "zweite|zweiten|zweites",
-    "ordinal:3": "dritte|dritten|drittes",
-    "ordinal:4": "vierte|vierten|viertes",
+    "week_after_month": "woche",
+    "ordinal:1": "erste|ersten|erster|erstes",
+    "ordinal:2": "zweite|zweiten|zweiter|zweites",
+    "ordinal:3": "dritte|dritten|dritter|drittes",
+    "ordinal:4": "vierte|vierten|vierter|viertes",
+    "ordinal:5": "funfte|funften|funfter|funftes",
+    "ordinal:-1": "letzte|letzten|letzter|letztes|letztem",
+    "ordinal:-2": "vorletzte|vorletzten|vorletzter|vorletztes",
 }
 
 _FRENCH: Final = {
@@ -159,14 +168,18 @@ _FRENCH: Final = {
         pendant le|pendant la|durant le|durant la|du mois de|en l'|de l'|l'an|d'|au cours des|pour
     """,
     "article": "le|la|de|du|de la|des|en|au|l'|de l'|d'|les|ces|au mois de",
-    "early": "debut|au debut de|au debut du|debut de",
+    "early": "debut|au debut de|au debut du|debut de|premiers jours de|premiers jours d'",
     "mid": "mi-|milieu de|au milieu de",
-    "late": "fin|a la fin de|a la fin du|fin de",
+    "late": "fin|a la fin de|a la fin du|fin de|derniers jours de|derniers jours d'",
     "week_number": "semaine|semaine n|sem",
+    "day_before": "le|du|au|depuis le|a partir du|des le|apres le|avant le|jusqu'au|entre le|et le",
     "ordinal:1": "premier|premiere|1er|1ere",
     "ordinal:2": "deuxieme|2e|second|seconde|2eme",
     "ordinal:3": "troisieme|3e|3eme",
     "ordinal:4": "quatrieme|4e|4eme",
+    "ordinal:5": "cinquieme|5e|5eme",
+    "ordinal:-1": "dernier|derniere",
+    "ordinal:-2": "avant-dernier|avant-derniere",
 }
 
 _SPANISH: Final = {
@@ -214,14 +227,19 @@ _SPANISH: Final = {
         el mes de
     """,
     "article": "el|la|de|del|de la|en|los|las|estos|estas|mes de",
-    "early": "principios de|a principios de|comienzos de|a comienzos de|inicios de|a inicios de",
+    "part_of": "de|del|de la",
+    "early": "primeros dias de|principios de|a principios de|comienzos de|a comienzos de|inicios de|a inicios de",
     "mid": "mediados de|a mediados de",
-    "late": "finales de|a finales de|fines de|a fines de|final de",
+    "late": "ultimos dias de|finales de|a finales de|fines de|a fines de|final de",
     "week_number": "semana",
+    "day_before": "el|del|al|el dia|desde el|a partir del|despues del|antes del|hasta el|entre el|y el",
     "ordinal:1": "primer|primero|primera",
     "ordinal:2": "segundo|segunda",
     "ordinal:3": "tercer|tercero|tercera",
     "ordinal:4": "cuarto|cuarta",
+    "ordinal:5": "quinto|quinta",
+    "ordinal:-1": "ultimo|ultima",
+    "ordinal:-2": "penultimo|penultima",
 }
 
 _PORTUGUESE: Final = {
@@ -271,14 +289,19 @@ _PORTUGUESE: Final = {
         ao longo do|dos|das|dia|para|no ano de|do dia
     """,
     "article": "o|a|de|do|da|em|no|na|os|as|dia|mes de|ano de",
-    "early": "inicio de|no inicio de|comeco de|no comeco de|inicio do|no inicio do",
+    "part_of": "de|do|da",
+    "early": "primeiros dias de|inicio de|no inicio de|comeco de|no comeco de|inicio do|no inicio do",
     "mid": "meados de|em meados de",
-    "late": "fim de|no fim de|final de|no final de|fim do|no fim do|no final do",
+    "late": "ultimos dias de|fim de|no fim de|final de|no final de|fim do|no fim do|no final do",
     "week_number": "semana",
+    "day_before": "dia|no dia|do dia|ao dia|entre o dia|entre os dias",
     "ordinal:1": "primeiro|primeira",
-    "ordinal:2": "segundo",
+    "ordinal:2": "segundo|segunda",
     "ordinal:3": "terceiro|terceira",
-    "ordinal:4": "quarto",
+    "ordinal:4": "quarto|quarta",
+    "ordinal:5": "quinto|quinta",
+    "ordinal:-1": "ultimo|ultima",
+    "ordinal:-2": "penultimo|penultima",
 }
 
 CALENDAR_WORDS: Final[Mapping[str, Mapping[str, str]]] = {

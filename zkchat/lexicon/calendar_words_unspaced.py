@@ -38,6 +38,7 @@ UNITS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("月", "か月", "ヶ月", "カ月", "ヵ月", "箇月", "か月間", "ヶ月間"), "month"),
     **dict.fromkeys(("季度", "四半期"), "quarter"),
     **dict.fromkeys(("年", "年間"), "year"),
+    **dict.fromkeys(("周末", "週末"), "weekend"),
 }
 
 WEEKDAYS: Final[Mapping[str, int]] = {
@@ -46,7 +47,11 @@ WEEKDAYS: Final[Mapping[str, int]] = {
     "天": 6,
 }
 
-WEEKEND: Final = "末"
+EDGES: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("最初", "头", "頭", "首"), 1),
+    **dict.fromkeys(("最后", "最後", "最終"), -1),
+}
+"""Which of the weeks or days of a longer time, where no number says it."""
 
 SEASONS: Final[Mapping[str, int]] = dict(zip("春夏秋冬", range(4), strict=True))
 
@@ -70,5 +75,7 @@ AND_BETWEEN: Final = "和|与|與|跟|と"
 BETWEEN_END: Final = "之间|之間|间|の間|までの間|まで|間"
 BEFORE_IT: Final = "在|于|於"
 """Words that only say that a time follows."""
+AFTER_NUMBERED_DAY: Final = "$|\\W|に|の|は|も|何|的|我|写|寫|做|记|記|发生|發生|有|早|晚|上午|下午"
+"""What may stand after 8日 or 8号 alone, where it is a day and not a stretch of days or the number of a house."""
 AFTER_IT: Final = "のうちに|の間に|中に|に|の|は|で|间|間|里|裡|内|期间|の時|时|的时候|的|头|頃"
 """And that it is one, which go with it."""

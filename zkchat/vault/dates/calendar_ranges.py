@@ -13,6 +13,7 @@ MAX_YEAR: Final = 2999
 """Years that a number of four digits may mean."""
 _SATURDAY: Final = 5
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+_DAYS: Final = {"day": 1, "week": 7, "weekend": 2}
 _MONTHS_OF_YEAR: Final = 12
 _MIN_DAYS_OF_MONTH: Final = 28
 _DAYS_OF_MONTH: Final = 30.4
@@ -130,6 +131,38 @@ def _first_that(
         if found and found.first and begins(found.first):
             return found
     return None
+
+
+def latest_numbered(number: int, today: date, weekday: int | None = None) -> DayRange | None:
+    """The latest day with this number in its month, or the latest of them that is such a weekday."""
+    days = (plus(today, -back) for back in range(366 * _YEARS_TRIED))
+    return next((day_range(day) for day in days if day.day == number and weekday in {None, day.weekday()}), None)
+
+
+def nth_of(whole: DayRange, number: int, unit: Unit, weekday: int | None = None) -> DayRange | None:
+    """The unit with this number in a longer time, or the weekday; a number below zero counts from the end.
+
+    Weeks are seven days each, from the first day on, so that the first Monday is in the first week. The last week is
+    the last seven days. A weekend is of the time that its Saturday is in.
+    """
+    first, end = whole.first, whole.end
+    if first is None or end is None or not number:
+        return None
+    from_end = number < 0
+    number -= not from_end
+    side = end if from_end else first
+    if unit in _MONTHS:
+        found = month_range(side.year, side.month + number * _MONTHS[unit], _MONTHS[unit])
+    elif unit == "day" and weekday is None:
+        found = day_range(plus(side, number))
+    else:
+        begins_on = _SATURDAY if unit == "weekend" else weekday
+        wait = 0 if begins_on is None else (begins_on - side.weekday()) % 7
+        begin = plus(side, wait + 7 * number)
+        found = days_range(begin, _DAYS[unit] if weekday is None else 1)
+        if unit == "week" and weekday is None:
+            found = found.overlap(whole)
+    return found if found.first and found.first in whole and found != whole else None
 
 
 def third_of(whole: DayRange, number: int) -> DayRange:

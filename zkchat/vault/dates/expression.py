@@ -5,9 +5,10 @@ from datetime import date
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.model.dates import DayRange
-from zkchat.vault.dates.calendar_ranges import day_range, plus
+from zkchat.vault.dates.calendar_ranges import Unit, day_range, latest, nth_of, plus
 
 Strength = Literal["relative", "day", "weak"]
 """`relative`: by the day it is (yesterday, last week). `day`: a day of a month. `weak`: a month, a year or a weekday,
@@ -26,7 +27,7 @@ class Expression(Struct, frozen=True, kw_only=True):
     of_year: Callable[[int], DayRange | None] | None = None
     """The same in another year, where none is named."""
     unit: str = ""
-    """What kind of stretch it is, where that matters: `week`, `year`, `weekday`, `number`."""
+    """What kind of stretch it is, where that matters: `week`, `month`, `year`, `weekday`, `number`."""
     is_named: bool = False
     """Whether "since", "between" or the like says that it is a time."""
 
@@ -48,6 +49,36 @@ def day_of(year: int, month: int, day: int) -> DayRange | None:
         return day_range(date(year, month, day))
     except ValueError:
         return None
+
+
+def part_of(whole: Expression, part: Callable[[DayRange], DayRange | None], today: date) -> Expression | None:
+    """A part of a time. Where that has no year, it is in the latest year in which the part has begun."""
+    of_year = whole.of_year if whole.strength != "relative" else None
+
+    def in_year(year: int) -> DayRange | None:
+        found = of_year(year) if of_year else None
+        return part(found) if found else None
+
+    found = expression_of(latest(in_year, today) if of_year else part(whole.period), whole.strength, whole.end)
+    return replace(found, unit=whole.unit, of_year=in_year if of_year else None) if found else None
+
+
+def nth_part(
+    whole: Expression, number: int, unit: Unit, today: date, *, weekday: int | None = None
+) -> Expression | None:
+    """A week, a day or the like of a longer time, or a weekday: `nth_of`."""
+    found = part_of(whole, lambda period: nth_of(period, number, unit, weekday), today)
+    is_date = whole.strength == "weak" and unit != "quarter"
+    return replace(found, unit=unit, strength="day" if is_date else whole.strength) if found else None
+
+
+def weekday_in(week: Expression, weekday: int) -> Expression | None:
+    """A day of a week."""
+    first = week.period.first
+    if first is None:
+        return None
+    day = day_range(plus(first, (weekday - first.weekday()) % 7))
+    return replace(week, period=day, unit="weekday", since=None, of_year=None)
 
 
 def expression_of(period: DayRange | None, strength: Strength, end: int, *, unit: str = "") -> Expression | None:

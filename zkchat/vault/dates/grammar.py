@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from functools import partial
 from typing import cast
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from zkchat.vault.dates.calendar_ranges import (
     following,
     iso_week,
     latest,
+    latest_numbered,
     month_range,
     plus,
     preceding,
@@ -24,7 +26,16 @@ from zkchat.vault.dates.calendar_ranges import (
     week_of,
     year_range,
 )
-from zkchat.vault.dates.expression import Expression, Strength, day_of, expression_of, since_day
+from zkchat.vault.dates.expression import (
+    Expression,
+    Strength,
+    day_of,
+    expression_of,
+    nth_part,
+    part_of,
+    since_day,
+    weekday_in,
+)
 from zkchat.vault.dates.token_reader import TokenReader
 from zkchat.vault.dates.tokens import Token
 
@@ -63,7 +74,7 @@ class Grammar(TokenReader):
 
     def _span(self, at: int, joined_by: str) -> Expression | None:
         """From one time to another: `3 and 10 May`, `March to May 2025`."""
-        first = self._atom(at) or self._bare_number(at)
+        first = self._atom(at) or self._numbered(at, self._day_number(at))
         if first is None or not self._has(first.end, joined_by):
             return None
         last = self._atom(self._articles(first.end + 1))
@@ -76,21 +87,14 @@ class Grammar(TokenReader):
             last, period=DayRange(begin, last.period.end), is_named=True, of_year=None, since=None, unit="span"
         )
 
-    def _bare_number(self, at: int) -> Expression | None:
-        day = self._day_number(at)
-        if day is None:
-            return None
-        return Expression(period=DayRange(), strength="day", end=at + 1, unit="number", since=date(2000, 1, day))
-
     @staticmethod
     def _day_in_month(first: Expression, last: Expression) -> date | None:
-        """The day of a number before a day of a month."""
-        if last.strength != "day" or first.since is None or last.period.first is None:
+        """The day of a number before another day: the latest before it."""
+        is_day = last.strength == "day" or last.unit == "number"
+        if first.period.first is None or last.period.first is None or not is_day:
             return None
-        try:
-            return last.period.first.replace(day=first.since.day)
-        except ValueError:
-            return None
+        found = latest_numbered(first.period.first.day, last.period.first)
+        return found.first if found else None
 
     @staticmethod
     def _year_of_span(first: Expression, last: Expression) -> date | None:
@@ -108,19 +112,22 @@ class Grammar(TokenReader):
     def _atom(self, at: int) -> Expression | None:
         at = self._articles(at)
         found = max(self._atoms(at), key=lambda each: each.end, default=None)
-        return self._weekday_of_week(at, found) if found else None
+        if found is None or (self._has(found.end, "part_of") and (self._value(at, "ordinal") or 0) < 0):
+            return None  # the last week of the holidays is not last week
+        return self._weekday_of_week(at, found) or found
 
     def _atoms(self, at: int) -> Iterator[Expression]:
-        if at >= len(self._tokens):
+        if at >= len(self._tokens) or not self._tokens[at].meanings:
             return
         for production in (
             self._literal,
             self._relative_day,
             self._day_of_month,
+            self._numbered_day,
             self._month,
             self._weekday,
             self._season,
-            self._quarter,
+            self._nth,
             self._week_number,
             self._unit,
             self._rolling,
@@ -190,9 +197,29 @@ class Grammar(TokenReader):
                 return day, month, after + 1
         return None
 
+    def _numbered_day(self, at: int) -> Expression | None:
+        """`The 8th`, `Monday the 8th`, `le 8`, `the 8th of last month`."""
+        weekday = self._value(at, "weekday")
+        at = at if weekday is None else self._articles(at + 1)
+        day = self._day_number(at)
+        after = self._articles(at + 1)
+        is_day = self._has(at, "ordinal_day") or self._has(at - 1, "day_before")
+        if day is None or not (is_day or after > at + 1):
+            return None
+        month = self._unit(after)
+        if month and month.unit == "month":
+            return nth_part(month, day, "day", self._today)
+        is_counted = self._has(after, "unit", "weekday", "month", "season")
+        return self._numbered(at, day, weekday) if is_day and not is_counted else None
+
+    def _numbered(self, at: int, day: int | None, weekday: int | None = None) -> Expression | None:
+        found = latest_numbered(day, self._today, weekday) if day else None
+        return expression_of(found, "weak", at + 1, unit="number")
+
     def missing_day(self, at: int) -> int | None:
         """Where a day that does not exist ends, if one begins there: `30 February`, `2026-02-30`."""
-        found = self._day_and_month(at)
+        is_of_month_before = self._has(at - 1, "month") and not self._has(at, "month")  # "March 31, April 2"
+        found = None if is_of_month_before else self._day_and_month(at)
         if found and not self._day(*found):
             named = self._named_year(found[2])
             return named[1] if named else found[2]
@@ -279,9 +306,7 @@ class Grammar(TokenReader):
 
     def _unit_forms(self, at: int) -> Iterator[tuple[int, str, int]]:
         if name := self._name(at, "unit"):
-            if self._has(at + 1, "before_last"):
-                yield -2, name, at + 2
-            elif (after := self._shift_after(at + 1)) is not None:
+            if (after := self._shift_after(at + 1)) is not None:
                 yield after, name, at + 2
             elif name == "weekend" and at and self._has(at - 1, "at", "article"):
                 yield -1 if self._today not in unit_range("weekend", self._today, 0) else 0, name, at + 1
@@ -320,7 +345,7 @@ class Grammar(TokenReader):
             end += 1
         unit = cast("Unit", name)
         then = day_before(self._today, unit, count)
-        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", end)
+        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", end, unit=name)
         return replace(found, since=then) if found else None
 
     def _year(self, at: int) -> Expression | None:
@@ -328,12 +353,28 @@ class Grammar(TokenReader):
             return None
         return expression_of(year_range(cast("int", self._value(at, "number"))), "weak", at + 1, unit="year")
 
-    def _quarter(self, at: int) -> Expression | None:
-        """`The first quarter of 2026`."""
-        number = self._value(at, "ordinal") or self._value(at, "ordinal_day")
-        if number is None or number > 4 or self._name(at + 1, "unit") != "quarter":
+    def _nth(self, at: int) -> Expression | None:
+        """`The last week of October`, `the first Monday of last month`, `the first quarter`."""
+        number, unit = self._value(at, "ordinal"), self._name(at + 1, "unit")
+        number = self._value(at, "ordinal_day") if number is None else number
+        weekday, month = self._value(at + 1, "weekday"), self._value(at + 1, "week_of_month")
+        if number is None or not (unit or month or weekday is not None):
             return None
-        return self._in_year(lambda year: quarter_range(year, number), "weak", at + 2)
+        if month:
+            unit, whole = "week", self._in_year(lambda year: month_range(year, month), "weak", at + 2)
+        elif unit == "quarter" and number > 0:
+            whole = self._in_year(year_range, "weak", at + 2)
+        else:
+            whole = self._whole(at + 2)
+        return nth_part(whole, number, cast("Unit", unit or "day"), self._today, weekday=weekday) if whole else None
+
+    def _whole(self, at: int) -> Expression | None:
+        """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
+        begin = self._articles(at)
+        if begin in {at, len(self._tokens)}:
+            return None
+        productions = (self._literal, self._month, self._season, self._unit, self._year)
+        return max(filter(None, (each(begin) for each in productions)), key=lambda each: each.end, default=None)
 
     def _quarter_of(self, quarter: int, year: int, end: int) -> Expression | None:
         if year:
@@ -341,17 +382,20 @@ class Grammar(TokenReader):
         return self._in_year(lambda year: quarter_range(year, quarter), "weak", end)
 
     def _week_number(self, at: int) -> Expression | None:
-        """`Week 10 of 2026`, `KW 10`."""
+        """`Week 10 of 2026`, `KW 10`, `week 1 of October`."""
         number = self._value(at + 1, "number")
         if not self._has(at, "week_number") or not number or number > 53:
             return None
+        whole = self._whole(at + 2)
+        if whole and whole.unit != "year":
+            return nth_part(whole, number, "week", self._today)
         return self._in_year(lambda year: iso_week(year, number), "weak", at + 2)
 
     def _part(self, at: int) -> Expression | None:
         """`Early March`, `the end of last year`."""
         for third, part in enumerate(("early", "mid", "late")):
             if self._has(at, part) and (found := self._atom(at + 1)) and found.period.first and found.period.end:
-                return replace(found, period=third_of(found.period, third), of_year=None, since=None)
+                return part_of(found, partial(third_of, number=third), self._today)
         return None
 
     def _week_around(self, at: int) -> Expression | None:
@@ -366,17 +410,17 @@ class Grammar(TokenReader):
     def _literal_at(self, at: int) -> Expression | None:
         return self._literal(at) if at < len(self._tokens) else None
 
-    def _weekday_of_week(self, at: int, found: Expression) -> Expression:
-        """`Monday of last week`, `letzte Woche Montag`: the day where a weekday stands beside a week."""
-        weekday, week = self._value(at, "weekday"), None
-        end = found.end
-        if found.unit == "weekday" and weekday is not None and end == at + 1:
-            week = self._unit(self._articles(end)) if self._articles(end) < len(self._tokens) else None
-            end = week.end if week else end
-        elif found.unit == "week" and found.strength == "relative":
-            weekday, week = self._value(self._articles(end), "weekday"), found
-            end = self._articles(end) + 1
-        if weekday is None or week is None or week.unit != "week" or week.period.first is None:
-            return found
-        day = plus(week.period.first, (weekday - week.period.first.weekday()) % 7)
-        return replace(week, period=day_range(day), end=end, unit="weekday")
+    def _weekday_of_week(self, at: int, found: Expression) -> Expression | None:
+        """`Monday of last week`, `two weeks ago on Monday`: the day where a weekday stands beside a week."""
+        after = found.end
+        while self._has(after, "article") or (self._has(after, "at") and not self._has(after, "from")):
+            after += 1
+        weekday = self._value(at, "weekday")
+        if found.unit == "weekday" and weekday is not None and found.end == at + 1:
+            weeks = (each(after) for each in (self._unit, self._ago, self._nth))
+            week = next((each for each in weeks if each and each.unit == "week"), None)
+            return weekday_in(week, weekday) if week else None
+        weekday = self._value(after, "weekday")
+        return (
+            weekday_in(replace(found, end=after + 1), weekday) if found.unit == "week" and weekday is not None else None
+        )

@@ -173,6 +173,8 @@ class SpacedQuestion:
             return True
         if self._language == "de" and self._text[token.start].islower():  # nouns have a capital letter
             return True
+        if found.unit == "number" and token.text in listed(lexicon.EVENTS[self._language]):  # "the 8th note"
+            return False
         known = stop_words(self._language) | listed(lexicon.ACTIVITY[self._language])
         return token.text in known or bool({*pieces(token.text)} & known) or self._is_past(token)
 

@@ -27,7 +27,7 @@ class TokenReader:
         return number, after if after is not None else before, place + 1 + (after is not None)
 
     def _has(self, at: int, *meanings: str) -> bool:
-        return 0 <= at < len(self._tokens) and any(each in self._tokens[at].meanings for each in meanings)
+        return 0 <= at < len(self._tokens) and not self._tokens[at].meanings.keys().isdisjoint(meanings)
 
     def _text(self, at: int) -> str:
         return self._tokens[at].text if at < len(self._tokens) else ""
@@ -69,7 +69,7 @@ class TokenReader:
 
     def _shift_after(self, at: int) -> int | None:
         """How many units on a word after a name says."""
-        for meaning, shift in (("after_last", -1), ("after_next", 1), ("after_two_ago", -2)):
+        for meaning, shift in (("after_last", -1), ("after_next", 1), ("after_two_ago", -2), ("before_last", -2)):
             if self._has(at, meaning):
                 return shift
         return None

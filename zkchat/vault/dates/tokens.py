@@ -20,7 +20,7 @@ _LITERALS: Final = (
     ("dotted", lazy_pattern(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?!\w)")),
     ("slashed", lazy_pattern(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\w-])")),
     ("duration", lazy_pattern(r"(\d{1,4})\s?([dw])(?!\w)")),
-    ("ordinal_day", lazy_pattern(r"(\d{1,2})(?:st|nd|rd|th|er|\.(?=\s|$)|º|ª)(?!\w)")),
+    ("ordinal_day", lazy_pattern(r"(\d{1,2})(?:st|nd|rd|th|er|\.(?=[\s?!]|$)|º|ª)(?!\w)")),
     ("number", lazy_pattern(r"\d{1,4}(?![\w.,:%]*\d)(?![\w%°€$£])")),
 )
 _WORD: Final = lazy_pattern(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\w+|\S")
@@ -114,8 +114,11 @@ def _phrases_of(language: str) -> _Phrases:
         for phrase in phrases.replace("\n", "|").split("|"):
             if key := phrase.strip():
                 meanings.setdefault(key, {})[kind] = value
+    weeks = CALENDAR_WORDS[language].get("week_after_month", "")
     for number, name in enumerate(MONTHS[language].split(), start=1):
         meanings.setdefault(fold(name), {})["month"] = str(number)
+        if weeks:
+            meanings[f"{fold(name)}{weeks}"] = {"week_of_month": str(number)}
     for number, name in enumerate(WEEKDAYS[language].split()):
         meanings.setdefault(fold(name), {})["weekday"] = str(number)
     for pair in NUMBER_WORDS[language].split():

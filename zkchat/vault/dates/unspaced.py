@@ -11,12 +11,14 @@ from msgspec.structs import replace
 from zkchat.lexicon.calendar_words_unspaced import (
     AFTER,
     AFTER_IT,
+    AFTER_NUMBERED_DAY,
     AGO,
     AND_BETWEEN,
     BEFORE,
     BEFORE_IT,
     BETWEEN_END,
     DIGITS,
+    EDGES,
     MODIFIERS,
     PARTS,
     RELATIVE_DAYS,
@@ -29,7 +31,6 @@ from zkchat.lexicon.calendar_words_unspaced import (
     UNITS,
     UNTIL,
     WEEKDAYS,
-    WEEKEND,
 )
 from zkchat.model.dates import Calendar, DayRange
 from zkchat.model.text import may_be_wide
@@ -39,6 +40,7 @@ from zkchat.vault.dates.calendar_ranges import (
     day_range,
     iso_week,
     latest,
+    latest_numbered,
     month_range,
     plus,
     quarter_range,
@@ -47,7 +49,16 @@ from zkchat.vault.dates.calendar_ranges import (
     unit_range,
     year_range,
 )
-from zkchat.vault.dates.expression import Expression, Strength, day_of, expression_of, since_day
+from zkchat.vault.dates.expression import (
+    Expression,
+    Strength,
+    day_of,
+    expression_of,
+    nth_part,
+    part_of,
+    since_day,
+    weekday_in,
+)
 
 _TEN: Final = 10
 _HUNDRED: Final = 100
@@ -119,13 +130,16 @@ class UnspacedGrammar:
             if first.of_year and begin and begin >= last.period.end:
                 earlier = first.of_year(plus(last.period.end, -1).year) or first.period
                 begin = earlier.first
+            elif first.unit == "number" and begin:
+                begin = (latest_numbered(begin.day, last.period.first or begin) or first.period).first
             if begin and begin < last.period.end and (closed or not needs_end):
                 end = closed.end() if closed else last.end
                 yield replace(last, period=DayRange(begin, last.period.end), end=end, is_named=True, of_year=None)
 
     def _atom(self, at: int, before: Expression | None = None) -> Expression | None:
         found = max(self._atoms(at), key=lambda each: each.end, default=None)
-        if found is None and before and before.strength == "day" and before.period.first:
+        is_day = found is None or found.unit == "number"
+        if is_day and before and before.strength == "day" and before.period.first:
             day = self._match("day", at)  # "5月3日到10日"
             number = _number(day["d"]) if day else 0
             of_month = before.period.first
@@ -137,16 +151,38 @@ class UnspacedGrammar:
         for name, build in self._builders().items():
             if (match := self._match(name, at)) and (found := build(match)):
                 yield found
+                yield from self._parts(found)
+
+    def _parts(self, whole: Expression) -> Iterator[Expression]:
+        """A part of what stands before it, and a part of that; each ends later in the text."""
+        match = self._match("part_of", whole.end)
+        if match and (part := self._part_of(whole, match)):
+            part = replace(part, end=match.end())
+            yield part
+            yield from self._parts(part)
+
+    def _part_of(self, whole: Expression, match: re.Match[str]) -> Expression | None:
+        """`10月最后一周`, `10月の第1月曜日`, `上个月8号`, `两周前的星期一`."""
+        name = match["zh"] or match["ja"]
+        weekday = WEEKDAYS[name] if name else None
+        if match["d"]:
+            return nth_part(whole, _number(match["d"]), "day", self._today) if whole.unit == "month" else None
+        if match["n"] or match["edge"]:
+            number = EDGES[match["edge"]] if match["edge"] else _number(match["n"])
+            unit = cast("Unit", UNITS[match["unit"] or "日"])
+            return nth_part(whole, number, unit, self._today, weekday=weekday)
+        return weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
 
     def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:
         return {
             "iso": self._iso,
             "date": self._date,
+            "numbered_day": self._numbered_day,
             "month": self._month,
+            "iso_week": self._iso_week,  # before the year, which has days from 1 to 7 January as its first week
             "year": self._year,
             "season": self._season,
             "quarter": self._quarter,
-            "iso_week": self._iso_week,
             "relative_day": self._relative_day,
             "unit": self._unit,
             "weekday": self._weekday,
@@ -165,6 +201,9 @@ class UnspacedGrammar:
     def _date(self, match: re.Match[str]) -> Expression | None:
         month, day = _number(match["m"]), _number(match["d"])
         return self._in_year(match, "day", lambda year: day_of(year, month, day))
+
+    def _numbered_day(self, match: re.Match[str]) -> Expression | None:
+        return expression_of(latest_numbered(_number(match["d"]), self._today), "weak", match.end(), unit="number")
 
     def _month(self, match: re.Match[str]) -> Expression | None:
         month = _number(match["m"])
@@ -208,9 +247,6 @@ class UnspacedGrammar:
         if (weekday := match["weekday"]) and period.first:
             if unit != "week":
                 return None
-            if weekday == WEEKEND:
-                week = unit_range("week", self._today, 0, shift)
-                return expression_of(DayRange(plus(week.first or self._today, 5), week.end), "relative", match.end())
             day = plus(period.first, (WEEKDAYS[weekday] - period.first.weekday()) % 7)
             return expression_of(day_range(day), "relative", match.end(), unit="weekday")
         return self._part(match, expression_of(period, "relative", match.end(), unit=unit))
@@ -224,7 +260,7 @@ class UnspacedGrammar:
         if not 0 < count <= _MAX_COUNT:
             return None
         then = day_before(self._today, unit, count)
-        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", match.end())
+        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", match.end(), unit=unit)
         return replace(found, since=then) if found else None
 
     def _rolling(self, match: re.Match[str]) -> Expression | None:
@@ -247,14 +283,11 @@ class UnspacedGrammar:
     def _year_of(self, match: re.Match[str]) -> tuple[int | None, bool]:
         if match["relative"]:
             return self._today.year + RELATIVE_YEARS[match["relative"]], True
-        return (int(match["y"]), False) if match["y"] else (None, False)
+        return (_number(match["y"]), False) if match["y"] else (None, False)
 
-    @staticmethod
-    def _part(match: re.Match[str], found: Expression | None) -> Expression | None:
+    def _part(self, match: re.Match[str], found: Expression | None) -> Expression | None:
         part = match.groupdict().get("part")
-        if not (found and part):
-            return found
-        return replace(found, period=third_of(found.period, PARTS[part]), of_year=None)
+        return part_of(found, lambda whole: third_of(whole, PARTS[part]), self._today) if found and part else found
 
 
 def _since(found: Expression, end: int, today: date) -> Expression:
@@ -287,15 +320,22 @@ def _one_of(words: Iterable[str]) -> str:
 
 @cache
 def _patterns() -> dict[str, str]:
-    number = r"(?:[0-9０-９]{1,4}|[〇零一二两兩三四五六七八九十]{1,3})"
-    year = rf"(?:(?P<y>\d{{4}})年(?:度)?の?|(?P<relative>{_one_of(RELATIVE_YEARS)})[の的]?)"
+    digit, word = "[0-9０-９]", "[〇零一二两兩三四五六七八九十]"
+    number = rf"(?:(?<!{digit}){digit}{{1,4}}|(?<!{word}){word}{{1,3}})"
+    day = rf"(?P<d>{number})(?:日|号|號)"
+    short_weekday = "[一二三四五六天]|日(?![记記志誌])"
+    weekday = rf"(?:(?:星期|礼拜|禮拜|周|週)(?P<zh>{short_weekday})|(?P<ja>[月火水木金土日])曜日?)"
+    year = rf"(?:(?P<y>\d{{4}}|(?<!{word}){word}{{4}})年(?:度)?の?|(?P<relative>{_one_of(RELATIVE_YEARS)})[の的]?)"
     part = rf"の?(?P<part>{_one_of(PARTS)})?"
     units = _one_of(UNITS)
     modifiers = _one_of(MODIFIERS)
     return {
         "iso": r"(?<!\d)(?P<y>\d{4})(?:-?[Ww](?P<w>\d{1,2})|[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?)(?![\d-])",
-        "date": rf"{year}?(?P<m>{number})月の?(?P<d>{number})(?:日|号|號)",
-        "day": rf"(?P<d>{number})(?:日|号|號)",
+        "date": rf"{year}?(?P<m>{number})月[の的]?{day}",
+        "day": day,
+        "numbered_day": rf"(?<![第月]){day}(?={AFTER_NUMBERED_DAY}|{TO}|{SINCE}|{UNTIL}|{AFTER}|{BEFORE})",
+        "part_of": rf"[の的]?(?:{day}|(?:(?:第(?P<n>{number})|(?P<edge>{_one_of(EDGES)}))の?(?:一?[个個]|一)?)?"
+        rf"(?:{weekday}|(?P<unit>{units})目?))",
         "month": rf"{year}?(?P<m>{number})月(?:份)?(?!曜){part}",
         "year": rf"{year}(?:年?の?(?P<part>{_one_of(PARTS)}))?",
         "season": rf"(?:{year}|(?P<now>今|昨|来))?(?P<season>[春夏秋冬])(?:天|季|休み)?",
@@ -303,8 +343,8 @@ def _patterns() -> dict[str, str]:
         "iso_week": rf"{year}?第(?P<w>{number})[周週]",
         "relative_day": _one_of(RELATIVE_DAYS),
         "unit": rf"(?P<which>{modifiers})(?:一?[个個])?(?P<unit>{units})"
-        rf"(?:の?(?P<weekday>[一二三四五六天月火水木金土日](?=曜)|[一二三四五六日天]|末(?!尾))(?:曜日?)?|{part})",
-        "weekday": r"(?:星期|礼拜|禮拜|周|週)(?P<zh>[一二三四五六日天])|(?P<ja>[月火水木金土日])曜日?",
+        rf"(?:の?(?P<weekday>[一二三四五六天月火水木金土日](?=曜)|{short_weekday})(?:曜日?)?|{part})",
+        "weekday": weekday,
         "ago": rf"(?P<n>{number})[个個]?(?P<unit>{units})(?:{AGO})",
         "rolling": rf"(?:{ROLLING})の?(?P<n>{number})[个個]?(?P<unit>{units})",
         "since_before": SINCE_BEFORE,

@@ -1,6 +1,6 @@
 """Periods as the user types them, with a fixed clock: every form and phrase in the seven languages."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -90,6 +90,36 @@ PHRASES = [
     ("2026-03-01..2026-03-07", "2026-03-01 to 2026-03-07"),
     ("29 February", "2024-02-29"),
     ("Feb 29", "2024-02-29"),
+    ("the last week of October", "2026-10-25 to 2026-10-31"),
+    ("first week of October 2026", "2026-10-01 to 2026-10-07"),
+    ("the second week of October", "2026-10-08 to 2026-10-14"),
+    ("third week in March", "2026-03-15 to 2026-03-21"),
+    ("4th week of March 2025", "2025-03-22 to 2025-03-28"),
+    ("fifth week of March", "2026-03-29 to 2026-03-31"),
+    ("week 2 of October", "2026-10-08 to 2026-10-14"),
+    ("first week of last month", "2026-10-01 to 2026-10-07"),
+    ("the last weekend of October", "2026-10-31 to 2026-11-01"),
+    ("the first weekend of October", "2026-10-03 to 2026-10-04"),
+    ("the first Monday of October", "2026-10-05"),
+    ("last Friday in October 2025", "2025-10-31"),
+    ("the last day of February", "2026-02-28"),
+    ("last quarter of 2025", "2025-10-01 to 2025-12-31"),
+    ("the last month of 2025", "2025-12-01 to 2025-12-31"),
+    ("the last days of October", "2026-10-21 to 2026-10-31"),
+    ("two weeks ago on Monday", "2026-11-02"),
+    ("three weeks ago on Friday", "2026-10-30"),
+    ("Monday two weeks ago", "2026-11-02"),
+    ("Monday before last", "2026-11-02"),
+    ("last week on Monday", "2026-11-09"),
+    ("Friday of the first week of October", "2026-10-02"),
+    ("on the 8th", "2026-11-08"),
+    ("the 21st", "2026-10-21"),
+    ("on the 8th of October", "2026-10-08"),
+    ("the 8th of last month", "2026-10-08"),
+    ("Monday the 9th", "2026-11-09"),
+    ("since the 8th", "since 2026-11-08"),
+    ("from the 3rd to the 10th", "2026-11-03 to 2026-11-10"),
+    ("from the 30th to the 2nd", "2026-10-30 to 2026-11-02"),
     # de
     ("heute", "2026-11-16"),
     ("gestern", "2026-11-15"),
@@ -122,6 +152,17 @@ PHRASES = [
     ("1. Quartal 2026", "2026-01-01 to 2026-03-31"),
     ("nächste Woche", "2026-11-23 to 2026-11-29"),
     ("vor dem 8. März", "before 2026-03-08"),
+    ("die letzte Oktoberwoche", "2026-10-25 to 2026-10-31"),
+    ("in der ersten Märzwoche 2025", "2025-03-01 to 2025-03-07"),
+    ("letzte Woche im Oktober", "2026-10-25 to 2026-10-31"),
+    ("vorletzte Woche im Oktober", "2026-10-18 to 2026-10-24"),
+    ("am letzten Wochenende im Oktober", "2026-10-31 to 2026-11-01"),
+    ("am ersten Montag im Oktober", "2026-10-05"),
+    ("vor zwei Wochen am Montag", "2026-11-02"),
+    ("Montag vor zwei Wochen", "2026-11-02"),
+    ("am 8.", "2026-11-08"),
+    ("am 8. letzten Monats", "2026-10-08"),
+    ("vom 3. bis zum 10.", "2026-11-03 to 2026-11-10"),
     # fr
     ("aujourd'hui", "2026-11-16"),
     ("hier", "2026-11-15"),
@@ -150,6 +191,14 @@ PHRASES = [
     ("la semaine prochaine", "2026-11-23 to 2026-11-29"),
     ("avant le 8 mars", "before 2026-03-08"),
     ("mardi de la semaine dernière", "2026-11-10"),
+    ("la dernière semaine d'octobre", "2026-10-25 to 2026-10-31"),
+    ("la première semaine d'octobre 2026", "2026-10-01 to 2026-10-07"),
+    ("le dernier week-end d'octobre", "2026-10-31 to 2026-11-01"),
+    ("le premier lundi d'octobre", "2026-10-05"),
+    ("lundi il y a deux semaines", "2026-11-02"),
+    ("le 8", "2026-11-08"),
+    ("le 8 du mois dernier", "2026-10-08"),
+    ("du 3 au 10", "2026-11-03 to 2026-11-10"),
     # es
     ("hoy", "2026-11-16"),
     ("ayer", "2026-11-15"),
@@ -175,6 +224,14 @@ PHRASES = [
     ("antes del 8 de marzo", "before 2026-03-08"),
     ("la próxima semana", "2026-11-23 to 2026-11-29"),
     ("primer trimestre de 2026", "2026-01-01 to 2026-03-31"),
+    ("la última semana de octubre", "2026-10-25 to 2026-10-31"),
+    ("la segunda semana de octubre", "2026-10-08 to 2026-10-14"),
+    ("el último fin de semana de octubre", "2026-10-31 to 2026-11-01"),
+    ("el primer lunes de octubre", "2026-10-05"),
+    ("hace dos semanas el lunes", "2026-11-02"),
+    ("el 8", "2026-11-08"),
+    ("el 8 del mes pasado", "2026-10-08"),
+    ("del 3 al 10", "2026-11-03 to 2026-11-10"),
     # pt
     ("hoje", "2026-11-16"),
     ("ontem", "2026-11-15"),
@@ -198,6 +255,12 @@ PHRASES = [
     ("no início de março", "2026-03-01 to 2026-03-10"),
     ("antes de 8 de março", "before 2026-03-08"),
     ("próxima semana", "2026-11-23 to 2026-11-29"),
+    ("a última semana de outubro", "2026-10-25 to 2026-10-31"),
+    ("na segunda semana de outubro", "2026-10-08 to 2026-10-14"),
+    ("a primeira segunda-feira de outubro", "2026-10-05"),
+    ("na segunda da semana passada", "2026-11-09"),
+    ("há duas semanas na segunda", "2026-11-02"),
+    ("no dia 8", "2026-11-08"),
     # zh
     ("今天", "2026-11-16"),
     ("昨天", "2026-11-15"),
@@ -230,6 +293,16 @@ PHRASES = [
     ("3月8日之前", "before 2026-03-08"),
     ("上周末", "2026-11-14 to 2026-11-15"),
     ("十一月十二日", "2026-11-12"),
+    ("二〇二五年十月二十日", "2025-10-20"),
+    ("10月最后一周", "2026-10-25 to 2026-10-31"),
+    ("去年10月的第一个星期", "2025-10-01 to 2025-10-07"),
+    ("10月最后一个周末", "2026-10-31 to 2026-11-01"),
+    ("10月第一个星期一", "2026-10-05"),
+    ("10月最后一天", "2026-10-31"),
+    ("两周前的星期一", "2026-11-02"),
+    ("上个月8号", "2026-10-08"),
+    ("8号", "2026-11-08"),
+    ("二十一号", "2026-10-21"),
     # ja
     ("今日", "2026-11-16"),
     ("昨日", "2026-11-15"),
@@ -259,6 +332,15 @@ PHRASES = [
     ("2026年第1四半期", "2026-01-01 to 2026-03-31"),
     ("3月上旬", "2026-03-01 to 2026-03-10"),
     ("3月8日まで", "before 2026-03-09"),
+    ("10月の最終週", "2026-10-25 to 2026-10-31"),
+    ("10月の第2週", "2026-10-08 to 2026-10-14"),
+    ("2025年第1週", "2024-12-30 to 2025-01-05"),
+    ("10月の第1月曜日", "2026-10-05"),
+    ("10月の最初の週末", "2026-10-03 to 2026-10-04"),
+    ("2週間前の月曜日", "2026-11-02"),
+    ("先月の8日", "2026-10-08"),
+    ("8日", "2026-11-08"),
+    ("3日から10日まで", "2026-11-03 to 2026-11-10"),
 ]
 
 
@@ -308,6 +390,7 @@ def test_a_phrase_names_days(text: str, period: str) -> None:
             "since",
         ),
         *("今", "月", "13月", "32日", "after 9999-12-31", "before 0001-01-01"),
+        *("the 32nd", "the fifth Monday of February 2026", "sixth week of March", "last week of the holidays", "8日間"),
     ],
 )
 def test_what_names_no_days_is_no_period(text: str) -> None:
@@ -363,10 +446,60 @@ def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: 
         ("2026-11-18", "this Monday", "2026-11-16"),
         ("2026-11-18", "next Monday", "2026-11-23"),
         ("2026-11-16", "this Sunday", "2026-11-22"),
+        ("2026-10-24", "the last week of October", "2025-10-25 to 2025-10-31"),
+        ("2026-10-25", "the last week of October", "2026-10-25 to 2026-10-31"),
+        ("2026-10-25", "10月最后一周", "2026-10-25 to 2026-10-31"),
+        ("2026-03-20", "end of March", "2025-03-21 to 2025-03-31"),
+        ("2026-03-20", "3月下旬", "2025-03-21 to 2025-03-31"),
+        ("2024-02-29", "the last week of February", "2024-02-23 to 2024-02-29"),
+        ("2024-03-01", "the fifth week of February", "2024-02-29"),
+        ("2024-02-28", "the last day of February", "2023-02-28"),
+        ("2026-01-01", "the last weekend of December", "2025-12-27 to 2025-12-28"),
+        ("2026-01-01", "the last Monday of last month", "2025-12-29"),
+        ("2026-01-01", "two weeks ago on Thursday", "2025-12-18"),
+        ("2026-01-01", "the 8th", "2025-12-08"),
+        ("2026-01-01", "the 1st", "2026-01-01"),
+        ("2026-03-01", "the 31st", "2026-01-31"),
+        ("2024-03-01", "am 29.", "2024-02-29"),
+        ("2025-03-01", "le 29", "2025-01-29"),
+        ("2026-01-02", "8日", "2025-12-08"),
+        ("2026-01-02", "from the 30th to the 2nd", "2025-12-30 to 2026-01-02"),
     ],
 )
 def test_ends_of_years_and_leap_days(day: str, text: str, period: str) -> None:
     assert parsed(text, on(day)) == period
+
+
+@pytest.mark.parametrize(
+    ("with_year", "without_year"),
+    [
+        (("{day} {en} {year}", "{en} {day}, {year}", "{year}-{month:02}-{day:02}"), ("{day} {en}",)),
+        (("{day}. {de} {year}", "{day}.{month}.{year}"), ("am {day}. {de}", "{day}.{month}.", "am {day}.")),
+        (("le {day} {fr} {year}",), ("le {day} {fr}", "le {day}")),
+        (("{day} de {es} de {year}",), ("el {day} de {es}", "el {day}")),
+        (("{day} de {pt} de {year}",), ("no dia {day} de {pt}", "no dia {day}")),
+        (("{year}年{month}月{day}日", "{wide}", "{kanji}"), ("{month}月{day}日", "{month}月{day}号", "{day}日")),
+    ],
+    ids=["en", "de", "fr", "es", "pt", "zh, ja"],
+)
+def test_each_day_of_two_years_is_read_as_it_is_written(
+    with_year: tuple[str, ...], without_year: tuple[str, ...]
+) -> None:
+    wide = str.maketrans("0123456789", "０１２３４５６７８９")
+    ones = ("", *"一二三四五六七八九")
+    kanji = [*ones, *(f"{tens}十{one}" for tens in ("", *"二三") for one in ones)]
+    for number in range(731):
+        day = date(2027, 1, 1) + timedelta(days=number)
+        names = {code: MONTHS[code].split()[day.month - 1] for code in ("en", "de", "fr", "es", "pt")}
+        year = "".join("〇一二三四五六七八九"[int(digit)] for digit in str(day.year))
+        forms = {
+            "wide": f"{day.year}年{day.month}月{day.day}日".translate(wide),
+            "kanji": f"{year}年{kanji[day.month]}月{kanji[day.day]}日",
+        }
+        for form in (*with_year, *without_year):
+            text = form.format(year=day.year, month=day.month, day=day.day, **names, **forms)
+            calendar = MONDAY if form in with_year else on(str(day))
+            assert parsed(text, calendar) == str(day), text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Which time a question asks for, and which questions ask for none."""
 
+from calendar import monthrange
 from datetime import UTC, datetime
 
 import pytest
@@ -36,6 +37,20 @@ def asked(text: str) -> TimeInQuestion | None:
         ("先月の会議", "2026-10-01 to 2026-10-31", "会議"),
         ("compost after:2026-03-01 before:2026-04", "2026-03-01 to 2026-03-31", "compost"),
         ('compost on:"8 March"', "2026-03-08", "compost"),
+        ('compost on:"last week of October"', "2026-10-25 to 2026-10-31", "compost"),
+        ("What did I write in the last week of October?", "2026-10-25 to 2026-10-31", ""),
+        ("What did I write about the pump in the first week of October 2026?", "2026-10-01 to 2026-10-07", "pump"),
+        ("What did I do two weeks ago on Monday?", "2026-11-02", ""),
+        ("What did I write on the 8th about compost?", "2026-11-08", "compost"),
+        ("Was habe ich in der letzten Oktoberwoche geschrieben?", "2026-10-25 to 2026-10-31", ""),
+        ("Was habe ich am 8. über Kompost geschrieben?", "2026-11-08", "Kompost"),
+        ("Qu'ai-je écrit le 8 sur le levain ?", "2026-11-08", "levain"),
+        ("¿Qué escribí la última semana de octubre?", "2026-10-25 to 2026-10-31", ""),
+        ("O que escrevi no dia 8?", "2026-11-08", ""),
+        ("10月最后一周我写了什么", "2026-10-25 to 2026-10-31", ""),
+        ("10月の最終週に何を書いた", "2026-10-25 to 2026-10-31", ""),
+        ("我8号写了什么", "2026-11-08", ""),
+        ("上周日记", "2026-11-09 to 2026-11-15", ""),
     ],
 )
 def test_a_question_asks_for_a_period(text: str, period: str, topic: str) -> None:
@@ -86,6 +101,9 @@ def test_a_time_that_is_the_subject_is_none(text: str) -> None:
             "What comes on my Monday routine?",
         ),
         *("Compare what I wrote in March and in May", "on:breakfast", "section 8.3. of the contract"),
+        *("What did I find on the 2nd floor?", "What did I write in the 8th note?", "我坐8号线去了哪里"),
+        *("What did I do in the last week of my holidays?", "What did I write in the 3rd week?"),
+        "Was habe ich in der letzten Woche des Urlaubs gemacht?",
     ],
 )
 def test_what_asks_for_no_time_is_left_alone(text: str) -> None:
@@ -175,11 +193,25 @@ def test_a_day_that_does_not_exist_is_noticed(text: str, words: str, topic: str)
         "What did I write on 31 March?",
         "Who said “see you on 30 February” in my notes?",
         "What is 30 February?",
-        "2月28日写了什么",
+        "What did I write on March 31, April 2?",
     ],
 )
 def test_other_days_exist(text: str) -> None:
     assert missing_day(text, MONDAY) is None
+
+
+@pytest.mark.parametrize(
+    "form", ["我在{}月{}日写了什么", "{}月{}日に何を書いた", "去年{}月{}日写了什么", "{}月{}日まで何を書いた"]
+)
+def test_each_day_of_a_year_exists_in_chinese_and_japanese(form: str) -> None:
+    wide = str.maketrans("0123456789", "０１２３４５６７８９")
+    for month in range(1, 13):
+        for day in range(1, monthrange(2025, month)[1] + 1):
+            text = form.format(month, day)
+            assert missing_day(text, MONDAY) is None, text
+            assert missing_day(text.translate(wide), MONDAY) is None, text
+            assert asked(text), text
+    assert missing_day("我在十二月三十日写了什么", MONDAY) is None
 
 
 @pytest.mark.parametrize(
