@@ -71,6 +71,8 @@ class Calendar(Struct, frozen=True):
     """Aware, in the user's time zone."""
     first_weekday: int = 0
     """The day on which weeks begin, Monday being 0."""
+    looks_ahead: bool = False
+    """Whether a day or month without a year is the coming one and not the latest, as where tasks are due."""
 
     @property
     def today(self) -> date:

@@ -28,9 +28,14 @@ def parse_task_question(plain: str, calendar: Calendar, note: str | None = None)
         needed = {"todo", "doing"} & words.keys()
         if query := _parse(tokens_of(plain, language, for_tasks=True), None, needed, known):
             return replace(query, note=note)
-        if found := find_period(plain, language, calendar):
+        for looks_ahead in (True, False):
+            found = find_period(plain, language, replace(calendar, looks_ahead=looks_ahead))
+            if found is None:
+                break
             marked = f"{plain[: found.start]} {PERIOD_MARK} {plain[found.end :]}".strip()
-            if query := _parse(tokens_of(marked, language, for_tasks=True), found.period, needed, known):
+            query = _parse(tokens_of(marked, language, for_tasks=True), found.period, needed, known)
+            is_past = query and (query.tasks == "overdue" or found.period.end is None)  # "overdue since Monday"
+            if query and not (looks_ahead and is_past):
                 return replace(query, note=note)
     return None
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from zkchat.model.dates import DayRange
+from zkchat.model.dates import Calendar, DayRange
 
 Unit = Literal["day", "week", "month", "quarter", "year", "weekend"]
 
@@ -104,39 +104,40 @@ def day_before(day: date, unit: Unit, count: int) -> date:
     return min(plus(first.first, day.day - 1), last)
 
 
-def latest(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
-    """The range of the latest year that has begun."""
-    return _first_that(of_year, range(today.year, today.year - _YEARS_TRIED, -1), lambda first: first <= today)
+def nearest(of_year: Callable[[int], DayRange | None], calendar: Calendar) -> DayRange | None:
+    """The range of the latest year that has begun; where the calendar looks ahead, of the first that is not over."""
+    today = calendar.today
+    if calendar.looks_ahead:
+        years = range(today.year - 1, today.year + _YEARS_TRIED)
+        return _first_that(of_year, years, lambda found: found.end is None or found.end > today)
+    years = range(today.year, today.year - _YEARS_TRIED, -1)
+    return _first_that(of_year, years, lambda found: found.first is not None and found.first <= today)
 
 
 def following(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
     """The range of the first year that begins after today."""
-    return _first_that(of_year, range(today.year, today.year + _YEARS_TRIED), lambda first: first > today)
+    years = range(today.year, today.year + _YEARS_TRIED)
+    return _first_that(of_year, years, lambda found: found.first is not None and found.first > today)
 
 
 def preceding(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
     """The range of the latest year that is over."""
-    for year in range(today.year, today.year - _YEARS_TRIED, -1):
-        found = of_year(year) if date.min.year <= year <= date.max.year else None
-        if found and found.end and found.end <= today:
-            return found
-    return None
+    years = range(today.year, today.year - _YEARS_TRIED, -1)
+    return _first_that(of_year, years, lambda found: found.end is not None and found.end <= today)
 
 
 def _first_that(
-    of_year: Callable[[int], DayRange | None], years: range, begins: Callable[[date], bool]
+    of_year: Callable[[int], DayRange | None], years: range, is_wanted: Callable[[DayRange], bool]
 ) -> DayRange | None:
-    for year in years:
-        found = of_year(year) if date.min.year <= year <= date.max.year else None
-        if found and found.first and begins(found.first):
-            return found
-    return None
+    found = (of_year(year) for year in years if date.min.year <= year <= date.max.year)
+    return next((each for each in found if each and is_wanted(each)), None)
 
 
-def latest_numbered(number: int, today: date, weekday: int | None = None) -> DayRange | None:
-    """The latest day with this number in its month, or the latest of them that is such a weekday."""
-    days = (plus(today, -back) for back in range(366 * _YEARS_TRIED))
-    return next((day_range(day) for day in days if day.day == number and weekday in {None, day.weekday()}), None)
+def nearest_day(start: date, step: int, number: int | None = None, weekday: int | None = None) -> DayRange | None:
+    """From a day on, back or ahead, the first that has this number in its month, and that is such a weekday."""
+    days = (plus(start, step * count) for count in range(366 * _YEARS_TRIED))
+    fit = (day for day in days if number in {None, day.day} and weekday in {None, day.weekday()})
+    return next(map(day_range, fit), None)
 
 
 def nth_of(whole: DayRange, number: int, unit: Unit, weekday: int | None = None) -> DayRange | None:

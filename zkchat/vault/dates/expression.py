@@ -7,8 +7,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.model.dates import DayRange
-from zkchat.vault.dates.calendar_ranges import Unit, day_range, latest, nth_of, plus
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.vault.dates.calendar_ranges import Unit, day_range, nearest, nth_of, plus
 
 Strength = Literal["relative", "day", "weak"]
 """`relative`: by the day it is (yesterday, last week). `day`: a day of a month. `weak`: a month, a year or a weekday,
@@ -51,23 +51,23 @@ def day_of(year: int, month: int, day: int) -> DayRange | None:
         return None
 
 
-def part_of(whole: Expression, part: Callable[[DayRange], DayRange | None], today: date) -> Expression | None:
-    """A part of a time. Where that has no year, it is in the latest year in which the part has begun."""
+def part_of(whole: Expression, part: Callable[[DayRange], DayRange | None], calendar: Calendar) -> Expression | None:
+    """A part of a time. Where that has no year, it is in the year in which the part is nearest."""
     of_year = whole.of_year if whole.strength != "relative" else None
 
     def in_year(year: int) -> DayRange | None:
         found = of_year(year) if of_year else None
         return part(found) if found else None
 
-    found = expression_of(latest(in_year, today) if of_year else part(whole.period), whole.strength, whole.end)
+    found = expression_of(nearest(in_year, calendar) if of_year else part(whole.period), whole.strength, whole.end)
     return replace(found, unit=whole.unit, of_year=in_year if of_year else None) if found else None
 
 
 def nth_part(
-    whole: Expression, number: int, unit: Unit, today: date, *, weekday: int | None = None
+    whole: Expression, number: int, unit: Unit, calendar: Calendar, *, weekday: int | None = None
 ) -> Expression | None:
     """A week, a day or the like of a longer time, or a weekday: `nth_of`."""
-    found = part_of(whole, lambda period: nth_of(period, number, unit, weekday), today)
+    found = part_of(whole, lambda period: nth_of(period, number, unit, weekday), calendar)
     is_date = whole.strength == "weak" and unit != "quarter"
     return replace(found, unit=unit, strength="day" if is_date else whole.strength) if found else None
 

@@ -14,9 +14,9 @@ from zkchat.vault.dates.calendar_ranges import (
     day_range,
     following,
     iso_week,
-    latest,
-    latest_numbered,
     month_range,
+    nearest,
+    nearest_day,
     plus,
     preceding,
     quarter_range,
@@ -46,7 +46,9 @@ class Grammar(TokenReader):
     def __init__(self, tokens: Sequence[Token], language: str, calendar: Calendar) -> None:
         super().__init__(tokens)
         self._language = language
+        self._calendar = calendar
         self._today = calendar.today
+        self._step = 1 if calendar.looks_ahead else -1
         self._first_weekday = calendar.first_weekday
 
     def expression(self, at: int) -> Expression | None:
@@ -93,7 +95,7 @@ class Grammar(TokenReader):
         is_day = last.strength == "day" or last.unit == "number"
         if first.period.first is None or last.period.first is None or not is_day:
             return None
-        found = latest_numbered(first.period.first.day, last.period.first)
+        found = nearest_day(last.period.first, -1, first.period.first.day)
         return found.first if found else None
 
     @staticmethod
@@ -208,12 +210,12 @@ class Grammar(TokenReader):
             return None
         month = self._unit(after)
         if month and month.unit == "month":
-            return nth_part(month, day, "day", self._today)
+            return nth_part(month, day, "day", self._calendar)
         is_counted = self._has(after, "unit", "weekday", "month", "season")
         return self._numbered(at, day, weekday) if is_day and not is_counted else None
 
     def _numbered(self, at: int, day: int | None, weekday: int | None = None) -> Expression | None:
-        found = latest_numbered(day, self._today, weekday) if day else None
+        found = nearest_day(self._today, self._step, day, weekday) if day else None
         return expression_of(found, "weak", at + 1, unit="number")
 
     def missing_day(self, at: int) -> int | None:
@@ -250,17 +252,18 @@ class Grammar(TokenReader):
         if found is None:
             return None
         weekday, which, end = found
-        back = (self._today.weekday() - weekday) % 7
         if which is None:
-            day = plus(self._today, -back)
-        elif which == 0:
+            nearest_one = nearest_day(self._today, self._step, weekday=weekday)
+            return expression_of(nearest_one, "weak", end, unit="weekday")
+        back = (self._today.weekday() - weekday) % 7
+        if which == 0:
             week = week_of(self._today, self._first_weekday)
             day = plus(week.first or self._today, (weekday - self._first_weekday) % 7)
         elif which > 0:
             day = plus(self._today, 7 - back)
         else:
             day = plus(self._today, -(back or 7) + 7 * (which + 1))
-        return expression_of(day_range(day), "weak" if which is None else "relative", end, unit="weekday")
+        return expression_of(day_range(day), "relative", end, unit="weekday")
 
     def _in_year(
         self,
@@ -276,7 +279,7 @@ class Grammar(TokenReader):
             is_weak = strength == "weak" and not is_relative
             return expression_of(of_year(year), "weak" if is_weak else "day", end, unit="dated")
         if which is None:
-            found = latest(of_year, self._today)
+            found = nearest(of_year, self._calendar)
         elif which == 0:
             found = of_year(self._today.year)
         else:
@@ -366,7 +369,7 @@ class Grammar(TokenReader):
             whole = self._in_year(year_range, "weak", at + 2)
         else:
             whole = self._whole(at + 2)
-        return nth_part(whole, number, cast("Unit", unit or "day"), self._today, weekday=weekday) if whole else None
+        return nth_part(whole, number, cast("Unit", unit or "day"), self._calendar, weekday=weekday) if whole else None
 
     def _whole(self, at: int) -> Expression | None:
         """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
@@ -388,14 +391,14 @@ class Grammar(TokenReader):
             return None
         whole = self._whole(at + 2)
         if whole and whole.unit != "year":
-            return nth_part(whole, number, "week", self._today)
+            return nth_part(whole, number, "week", self._calendar)
         return self._in_year(lambda year: iso_week(year, number), "weak", at + 2)
 
     def _part(self, at: int) -> Expression | None:
         """`Early March`, `the end of last year`."""
         for third, part in enumerate(("early", "mid", "late")):
             if self._has(at, part) and (found := self._atom(at + 1)) and found.period.first and found.period.end:
-                return part_of(found, partial(third_of, number=third), self._today)
+                return part_of(found, partial(third_of, number=third), self._calendar)
         return None
 
     def _week_around(self, at: int) -> Expression | None:

@@ -39,9 +39,9 @@ from zkchat.vault.dates.calendar_ranges import (
     day_before,
     day_range,
     iso_week,
-    latest,
-    latest_numbered,
     month_range,
+    nearest,
+    nearest_day,
     plus,
     quarter_range,
     season_range,
@@ -74,7 +74,9 @@ class UnspacedGrammar:
 
     def __init__(self, text: str, calendar: Calendar) -> None:
         self._text = text
+        self._calendar = calendar
         self._today = calendar.today
+        self._step = 1 if calendar.looks_ahead else -1
         self._first_weekday = calendar.first_weekday
         self._has_letters = may_be_wide(text)
 
@@ -131,7 +133,7 @@ class UnspacedGrammar:
                 earlier = first.of_year(plus(last.period.end, -1).year) or first.period
                 begin = earlier.first
             elif first.unit == "number" and begin:
-                begin = (latest_numbered(begin.day, last.period.first or begin) or first.period).first
+                begin = (nearest_day(last.period.first or begin, -1, begin.day) or first.period).first
             if begin and begin < last.period.end and (closed or not needs_end):
                 end = closed.end() if closed else last.end
                 yield replace(last, period=DayRange(begin, last.period.end), end=end, is_named=True, of_year=None)
@@ -166,11 +168,11 @@ class UnspacedGrammar:
         name = match["zh"] or match["ja"]
         weekday = WEEKDAYS[name] if name else None
         if match["d"]:
-            return nth_part(whole, _number(match["d"]), "day", self._today) if whole.unit == "month" else None
+            return nth_part(whole, _number(match["d"]), "day", self._calendar) if whole.unit == "month" else None
         if match["n"] or match["edge"]:
             number = EDGES[match["edge"]] if match["edge"] else _number(match["n"])
             unit = cast("Unit", UNITS[match["unit"] or "日"])
-            return nth_part(whole, number, unit, self._today, weekday=weekday)
+            return nth_part(whole, number, unit, self._calendar, weekday=weekday)
         return weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
 
     def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:
@@ -203,7 +205,8 @@ class UnspacedGrammar:
         return self._in_year(match, "day", lambda year: day_of(year, month, day))
 
     def _numbered_day(self, match: re.Match[str]) -> Expression | None:
-        return expression_of(latest_numbered(_number(match["d"]), self._today), "weak", match.end(), unit="number")
+        found = nearest_day(self._today, self._step, _number(match["d"]))
+        return expression_of(found, "weak", match.end(), unit="number")
 
     def _month(self, match: re.Match[str]) -> Expression | None:
         month = _number(match["m"])
@@ -252,8 +255,8 @@ class UnspacedGrammar:
         return self._part(match, expression_of(period, "relative", match.end(), unit=unit))
 
     def _weekday(self, match: re.Match[str]) -> Expression | None:
-        back = (self._today.weekday() - WEEKDAYS[match["zh"] or match["ja"]]) % 7
-        return expression_of(day_range(plus(self._today, -back)), "weak", match.end(), unit="weekday")
+        found = nearest_day(self._today, self._step, weekday=WEEKDAYS[match["zh"] or match["ja"]])
+        return expression_of(found, "weak", match.end(), unit="weekday")
 
     def _ago(self, match: re.Match[str]) -> Expression | None:
         unit, count = cast("Unit", UNITS[match["unit"]]), _number(match["n"])
@@ -275,7 +278,7 @@ class UnspacedGrammar:
     ) -> Expression | None:
         year, is_relative = self._year_of(match)
         if year is None:
-            found = expression_of(latest(of_year, self._today), strength, match.end())
+            found = expression_of(nearest(of_year, self._calendar), strength, match.end())
             return self._part(match, replace(found, of_year=of_year) if found else None)
         is_weak = strength == "weak" and not is_relative
         return self._part(match, expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated"))
@@ -287,7 +290,7 @@ class UnspacedGrammar:
 
     def _part(self, match: re.Match[str], found: Expression | None) -> Expression | None:
         part = match.groupdict().get("part")
-        return part_of(found, lambda whole: third_of(whole, PARTS[part]), self._today) if found and part else found
+        return part_of(found, lambda whole: third_of(whole, PARTS[part]), self._calendar) if found and part else found
 
 
 def _since(found: Expression, end: int, today: date) -> Expression:

@@ -11,6 +11,7 @@ from zkchat.model.dates import Calendar
 from zkchat.vault.catalog.answers import answer_query
 from zkchat.vault.catalog.lexer import LINK_MARK
 from zkchat.vault.catalog.parser import parse_question
+from zkchat.vault.dates.expressions import period_text
 
 CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
 
@@ -52,6 +53,28 @@ def test_questions_for_tasks_are_known(text: str, which: str, has_period: bool) 
     query = parse_question(text, [], Names(), CALENDAR)
     assert query
     assert (query.kind, query.tasks, query.period is not None) == ("tasks", which, has_period)
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("Which tasks are due on Friday?", "2026-11-20"),
+        ("Which tasks are due on Wednesday?", "2026-11-18"),
+        ("Which tasks are due on the 8th?", "2026-12-08"),
+        ("Which tasks are due on 20 November?", "2026-11-20"),
+        ("Which tasks are due in the last week of November?", "2026-11-24 to 2026-11-30"),
+        ("Which tasks are due before Friday?", "before 2026-11-20"),
+        ("Welche Aufgaben sind im Dezember fällig?", "2026-12-01 to 2026-12-31"),
+        ("星期五到期的任务", "2026-11-20"),
+        ("Which tasks are overdue since Friday?", "since 2026-11-13"),
+        ("Which tasks are due this week?", "2026-11-16 to 2026-11-22"),
+    ],
+)
+def test_tasks_are_due_on_coming_days(text: str, period: str) -> None:
+    query = parse_question(text, [], Names(), CALENDAR)
+    assert query
+    assert query.period
+    assert period_text(query.period) == period
 
 
 @pytest.mark.parametrize(
