@@ -11,11 +11,8 @@ from zkchat.compose.protocol_streams import Channel, Lines
 
 MAX_MESSAGE_BYTES: Final = 50_000_000
 """Of one line; a longer one is no message."""
-_PARSE_ERROR: Final = {
-    "jsonrpc": "2.0",
-    "id": None,
-    "error": {"code": -32700, "message": "That is no JSON-RPC message."},
-}
+_NO_JSON: Final = -32700
+_NO_REQUEST: Final = -32600
 
 
 class StdioTransport:
@@ -51,7 +48,7 @@ class StdioTransport:
             if not line.strip():
                 continue
             try:
-                message = json.loads(line)
+                message = json.loads(line, parse_constant=_refuse)
             except (ValueError, RecursionError):
                 message = None
             self._submit(self._take, message)
@@ -62,7 +59,14 @@ class StdioTransport:
             self._loop.call_soon_threadsafe(act, argument)
 
     def _take(self, message: object) -> None:
-        if isinstance(message, dict):
+        if isinstance(message, dict) and isinstance(message.get("method", ""), str):
             self._received.put_nowait(message)
-        else:
-            self._loop.create_task(self.send(_PARSE_ERROR))
+            return
+        code, answered = (_NO_REQUEST, message.get("id")) if isinstance(message, dict) else (_NO_JSON, None)
+        error = {"code": code, "message": "That is no JSON-RPC message."}
+        self._loop.create_task(self.send({"jsonrpc": "2.0", "id": answered, "error": error}))
+
+
+def _refuse(constant: str) -> None:
+    """`NaN` and the infinities, which Python takes for JSON, but no client."""
+    raise ValueError(constant)

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 from typing import Any
 
@@ -10,7 +11,7 @@ def test_what_is_no_message_is_answered_as_such_and_the_rest_goes_on() -> None:
     written: list[bytes] = []
 
     async def talk() -> list[Any]:
-        pieces = [b'nonsense\n\n[1]\n{"id": 1}\n']
+        pieces = [b'nonsense\n\n[1]\n{"id": NaN, "method": "x"}\n{"id": 2, "method": null}\n{"id": 1}\n']
         channel = Channel(lambda _: pieces.pop() if pieces else b"", written.append)
         transport = StdioTransport(channel)
         received = [await transport.receive(), await transport.receive()]
@@ -18,7 +19,9 @@ def test_what_is_no_message_is_answered_as_such_and_the_rest_goes_on() -> None:
         return received
 
     assert asyncio.run(talk()) == [{"id": 1}, None]
-    assert [b"-32700" in line for line in written] == [True, True, False]
+    assert [b"-32700" in line for line in written] == [True, True, True, False, False]
+    assert json.loads(written[3])["id"] == 2
+    assert json.loads(written[3])["error"]["code"] == -32600
     assert written[-1] == b'{"name":"?"}\n'
 
 
