@@ -197,10 +197,10 @@ def suspect_marker(path: Path) -> Path:
 def back_up_daily(path: Path, *, at: datetime) -> None:
     """Copy a database unless that was done within a day; keep the newest copies.
 
-    A copy that is not sound is not kept, for it would push out a good one; then the database is damaged.
+    Copies from a future that a wrong clock made do not count, and go first. A copy that is not sound is not kept, for
+    it would push out a good one; then the database is damaged.
     """
     day = timedelta(days=1)
-    # A copy from a future that a wrong clock made does not count.
     if any(_backup(path, at - day) < copy < _backup(path, at + day) for copy in backups_of(path)):
         return
     copy = _backup(path, at)
@@ -209,7 +209,8 @@ def back_up_daily(path: Path, *, at: datetime) -> None:
         copy.unlink()
         raise damaged(path)
     incomplete = [part for part in copy.parent.glob(f"{path.stem}-*.part-*") if part < _backup(path, at - day)]
-    for outdated in (*backups_of(path)[_MAX_BACKUPS:], *incomplete):
+    newest_first = sorted(backups_of(path), key=lambda each: each > copy)
+    for outdated in (*newest_first[_MAX_BACKUPS:], *incomplete):
         outdated.unlink(missing_ok=True)
 
 

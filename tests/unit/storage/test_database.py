@@ -206,11 +206,11 @@ def test_one_copy_a_day_is_made_and_three_are_kept(path: Path, connection: sqlit
     assert not torn.exists()
 
 
-def test_a_copy_from_the_future_does_not_stop_todays(path: Path, connection: sqlite3.Connection) -> None:
+def test_copies_from_the_future_do_not_push_out_todays(path: Path, connection: sqlite3.Connection) -> None:
     migrate(connection, [first], backup=None)
-    back_up_daily(path, at=NOON + timedelta(days=400))
-    back_up_daily(path, at=NOON)
-    assert len(backups_of(path)) == 2
+    for days in (400, 402, 404, 0, 2):
+        back_up_daily(path, at=NOON + timedelta(days=days))
+    assert [copy.name[:14] for copy in backups_of(path)] == ["words-20270409", "words-20260303", "words-20260301"]
 
 
 def test_a_copy_of_a_damaged_database_does_not_push_out_a_good_one(path: Path) -> None:
