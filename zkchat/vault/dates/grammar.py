@@ -204,15 +204,14 @@ class Grammar(TokenReader):
         weekday = self._value(at, "weekday")
         at = at if weekday is None else self._articles(at + 1)
         day = self._day_number(at)
-        after = self._articles(at + 1)
-        is_day = self._has(at, "ordinal_day") or self._has(at - 1, "day_before")
-        if day is None or not (is_day or after > at + 1):
+        if day is None or not (self._has(at, "ordinal_day") or self._has(at - 1, "day_before")):
             return None
+        after = self._articles(at + 1)
         month = self._unit(after)
         if month and month.unit == "month":
             return nth_part(month, day, "day", self._calendar)
         is_counted = self._has(after, "unit", "weekday", "month", "season")
-        return self._numbered(at, day, weekday) if is_day and not is_counted else None
+        return None if is_counted else self._numbered(at, day, weekday)
 
     def _numbered(self, at: int, day: int | None, weekday: int | None = None) -> Expression | None:
         found = nearest_day(self._today, self._step, day, weekday) if day else None

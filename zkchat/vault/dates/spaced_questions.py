@@ -105,18 +105,21 @@ class SpacedQuestion:
         return None
 
     def _periods(self) -> Iterator[tuple[Expression, int, int]]:
-        """The times that narrow, each with its first token and the one after it."""
+        """The times that narrow, each with its first token and the one after it; a list has one preposition for all."""
         at = 0
+        listed_at: tuple[int, ...] = ()
         while at < len(self._tokens):
             found = self._grammar.expression(at)
             if found is None:
                 at += 1
                 continue
-            if self._narrows(found, at):
+            if self._narrows(found, at, is_listed=at in listed_at):
                 yield found, at, found.end
+                is_joined = found.end < len(self._tokens) and "and" in self._tokens[found.end].meanings
+                listed_at = (found.end, found.end + is_joined)
             at = found.end
 
-    def _narrows(self, found: Expression, at: int) -> bool:
+    def _narrows(self, found: Expression, at: int, *, is_listed: bool) -> bool:
         said, before = self._said, self._before(at)
         start, end = self._tokens[at].start, self._tokens[found.end - 1].end
         is_each = before is not None and before.text in listed(lexicon.EACH[self._language])
@@ -134,9 +137,9 @@ class SpacedQuestion:
         if found.strength == "day":
             is_exact = found.of_year is None  # with a year it is hardly anything but a date
             return said.oriented or (said.personal and not said.modal) or (has_no_verb and is_exact)
-        return self._weak_narrows(found, at)
+        return self._weak_narrows(found, at, is_listed=is_listed)
 
-    def _weak_narrows(self, found: Expression, at: int) -> bool:
+    def _weak_narrows(self, found: Expression, at: int, *, is_listed: bool) -> bool:
         said = self._said
         asks_for_date = said.when and not said.past
         is_about = any(token.text in listed(lexicon.ABOUT[self._language]) for token in self._tokens[:at])
@@ -144,7 +147,7 @@ class SpacedQuestion:
             return False
         if found.unit == "year" and not said.own:
             return False
-        return (found.is_named or self._has_preposition(at, found)) and self._ends_well(found)
+        return (is_listed or found.is_named or self._has_preposition(at, found)) and self._ends_well(found)
 
     def _has_preposition(self, at: int, found: Expression) -> bool:
         """Whether a word before it says that it is a time; with a year, a note or a meeting before it does too."""
