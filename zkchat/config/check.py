@@ -4,12 +4,12 @@ Strict: "4096" is a text and not a number. Variables and flags are read as the r
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 from msgspec import Struct, convert
 
+from zkchat.config.files import parse_toml
 from zkchat.config.marks import Validated
 from zkchat.config.schema import MODELS, Setting, Settings, field_of, section_type, settings_of
 from zkchat.config.server_sections import Model
@@ -119,8 +119,8 @@ def parse_value(key: str, text: str) -> object:
     if shape is tuple and not text.strip().startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return parse_toml(f"value = {text}")["value"]
+    except ValueError:
         return text
 
 

@@ -1,13 +1,12 @@
 """Changing one setting or table in a settings file; comments, order and everything else in it stay."""
 
-import tomllib
 from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zkchat.config.check import InvalidSettings, make_settings, parse_value
-from zkchat.config.files import read_table, read_text
+from zkchat.config.files import parse_toml, read_table, read_text
 from zkchat.config.load import unflatten
 from zkchat.config.mistakes import unknown_setting, validation_error
 from zkchat.config.origins import Origin
@@ -142,8 +141,8 @@ def _as_item(entry: Mapping[str, object], *, inline: bool) -> object:
 def _write_entries(file: Path, document: "TOMLDocument", expected: Mapping[str, object]) -> None:
     text = document.as_string()
     try:
-        is_as_expected = tomllib.loads(text) == expected
-    except tomllib.TOMLDecodeError:
+        is_as_expected = parse_toml(text) == expected
+    except ValueError:
         is_as_expected = False
     if not is_as_expected:
         raise ConfigError(

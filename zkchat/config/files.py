@@ -12,10 +12,17 @@ from msgspec import Struct
 from zkchat.config.schema import field_of, is_section, is_user_only, needs_trust
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.trust import VaultItem, vault_item
 
-_MAX_BYTES: Final = 1_000_000
+_MAX_BYTES: Final = 256_000
 """More is no settings file."""
+_MAX_DEPTH: Final = 16
+"""Of tables and lists in each other; four is the most that a setting needs."""
+_TEXT_OR_COMMENT: Final = lazy_pattern(
+    r""""{3}(?:[^\\]|\\.?)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:[^"\\\n]|\\.?)*+"?|'[^'\n]*+'?|\#[^\n]*""", re.DOTALL
+)
+_DEEP_KEY: Final = lazy_pattern(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_DEPTH}}}")
 
 
 class UnreadableFile(ConfigError):
@@ -39,19 +46,41 @@ def read_text(file: Path, *, beneath: Path | None = None) -> str:
 def read_table(file: Path, *, beneath: Path | None = None) -> dict[str, object]:
     """The file as TOML; empty if there is none. Raises `ConfigError` if it is broken."""
     try:
-        return tomllib.loads(read_text(file, beneath=beneath))
-    except (ValueError, RecursionError) as error:
-        what, line = _what_and_line(str(error))
+        return parse_toml(read_text(file, beneath=beneath))
+    except ValueError as error:
         raise ConfigError(
-            f"{file} is broken at {line}: {what}.",
-            hint="Correct it, or move the file away to start from the defaults.",
+            f"{file} {_trouble(str(error))}.", hint="Correct it, or move the file away to start from the defaults."
         ) from None
 
 
-def _what_and_line(message: str) -> tuple[str, str]:
+def parse_toml(text: str) -> dict[str, object]:
+    """The table that a text describes. Raises `ValueError`, also for what is nested too deeply.
+
+    Keys are looked at before anything is parsed: for one of n parts, `tomllib` takes memory by the square of n.
+    """
+    try:
+        if not _DEEP_KEY.search(_TEXT_OR_COMMENT.sub("x", text)):
+            table = tomllib.loads(text)
+            level: list[object] = [table]
+            for _ in range(_MAX_DEPTH):
+                level = [inner for outer in level for inner in _inside(outer)]
+            if not level:
+                return table
+    except RecursionError:
+        pass
+    raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+
+
+def _inside(value: object) -> Iterator[object]:
+    """The tables and lists in a table or list."""
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (each for each in values if isinstance(each, dict | list))
+
+
+def _trouble(message: str) -> str:
     # Before Python 3.14 the line is in the message only.
     match = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", message, re.DOTALL)
-    return (match[1], match[2] or "its end") if match else (message, "some place")
+    return f"is broken at {match[2] or 'its end'}: {match[1]}" if match else f"cannot be used: {message}"
 
 
 NAME: Final = ".zkchat/config.toml"

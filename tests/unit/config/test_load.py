@@ -1,5 +1,6 @@
 """Five layers, each value with its origin, each mistake with a way out."""
 
+import tracemalloc
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -245,10 +246,41 @@ def test_a_file_that_breaks_off_is_named_too(files: SettingsFiles) -> None:
         files.load()
 
 
-def test_a_file_nested_beyond_all_reason_is_broken_and_no_crash(files: SettingsFiles) -> None:
-    files.user.write_text("model = " + "[" * 50_000)
-    with pytest.raises(ConfigError, match="is broken at some place"):
+DEEP = {
+    "lists": "model = " + "[" * 50_000,
+    "a dotted key": ".".join("a" * 1_000) + " = 1",
+    "a header": "[" + ".".join(["a", "'b.c'", '"d"'] * 400) + "]",
+    "spaces between": " . ".join("a" * 20) + " = 1",
+    "tables in tables": "a = " + "{ b.b.b.b = " * 150 + "1" + " }" * 150,
+    "after a text that ends in quotes": 'x = { a = """it\'s\n""""", ' + ".".join("b" * 20) + " = 1 } # '",
+    "after an escaped quote": 'x = "\\""\n' + ".".join("b" * 20) + ' = 1 # "',
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_a_file_nested_beyond_all_reason_is_refused_and_no_crash(files: SettingsFiles, text: str) -> None:
+    files.user.write_text(text)
+    with pytest.raises(ConfigError, match="cannot be used: it is nested more than 16 levels deep"):
         files.load()
+    files.user.unlink()
+    files.vault.write_text(text)
+    assert "nested more than 16 levels deep. Its settings are left out." in files.load().warnings[0]
+
+
+def test_a_key_of_many_parts_is_refused_before_it_takes_memory(files: SettingsFiles) -> None:
+    files.vault.write_text(".".join("a" * 3_000) + " = 1")
+    tracemalloc.start()
+    try:
+        files.load()
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_dots_in_texts_and_comments_make_no_deep_key(files: SettingsFiles) -> None:
+    dots = ".".join("a" * 50)
+    files.user.write_text(f'# {dots}\nvault.exclude = [\'{dots}\', """\n{dots}\\"""", \'{dots}\'] # {dots}\n')
+    assert files.load().settings.vault.exclude == (dots, f'{dots}"', dots)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +440,7 @@ def test_a_link_within_the_vault_is_not_followed_either(files: SettingsFiles) ->
 
 def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(files: SettingsFiles) -> None:
     files.user.write_text(f"[context]\nmax_tokens = {'9' * 6_000}")
-    with pytest.raises(ConfigError, match="is broken at"):
+    with pytest.raises(ConfigError, match="cannot be used: Exceeds the limit"):
         files.load()
 
 
