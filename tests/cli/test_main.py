@@ -68,6 +68,13 @@ def test_without_a_command_the_help_is_shown(world: World) -> None:
         (("search", "tea", "-milk"), "zkchat search 'tea -milk'\n"),
         (("search", "tea", "--milk"), "See: zkchat search --help\n"),
         (("completion",), "Missing argument 'SHELL'. Choose from: bash, zsh, fish."),
+        (
+            ("config", "set", "model", "\udcff"),
+            "'VALUE': it is not UTF-8 text.\n        See: zkchat config set --help\n",
+        ),
+        (("rules", "new", "Tone", "Caf\udce9"), "it is not UTF-8 text.\n"),
+        (("ask", "What", "is", "\udcff?", "--model", "quote"), "'question': it is not UTF-8 text.\n"),
+        (("ask", "What?", "--model", "\udcff"), "'--model': it is not UTF-8 text.\n"),
     ],
 )
 def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, arguments: tuple[str, ...], said: str) -> None:
@@ -75,6 +82,22 @@ def test_wrong_use_is_a_sentence_with_the_way_to_the_help(world: World, argument
     assert result.code == ExitCode.USAGE
     assert said in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_folder_and_a_file_may_have_names_that_are_no_text(world: World) -> None:
+    vault = world.root / "notes \udcff"
+    vault.mkdir()
+    (vault / "Sleep.md").write_text("# Sleep\n")
+    world.confirm(vault)
+    assert "Sleep.md" in world.run("search", "sleep", "--vault", str(vault)).out
+    assert world.run("search", "sleep", "--vault", f"{vault} \udcfe").code == ExitCode.VAULT
+    assert world.run("config", "set", "ui.panel", "off", "--scope", "vault", "--vault", str(vault)).code == ExitCode.OK
+    assert world.run("rules", "new", "Tone", "Be kind.", "--scope", "vault", "--vault", str(vault)).code == ExitCode.OK
+    assert "approved" in world.run("trust", "--vault", str(vault)).out
+    world.run("ask", "Sleep?", "--model", "quote", "--vault", str(vault))
+    exported = str(world.root / "talk \udcff.json")
+    assert world.run("context", "export", "--output", exported, "--vault", str(vault)).code == ExitCode.OK
+    assert world.run("context", "import", exported).code == ExitCode.OK
 
 
 def test_a_bug_is_told_in_a_sentence_and_kept_in_a_private_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

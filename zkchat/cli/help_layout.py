@@ -65,7 +65,8 @@ class _HelpOptions:
 class DescribedCommand(_HelpOptions, TyperCommand):
     """A command whose help names no type of Python and ends with its examples.
 
-    A word that can be no option, such as `- [ ] Buy milk` or `-5`, is an argument, wherever it stands.
+    A word that can be no option, such as `- [ ] Buy milk` or `-5`, is an argument, wherever it stands. Bytes that are
+    no text are refused, but for the path of a file or folder, which may have any name.
     """
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
@@ -77,6 +78,9 @@ class DescribedCommand(_HelpOptions, TyperCommand):
         ]
         rest = super().parse_args(ctx, shielded)
         ctx.params = {name: _unshielded(value) for name, value in ctx.params.items()}
+        for param in self.params if not ctx.resilient_parsing else ():
+            if not _names_file(param) and not _is_text(ctx.params.get(param.name or "")):
+                raise typer.BadParameter("it is not UTF-8 text", ctx=ctx, param=param)
         return rest
 
     def collect_usage_pieces(self, ctx: "Context") -> list[str]:
@@ -107,6 +111,17 @@ def _unshielded(value: object) -> object:
         return type(value)(map(_unshielded, value))
     is_shielded = isinstance(value, str) and value.startswith(_SHIELD)  # a choice stays the member that it is
     return str(value).removeprefix(_SHIELD) if is_shielded else value
+
+
+def _names_file(param: "Parameter") -> bool:
+    return param.type.name == "path" or (param.metavar or "").startswith("FILE")
+
+
+def _is_text(value: object) -> bool:
+    """Whether UTF-8 can hold a value. Python reads a byte that it cannot as half of a surrogate pair."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_text, value))
+    return not isinstance(value, str) or value == value.encode(errors="replace").decode()
 
 
 def use_layout(app: typer.Typer) -> None:

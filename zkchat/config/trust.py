@@ -1,13 +1,12 @@
 """The user's decisions about what comes with vaults: approved or declined, by content."""
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
-from msgspec.json import format as format_json
+from msgspec import Struct, ValidationError, convert
 
 from zkchat.files import locked, read_bounded, write_atomically
 from zkchat.model.trust import TrustState, VaultItem
@@ -78,12 +77,13 @@ class TrustStore(Struct, frozen=True):
         with locked(self.file.with_name("trust.lock"), seconds=_LOCK_SECONDS):
             decisions = self._read()
             yield decisions
-            write_atomically(self.file, format_json(encode(decisions), indent=2).decode() + "\n", mode=0o600)
+            # In ASCII: the name of a vault's folder may be bytes that are no text.
+            write_atomically(self.file, json.dumps({"vaults": decisions.vaults}, indent=2) + "\n", mode=0o600)
 
     def _read(self) -> _Decisions:
         try:
-            return decode(read_bounded(self.file, max_bytes=_MAX_BYTES), type=_Decisions)
-        except (OSError, DecodeError, UnicodeDecodeError, RecursionError):
+            return convert(json.loads(read_bounded(self.file, max_bytes=_MAX_BYTES)), type=_Decisions)
+        except (OSError, ValueError, ValidationError, RecursionError):
             return _Decisions()
 
 
