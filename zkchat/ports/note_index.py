@@ -168,7 +168,7 @@ class LinkQueue(Protocol):
         ...
 
     def store_resolutions(
-        self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
+        self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
     ) -> bool:
         """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
         ...

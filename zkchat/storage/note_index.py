@@ -42,6 +42,7 @@ from zkchat.storage.note_schema import (
     CATALOG_OF_KEYS,
     COPIES,
     DOUBTFUL_LINKS,
+    DROP_UNUSED_LISTS,
     EDGES,
     EDGES_TOUCHING,
     FILE_BYTES,
@@ -65,6 +66,7 @@ from zkchat.storage.note_schema import (
     known_note,
     link_of,
     names_of,
+    others_among,
     postings_of_row,
     require_texts,
     resolution_row,
@@ -262,20 +264,30 @@ class SqliteNoteIndex:
             return [*map(LinkToResolve._make, rows)]
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
-        with self._reading() as database:
-            return [link_of(row) for row in database.execute(LINKS_FROM, (json.dumps(paths),))]
+        return self._links(LINKS_FROM, (json.dumps(paths),))
 
     def links_to(self, path: str) -> list[StoredLink]:
-        with self._reading() as database:
-            return [link_of(row) for row in database.execute(LINKS_TO, (path,))]
+        return self._links(LINKS_TO, (path,))
 
     def notes_with_keys(self, keys: Collection[str]) -> list[str]:
         with self._reading() as database:
             return [path for (path,) in typed(database.execute(NOTES_WITH_KEYS, (json.dumps([*keys]),)), str)]
 
     def doubtful_links(self) -> list[StoredLink]:
+        return self._links(DOUBTFUL_LINKS)
+
+    def _links(self, query: str, parameters: tuple[str, ...] = ()) -> list[StoredLink]:
         with self._reading() as database:
-            return [link_of(row) for row in database.execute(DOUBTFUL_LINKS)]
+
+            @cache
+            def others_of(path: str, ahead: bytes | None, everyone: bytes) -> tuple[str, ...]:
+                first, rest = (
+                    database.execute("SELECT paths FROM path_lists WHERE digest = ?", (digest,)).fetchone()
+                    for digest in (ahead, everyone)
+                )
+                return others_among(path, first[0] if ahead else "", rest[0])
+
+            return [link_of(row, others_of) for row in database.execute(query, parameters)]
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         with self._reading() as database:
@@ -284,12 +296,17 @@ class SqliteNoteIndex:
             return typed(database.execute(EDGES_TOUCHING, {"paths": json.dumps([*touching])}), str, str)
 
     def store_resolutions(
-        self, generation: int, sources: Sequence[str], resolutions: Iterable[tuple[int, Resolution]]
+        self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
     ) -> bool:
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
-            database.executemany(STORE_RESOLUTION, ((*resolution_row(found), number) for number, found in resolutions))
+            lists: dict[bytes, str] = {}
+            answers = {id(found): found for _, found in resolutions}  # which many links may share
+            rows = {number: resolution_row(found, lists) for number, found in answers.items()}
+            database.executemany(STORE_RESOLUTION, ((*rows[id(found)], number) for number, found in resolutions))
+            database.executemany("INSERT OR IGNORE INTO path_lists VALUES (?, ?)", lists.items())
+            database.execute(DROP_UNUSED_LISTS)
             database.execute(MARK_RESOLVED, (json.dumps(sources),))
             return True
 

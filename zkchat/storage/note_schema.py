@@ -3,9 +3,10 @@
 import json
 import struct
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from hashlib import blake2b
+from itertools import groupby, pairwise
 from typing import Any, assert_never
 
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, Stor
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
 from zkchat.storage.note_days import day_columns
 
-VERSION = 24
+VERSION = 25
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 _STATEMENTS = (
@@ -57,9 +58,14 @@ _STATEMENTS = (
         display TEXT, size TEXT, syntax TEXT, embed INT,
         external INT, start INT, end INT, line INT,
         in_comment INT, in_frontmatter TEXT,
-        status TEXT, path TEXT, via TEXT, anchor_found INTEGER, anchor_line INTEGER, others TEXT)""",
+        status TEXT, path TEXT, via TEXT, anchor_found INTEGER, anchor_line INTEGER, ahead BLOB, others BLOB)""",
     "CREATE INDEX links_note ON links (note)",
     "CREATE INDEX links_path ON links (path) WHERE path IS NOT NULL",
+    "CREATE INDEX links_ahead ON links (ahead) WHERE ahead IS NOT NULL",
+    "CREATE INDEX links_others ON links (others) WHERE others IS NOT NULL",
+    # The other files that an ambiguous link may mean: a list that all links of that name share, and one of those that
+    # come before the rest, such as notes of the same folder. In each link, it would grow with the square of the vault.
+    "CREATE TABLE path_lists (digest BLOB PRIMARY KEY, paths TEXT)",
     "CREATE TABLE link_keys (key TEXT, note INT, PRIMARY KEY (key, note)) WITHOUT ROWID",
     "CREATE INDEX link_keys_note ON link_keys (note)",
     """CREATE TABLE sections (
@@ -114,7 +120,9 @@ SECTIONS = """SELECT sections.id, notes.path, title, aliases, heading_path, firs
 INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, syntax, embed, external, start, end,
     line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 STORE_RESOLUTION = """UPDATE links
-    SET status = ?, path = ?, via = ?, anchor_found = ?, anchor_line = ?, others = ? WHERE id = ?"""
+    SET status = ?, path = ?, via = ?, anchor_found = ?, anchor_line = ?, ahead = ?, others = ? WHERE id = ?"""
+DROP_UNUSED_LISTS = """DELETE FROM path_lists WHERE NOT EXISTS (SELECT 1 FROM links WHERE others = digest)
+    AND NOT EXISTS (SELECT 1 FROM links WHERE ahead = digest)"""
 NOTES_TO_RESOLVE = "SELECT path FROM unresolved JOIN notes ON notes.id = note ORDER BY note LIMIT ?"
 MARK_RESOLVED = """DELETE FROM unresolved
     WHERE note IN (SELECT notes.id FROM json_each(?) AS done CROSS JOIN notes ON notes.path = done.value)"""
@@ -329,11 +337,13 @@ def known_note(digest: bytes, title: str, aliases: str, headings: str, blocks: s
     )
 
 
+OthersOf = Callable[[str, bytes | None, bytes], tuple[str, ...]]
 _FLAGS = [Link._fields.index(name) for name in ("embed", "external", "in_comment")]
 
 
-def link_of(row: tuple[Any, ...]) -> StoredLink:
-    source, number, _, *written, status, path, via, anchor_found, line, others = row
+def link_of(row: tuple[Any, ...], others_of: OthersOf) -> StoredLink:
+    source, number, _, *written, status, path, via, anchor_found, line, ahead, others = row
+    target = path, via, anchor_found, line, ahead, others
     for flag in _FLAGS:
         written[flag] = written[flag] == 1
     link = Link(*written)
@@ -342,32 +352,61 @@ def link_of(row: tuple[Any, ...]) -> StoredLink:
         id=number,
         source=source,
         link=link,
-        resolution=_resolution_of(link, status, (path, via, anchor_found, line), others),
+        resolution=_resolution_of(link, status, target, others_of),
     )
 
 
-def resolution_row(found: Resolution) -> tuple[object, ...]:
-    """Status, path, via, anchor_found, anchor_line, others. The rest is known from the link."""
+def resolution_row(found: Resolution, lists: dict[bytes, str]) -> tuple[object, ...]:
+    """Status, path, via, anchor_found, anchor_line, ahead, others. The rest is known from the link.
+
+    The lists that it refers to are added to `lists`.
+    """
     match found:
         case Resolved(path=path, via=via, anchor_found=anchor_found, line=line):
-            return "resolved", path, via, +anchor_found, line, ""
+            return "resolved", path, via, +anchor_found, line, None, None
         case Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found, line=line):
-            return "ambiguous", path, via, +anchor_found, line, _packed(others)
+            ahead, rest = _path_lists(path, others)
+            lists.update(filter(None, (ahead, rest)))
+            return "ambiguous", path, via, +anchor_found, line, ahead and ahead[0], rest[0]
         case Missing():
-            return "missing", None, None, None, None, ""
+            return "missing", *[None] * 6
         case External():
-            return "external", None, None, None, None, ""
+            return "external", *[None] * 6
     assert_never(found)
 
 
-def _resolution_of(link: Link, status: str | None, target: Sequence[Any], others: str) -> Resolution | None:
+_PathList = tuple[bytes, str]
+
+
+def _path_lists(path: str, others: tuple[str, ...]) -> tuple[_PathList | None, _PathList]:
+    """Those of the other files that come before the rest, and all files, the shortest path first."""
+    everyone = sorted(sorted((path, *others)), key=len)
+    place = {each: at for at, each in enumerate(everyone)}
+    steps = pairwise([place[each] for each in (path, *others)])
+    end = max((at for at, (before, after) in enumerate(steps) if before > after), default=0)
+    return _path_list(others[:end]) if end else None, _path_list(tuple(everyone))
+
+
+@lru_cache(maxsize=256)
+def _path_list(paths: tuple[str, ...]) -> _PathList:
+    packed = _packed(paths)
+    return blake2b(packed.encode(errors="surrogatepass"), digest_size=16).digest(), packed
+
+
+def others_among(path: str, ahead: str, everyone: str) -> tuple[str, ...]:
+    """The other files that an ambiguous link may mean besides `path`, of two lists."""
+    first = names_of(ahead)
+    return (*first, *(each for each in names_of(everyone) if each != path and each not in first))
+
+
+def _resolution_of(link: Link, status: str | None, target: Sequence[Any], others_of: OthersOf) -> Resolution | None:
+    path, via, anchor_found, line, *lists = target
     match status:
         case "resolved":
-            path, via, anchor_found, line = target
             return Resolved(path=path, via=via, anchor_found=anchor_found == 1, line=line)
         case "ambiguous":
-            path, via, anchor_found, line = target
-            return Ambiguous(path=path, via=via, others=names_of(others), anchor_found=anchor_found == 1, line=line)
+            others = others_of(path, *lists)
+            return Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found == 1, line=line)
         case "missing":
             return Missing(target=link.target)
         case "external":

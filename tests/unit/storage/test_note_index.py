@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from zkchat.errors import StorageDamaged, StorageError
 from zkchat.model.dates import DayRange
@@ -152,10 +153,30 @@ def test_a_stamp_changes_without_the_note(index: SqliteNoteIndex) -> None:
     assert index.known("a.md") is not None
 
 
+def test_links_of_one_name_share_the_list_of_what_they_may_mean(path: Path, index: SqliteNoteIndex) -> None:
+    def lists(*meanings: Resolution) -> int:
+        generation = index.generation()
+        numbers = [link.id for link in index.links_from([each.path for each in notes])]
+        found = [*zip(numbers, meanings, strict=True)]
+        assert index.store_resolutions(generation, ["a.md"], found)
+        assert [link.resolution for link in index.doubtful_links()] == [*meanings]
+        with closing(sqlite3.connect(path)) as database:
+            return len(database.execute("SELECT * FROM path_lists").fetchall())
+
+    notes = [replace(NOTE, path=name) for name in ("a.md", "o.md", "p.md")]
+    index.apply(IndexBatch(notes=[*map(stored, notes)]))
+    paths = {f"{folder}/N.md" for folder in "abc"}
+    own_folder = [Ambiguous(path=first, via="name", others=tuple(sorted(paths - {first}))) for first in sorted(paths)]
+    assert lists(*own_folder) == 1
+    assert lists(*[replace(own_folder[0], others=("z/N.md", "b/N.md"))] * 3) == 2
+    assert lists(*[Missing(target="b")] * 3) == 0
+
+
 RESOLUTIONS: list[Resolution] = [
     Resolved(path="b.md", via="alias", anchor_found=False, line=None),
     Resolved(path="b.md", via="name", line=7),
     Ambiguous(path="b.md", via="name", others=("c/b.md", "d/b.md"), line=2),
+    Ambiguous(path="b.md", via="alias", others=("long/b.md", "long/c.md", "c/b.md", "d/b.md"), line=2),
     Missing(target="b"),
     External(address="b"),
 ]
@@ -362,7 +383,7 @@ def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteN
     index.apply(IndexBatch(notes=[stored(NOTE)]))
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE notes SET headings = '[broken'")
-        database.execute("UPDATE links SET status = 'ambiguous', others = '[broken'")
+        database.execute("UPDATE links SET status = 'ambiguous', others = x'00'")
         database.commit()
     with pytest.raises(StorageDamaged):
         index.known("a.md")

@@ -1,5 +1,6 @@
 """No note is slow: what takes a text takes four times as long for a text of four times the size, and not sixteen."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.odd_notes import ODD_NOTES, plain
+from zkchat.model.note import Ambiguous
 from zkchat.vault import graph
 from zkchat.vault.notes.blocks import blocks
 from zkchat.vault.notes.chunker import sections_of
@@ -76,6 +78,32 @@ def test_many_links_on_one_line_are_listed_without_a_look_at_the_whole_line_for_
     assert {len(each.context) <= 250 for each in found} == {True}
     assert found[2_500].context.startswith("… ")
     assert "[[Target]]" in found[2_500].context
+
+
+def test_notes_of_one_name_that_link_to_it_take_calls_and_bytes_by_their_number(tmp_path: Path) -> None:
+    def cost(count: int) -> tuple[int, int]:
+        """Of indexing so many: the functions called, and the size of the index."""
+        folder, calls = tmp_path / str(count), 0
+
+        def call(_frame: object, event: str, _argument: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        folder.mkdir()
+        sys.setprofile(call)
+        try:
+            with library_of(folder, {f"{number}/N.md": "[[N]]\n" * 20 for number in range(count)}) as library:
+                (found, *_) = library.links_from("7/N.md")
+        finally:
+            sys.setprofile(None)
+        assert isinstance(found.resolution, Ambiguous)
+        assert (found.resolution.path, len(found.resolution.others)) == ("7/N.md", count - 1)
+        (index,) = folder.glob("**/index.db")
+        return calls, index.stat().st_size
+
+    small, large = cost(50), cost(TIMES * 50)
+    assert large[0] < 1.5 * TIMES * small[0]
+    assert large[1] < 1.5 * TIMES * small[1]
 
 
 def test_links_to_headings_look_up_the_headings_once(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The files of a vault by the names that links use."""
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -125,7 +126,7 @@ class Catalog:
 
 
 class _PathsByKey:
-    """Paths by key. A single path is stored without a list, to save memory."""
+    """Paths by key, the shortest first. A single path is stored without a list, to save memory."""
 
     def __init__(self) -> None:
         self._held: dict[str, str | list[str]] = {}
@@ -144,9 +145,9 @@ class _PathsByKey:
         if held is None:
             self._held[key] = path
         elif isinstance(held, str):
-            self._held[key] = [held, path]
+            self._held[key] = sorted([held, path], key=_shortest_first)
         else:
-            held.append(path)
+            insort(held, path, key=_shortest_first)
 
     def take(self, key: str, path: str) -> None:
         rest = [held for held in self.get(key) if held != path]
@@ -154,6 +155,10 @@ class _PathsByKey:
             self._held[key] = rest
         else:
             del self._held[key]
+
+
+def _shortest_first(path: str) -> tuple[int, str]:
+    return len(path), path
 
 
 def _ids(stem: str) -> set[str]:

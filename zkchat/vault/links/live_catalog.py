@@ -10,7 +10,7 @@ from zkchat.vault.links.anchors import Anchors
 from zkchat.vault.links.catalog import Catalog, CatalogEntry, names_of
 from zkchat.vault.links.keys import keys_of_links
 from zkchat.vault.links.names import SimilarNames
-from zkchat.vault.links.resolver import name_of_target, resolve
+from zkchat.vault.links.resolver import folder_of, name_of_target, resolve
 
 if TYPE_CHECKING:
     from zkchat.ports.note_index import LinkTargets
@@ -64,7 +64,11 @@ class LiveCatalog:
         """The resolution of each link by its number, without suggestions."""
         with self._lock:
             self._load(links)
-            return [(link.id, resolve(self._catalog, link, link.source, suggestions=0)) for link in links]
+            found: dict[tuple[str, str, bool, str], Resolution] = {}
+            for link in links:
+                if (key := _meaning(link)) not in found:
+                    found[key] = resolve(self._catalog, link, link.source, suggestions=0)
+            return [(link.id, found[_meaning(link)]) for link in links]
 
     def catch_up(self) -> int:
         """Forget what was loaded if the index has a newer generation, and return that generation."""
@@ -110,6 +114,11 @@ class LiveCatalog:
     def _unload(self) -> None:
         self._catalog = Catalog((), self._anchors)
         self._loaded.clear()
+
+
+def _meaning(link: LinkToResolve) -> tuple[str, str, bool, str]:
+    """What decides where a link leads: of its source only the folder, unless it leads into the note itself."""
+    return link.target, link.anchor, link.external, folder_of(link.source) if link.target else link.source
 
 
 def _entry(row: CatalogRow) -> CatalogEntry:

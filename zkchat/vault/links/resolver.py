@@ -87,7 +87,7 @@ def _named(catalog: Catalog, target: str, source: str | None) -> Iterator[tuple[
     """What a target may mean, the likeliest first: by path or name, by alias, by id, by title."""
     for suffix in _suffixes(target):
         yield _by_path(catalog, target + suffix, source), "path" if "/" in target else "name"
-    yield _preferred(catalog.called(target), target, source), "alias"
+    yield _preferred(catalog, catalog.called(target), target, source), "alias"
     yield _only_one(catalog, catalog.with_id_of(target)), "id"
     yield _only_one(catalog, catalog.titled(target)), "title"
 
@@ -113,8 +113,8 @@ def _extension(target: str) -> str:
 def _by_path(catalog: Catalog, spelling: str, source: str | None) -> list[str]:
     if spelling.startswith(("/", "./", "../")):
         path = _inside_vault(spelling, source)
-        return _preferred(catalog.at(name_key(path)), path, source) if path else []
-    return _preferred(catalog.ending_with(name_key(spelling)), spelling, source)
+        return _preferred(catalog, catalog.at(name_key(path)), path, source) if path else []
+    return _preferred(catalog, catalog.ending_with(name_key(spelling)), spelling, source)
 
 
 def _inside_vault(spelling: str, source: str | None) -> str | None:
@@ -132,19 +132,20 @@ def _inside_vault(spelling: str, source: str | None) -> str | None:
     return "/".join(components)
 
 
-def _preferred(paths: list[str], spelling: str, source: str | None) -> list[str]:
-    """Sort paths: exact vault path, then the source's own folder, then the shortest path, then alphabetically."""
+def _preferred(catalog: Catalog, paths: list[str], spelling: str, source: str | None) -> list[str]:
+    """Sort paths: exact vault path, then the source's own folder, then the shortest path, then alphabetically.
+
+    They come in the order of the last two.
+    """
     if len(paths) < 2:
         return paths
-    key = name_key(spelling)
-    folder = _folder(source) if source is not None else None
-    return sorted(
-        paths,
-        key=lambda path: (path != spelling, name_key(path) != key, _folder(path) != folder, len(path), path),
-    )
+    folder = source[: source.rfind("/") + 1] if source is not None else "/"
+    near = [path for path in paths if path.startswith(folder) and path.rfind("/") < len(folder)]
+    exact = sorted(catalog.at(name_key(spelling)), key=lambda path: (path != spelling, path not in near))
+    return [*dict.fromkeys((*exact, *near, *paths))]
 
 
-def _folder(path: str) -> str:
+def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 

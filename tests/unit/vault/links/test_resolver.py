@@ -159,6 +159,14 @@ def test_a_folder_part_may_have_any_length() -> None:
         (["b/N.md", "a/N.md"], "[[N]]", "S.md", "a/N.md", ("b/N.md",)),
         (["note.md", "Note.md"], "[[note]]", None, "note.md", ("Note.md",)),
         (["note.md", "Note.md"], "[[NOTE]]", None, "Note.md", ("note.md",)),
+        (
+            ["x/N.md", "N.md", "long/n.md", "long/N.md"],
+            "[[N]]",
+            "long/S.md",
+            "N.md",
+            ("long/N.md", "long/n.md", "x/N.md"),
+        ),
+        (["A/n.md", "a/n.md", "x/a/n.md"], "[[a/N]]", "a/S.md", "a/n.md", ("A/n.md", "x/a/n.md")),
     ],
 )
 def test_of_several_the_exact_path_wins_then_the_own_folder_then_the_shortest_then_the_alphabet(
