@@ -97,8 +97,11 @@ def _deep_tree(depth: int) -> bytes:
     return pdf(objects)
 
 
-def _form_loop() -> bytes:
-    form = stream(b"/X Do", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 4 0 R >> >>")
+def _form_loop(calls: int) -> bytes:
+    """A page that is a form, which calls itself so many times."""
+    form = stream(
+        b"/X Do " * calls, b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 4 0 R >> >>"
+    )
     page = SIMPLE_PAGE.replace(b"/Font", b"/XObject << /X 4 0 R >> /Font")
     objects = {1: b"<< /Type /Catalog /Pages 2 0 R >>", 2: b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"}
     return pdf({**objects, 3: page, 4: form, 5: FONT})
@@ -131,14 +134,14 @@ HOPELESS: dict[str, bytes] = {
 }
 """Of which nothing can be read."""
 
-BOMB = _bomb(2_000)
-"""Takes two gigabytes to read."""
+BOMBS: dict[str, bytes] = {"stream": _bomb(2_000), "form": _form_loop(2)}
+"""Take two gigabytes to read, or endless memory."""
 
 ODD: dict[str, bytes] = {
     "huge-count": _page_count(2_000_000_000),
     "page-loop": _page_loop(),
     "deep-tree": _deep_tree(2_000),
-    "form-loop": _form_loop(),
+    "form-loop": _form_loop(1),
     "outline-loop": _outline_loop(),
     "long-page": long_page(100_000),
     "negative-count": _page_count(-5),

@@ -8,8 +8,8 @@ class PdfLimits(NamedTuple):
     """Of the file."""
     max_pages: int = 2_000
     max_seconds: float = 60.0
-    max_memory: int = 1_500_000_000
-    """Of the process that extracts, in bytes, libraries included."""
+    max_memory: int = 400_000_000
+    """Of the process that extracts, in bytes, libraries included, besides the `max_bytes` that a file may have."""
     max_characters: int = 20_000_000
     """Of all pages together."""
 

@@ -118,7 +118,7 @@ class PdfExtractor:
             return None
         if is_late:
             return ExtractedText(trouble=f"It takes longer than {self.limits.max_seconds:g} seconds to read {_BY_NAME}")
-        return ExtractedText(trouble=f"It makes the program that reads PDFs crash {_BY_NAME}")
+        return ExtractedText(trouble=f"It is too large to read, or made to crash what reads it, {_BY_NAME}")
 
 
 def _end_late(process: "Popen[bytes]", is_late: threading.Event) -> None:

@@ -60,7 +60,7 @@ def _limit(limits: PdfLimits) -> None:
         return
     used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
     for kind, amount in (
-        (resource.RLIMIT_AS, limits.max_memory),
+        (resource.RLIMIT_AS, limits.max_memory + limits.max_bytes),
         (resource.RLIMIT_CPU, int(used + 2 * limits.max_seconds) + 1),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),

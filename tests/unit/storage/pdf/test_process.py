@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.broken_pdfs import BOMB, HOPELESS, ODD, SOUND, long_page, text_pdf
+from tests.support.broken_pdfs import BOMBS, HOPELESS, ODD, SOUND, long_page, text_pdf
 from tests.support.waiting import eventually
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.storage.pdf.limits import PdfLimits
@@ -20,7 +20,7 @@ from zkchat.storage.pdf.process import PdfExtractor
 pytestmark = pytest.mark.outside
 
 ENCRYPTED = Path(__file__).parents[4] / "benchmarks" / "attachments" / "pdfs" / "encrypted.pdf"
-LIMITS = PdfLimits(max_seconds=20, max_memory=600_000_000, max_pages=3)
+LIMITS = PdfLimits(max_seconds=20, max_pages=3)
 TEXTS = ("The harbour of Brest has tides of four metres.", "The second page speaks of gauges.")
 
 
@@ -80,9 +80,31 @@ def test_an_odd_file_hurts_no_other(extractor: PdfExtractor, name: str) -> None:
     assert found(extractor, SOUND).pages == TEXTS
 
 
-def test_a_bomb_is_one_trouble(extractor: PdfExtractor) -> None:
-    text = found(extractor, BOMB)
-    assert text.trouble == "It makes the program that reads PDFs crash and is found by its name only."
+BOMB = """
+import sys
+from resource import RUSAGE_CHILDREN, getrusage
+from tests.support.broken_pdfs import BOMBS, SOUND
+from zkchat.storage.pdf.limits import PdfLimits
+from zkchat.storage.pdf.process import PdfExtractor
+
+extractor = PdfExtractor(PdfLimits(), {})
+print(extractor.extract(BOMBS[sys.argv[1]]).trouble)
+print(len(extractor.extract(SOUND).pages))
+extractor.close()
+print(getrusage(RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_one_trouble_and_takes_no_more_memory_than_it_may(name: str) -> None:
+    command = [sys.executable, "-c", BOMB, name]
+    output = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[4]
+    ).stdout
+    trouble, pages, megabytes = output.splitlines()
+    assert trouble == "It is too large to read, or made to crash what reads it, and is found by its name only."
+    assert pages == "2"
+    assert int(megabytes) < 500
 
 
 def test_pages_that_are_left_out_are_told(extractor: PdfExtractor) -> None:
@@ -134,7 +156,7 @@ from zkchat.storage.pdf.process import PdfExtractor
 extractor = PdfExtractor(PdfLimits(), {})
 extractor.extract(SOUND)
 print(extractor._process.pid, flush=True)
-extractor.extract(long_page(4_000_000))
+extractor.extract(long_page(2_000_000))
 """
 
 
