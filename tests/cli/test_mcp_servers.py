@@ -489,6 +489,8 @@ def test_what_cannot_be_taken_over_is_told(hosts: World) -> None:
     assert rest.code == 0
     assert "is broken at line 1" in rest.err
     assert [*settings(hosts)["mcpServers"]] == ["My-files"]
+    hosts.note("deep.json", '{"mcpServers": {"b": {"command": "x", "args": [' + "[" * 700 + "]" * 700 + "]}}}")
+    assert "The server 'b' has a value of 'args' that is no text." in imported(hosts, "deep.json", "--yes").out
     hosts.note("servers.json", json.dumps({"mcpServers": {"a": {"command": "x", "local": True}}}))
     assert imported(hosts, "servers.json", "--yes").code == 0
     assert settings(hosts)["mcpServers"]["a"] == {"command": "x"}

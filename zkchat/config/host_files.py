@@ -129,15 +129,17 @@ def _as_ours(entry: object) -> object:
 
 
 def _with_our_references(value: object) -> object:
-    """`${env:NAME}` and `${input:name}` of editors as `${NAME}`."""
+    """`${env:NAME}` and `${input:name}` of editors as `${NAME}`, in a text, a list or a table of texts."""
     match value:
-        case str():
-            return _FOREIGN_REFERENCE.sub(_our_reference, value)
         case list():
-            return [_with_our_references(each) for each in value]
+            return [_our_text(each) for each in value]
         case Mapping():
-            return {name: _with_our_references(each) for name, each in value.items()}
-    return value
+            return {name: _our_text(each) for name, each in value.items()}
+    return _our_text(value)
+
+
+def _our_text(value: object) -> object:
+    return _FOREIGN_REFERENCE.sub(_our_reference, value) if isinstance(value, str) else value
 
 
 def _our_reference(found: re.Match[str]) -> str:
