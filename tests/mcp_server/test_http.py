@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,54 @@ def test_a_client_with_the_token_is_served_until_a_signal(tmp_path: Path, mode: 
     assert (process.returncode, out, err) == (128 + end, "", "")
 
 
+@contextmanager
+def half_open(address: str) -> Iterator[list[socket.socket]]:
+    """As many connections as nobody can mean well with: silent ones, half headers, half bodies without the token."""
+    host = address.removeprefix("http://").removesuffix("/mcp")
+    head = f"POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n".encode()
+    port = int(host.rpartition(":")[2])
+    with ExitStack() as stack:
+        sockets = []
+        for begin in (b"", head, head + b"\r\n{") * 100:
+            sockets.append(stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=100)))
+            sockets[-1].sendall(begin)
+        yield sockets
+
+
+def was_closed(connection: socket.socket) -> bool:
+    """Waits for it."""
+    with suppress(ConnectionError):
+        while connection.recv(1000):
+            pass
+    return True
+
+
+def test_connections_without_the_token_take_no_place_of_those_that_have_it(tmp_path: Path) -> None:
+    with serving(World(tmp_path)) as (_, address, token), half_open(address), open_stream(address, token):
+        pass
+
+
+SHORT_SERVER = """
+from mcp.server.lowlevel import Server
+from zkchat.mcp_server import http
+from zkchat.mcp_server.access_token import AccessToken
+
+listening = http.listen(0)
+print(http.address_of(listening), flush=True)
+http.serve(Server("short"), listening, AccessToken(text="x" * 16), seconds_for_token=1)
+"""
+
+
+def test_connections_that_never_show_the_token_are_closed() -> None:
+    with subprocess.Popen([sys.executable, "-c", SHORT_SERVER], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            with half_open(process.stdout.readline().strip()) as sockets:
+                assert all(map(was_closed, sockets))
+        finally:
+            process.kill()
+
+
 def test_a_refusal_names_every_host_that_is_served() -> None:
     async def pass_on(scope: Any, receive: Any, send: Any) -> None:
         raise AssertionError("refused requests are passed on to nobody")
@@ -156,7 +204,9 @@ def open_stream(address: str, token: str) -> Iterator[None]:
         "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
     }
     with httpx.Client(timeout=100) as client:
-        session = client.post(address, content=json.dumps(begin), headers=headers).headers["mcp-session-id"]
+        begun = client.post(address, content=json.dumps(begin), headers=headers)
+        assert begun.status_code == 200
+        session = begun.headers["mcp-session-id"]
         with client.stream("GET", address, headers={**headers, "Mcp-Session-Id": session}) as answer:
             assert answer.status_code == 200
             yield

@@ -15,6 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from zkchat.errors import UsageError
 from zkchat.mcp_server.access_token import AccessToken
@@ -24,6 +25,11 @@ PATH: Final = "/mcp"
 MAX_BODY_BYTES: Final = 4_000_000
 MAX_SESSIONS: Final = 100
 MAX_CONNECTIONS: Final = 200
+"""Of those that have shown the token."""
+MAX_STRANGERS: Final = 200
+"""Connections that have not shown it yet."""
+SECONDS_FOR_TOKEN: Final = 5
+"""How long a connection may be open without a request that carries the token."""
 END_SECONDS: Final = 2
 """How long requests that are under way may take after the end was asked for."""
 _NAMES: Final = (ADDRESS, "localhost")
@@ -49,7 +55,9 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{ADDRESS}:{_port(listening)}{PATH}"
 
 
-def serve(server: Server[Any], listening: socket.socket, token: AccessToken) -> None:
+def serve(
+    server: Server[Any], listening: socket.socket, token: AccessToken, seconds_for_token: int = SECONDS_FOR_TOKEN
+) -> None:
     """Serve until SIGINT or SIGTERM, which then takes its usual course."""
     port = _port(listening)
     security = TransportSecuritySettings(
@@ -63,12 +71,15 @@ def serve(server: Server[Any], listening: socket.socket, token: AccessToken) -> 
     )
     config = uvicorn.Config(
         Gate(app, token, port),
+        http=Connection,
         log_config=None,
         access_log=False,
         ws="none",
         lifespan="on",
         server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
+        limit_concurrency=MAX_STRANGERS + MAX_CONNECTIONS,
+        backlog=MAX_STRANGERS // 2,  # at most two such batches come between a connection and its first words
+        timeout_keep_alive=seconds_for_token,
         timeout_graceful_shutdown=END_SECONDS,
     )
     serving = _UntilSignal(config)
@@ -99,6 +110,26 @@ class _UntilSignal(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+class Connection(H11Protocol):
+    """One that is closed where no request with the token comes in time, or too many newer ones wait for theirs."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._limit = self.loop.call_later(self.timeout_keep_alive, self._abort)
+        self.app_state = {**self.app_state, "admit": self._limit.cancel}
+        strangers = [one for one in self.connections if isinstance(one, Connection) and not one._limit.cancelled()]
+        if len(strangers) > MAX_STRANGERS:
+            min(strangers, key=lambda one: one._limit.when())._abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._limit.cancel()
+        super().connection_lost(exc)
+
+    def _abort(self) -> None:
+        self.connections.discard(self)
+        self.transport.abort()
+
+
 class Gate:
     """Lets requests pass that name this machine, come from no web page of another one, and carry the token."""
 
@@ -109,8 +140,13 @@ class Gate:
         self._names = " and ".join(_hosts(port))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(scope["headers"]) if scope["type"] == "http" else None
-        await (refusal or self._app)(scope, receive, send)
+        app = self._app
+        if scope["type"] == "http":
+            if refusal := self._refusal(scope["headers"]):
+                app = refusal
+            else:
+                scope["state"]["admit"]()
+        await app(scope, receive, send)
 
     def _refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> Response | None:
         given: dict[bytes, list[bytes]] = {}
