@@ -9,11 +9,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 from mcp import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
 from pydantic import ValidationError
 
 from zkchat.mcp_client.contents import one_line
 
+UNREADABLE: Final = "Failed to parse"
+"""The SDK's word for an answer that it could not read."""
 _MESSAGE_LENGTH: Final = 300
 _STATUS_MESSAGES: Final = ("Server returned an error response", "Not Found", "Session terminated", "Redirect to ")
 
@@ -53,6 +55,8 @@ def describe(error: BaseException, address: str = "") -> str:
 def _describe_protocol(error: MCPError) -> str:
     if is_closing(error) or (error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream")):
         return "closed the connection"
+    if error.code == PARSE_ERROR and error.message.startswith(UNREADABLE):
+        return "sent an answer that cannot be read: it is no JSON of the protocol, or nested too deeply"
     return f"answered with an error: {_shortened(error.message)}"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import sys
 import time
@@ -15,10 +16,17 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCMessage, JSONRPCNotification, jsonrpc_message_adapter
+from mcp_types import (
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
 
 from zkchat.mcp_client.contents import cleaned, one_line
-from zkchat.mcp_client.faults import ServerFault
+from zkchat.mcp_client.faults import UNREADABLE, ServerFault
 from zkchat.mcp_client.pace import Pace
 from zkchat.mcp_client.server_log import ServerLog
 from zkchat.model.tool_server import ServerDefinition
@@ -31,6 +39,8 @@ _CHUNK: Final = 65_536
 _STDERR_PER_SECOND: Final = 2_000_000
 _UNUSED: Final = frozenset({"notifications/message", "notifications/progress", "notifications/resources/updated"})
 """Notifications that nobody here reads."""
+
+_ANSWER: Final = re.compile(rb'\s*\{(?=.*"jsonrpc").*?"id"\s*:\s*(\d{1,18})')
 
 _SECONDS_TO_END: Final = 0.7
 """For a server whose input ended, and again after it was asked to end."""
@@ -105,7 +115,8 @@ class ServerProcess:
         if message is None:
             self.noise += 1
             self._log.line(f"(not a message) {one_line(line[:2000].decode('utf-8', 'replace'), 500)}")
-        elif isinstance(message, JSONRPCNotification) and message.method in _UNUSED:
+            return _failure(line)
+        if isinstance(message, JSONRPCNotification) and message.method in _UNUSED:
             return None
         return message
 
@@ -256,6 +267,13 @@ def parse_line(line: bytes) -> JSONRPCMessage | None:
         return jsonrpc_message_adapter.validate_python(cleaned(json.loads(line)), by_name=False)
     except (ValueError, RecursionError):
         return None
+
+
+def _failure(line: bytes) -> JSONRPCError | None:
+    """That the request failed which a line answers, as far as that can be seen; what answers none is waited past."""
+    found = _ANSWER.match(line)
+    error = ErrorData(code=PARSE_ERROR, message=f"{UNREADABLE} line")
+    return JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=error) if found else None
 
 
 async def _reader(pipe: object) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:

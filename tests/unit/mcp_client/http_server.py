@@ -120,6 +120,12 @@ class _Handler(BaseHTTPRequestHandler):
             case "close":
                 self.close_connection = True
                 self.connection.close()
+            case "deep" | "deep event":
+                body = json.dumps(whole).replace('"deep', f'{"[" * 50_000}{"]" * 50_000}, "deep').encode()
+                if tool == "deep":
+                    self._reply(200, body, "application/json")
+                else:
+                    self._reply(200, b"data: " + body + b"\n\n", "text/event-stream")
             case "empty":
                 self._reply(200, b"", "text/event-stream")
             case _:

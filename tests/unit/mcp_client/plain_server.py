@@ -171,6 +171,9 @@ def call(request: dict[str, Any], tool: str, arguments: dict[str, Any]) -> None:
             send({"jsonrpc": "2.0", "id": 4711, "result": {}})
         case "invalid json":
             os.write(1, b'{"jsonrpc": "2.0", "id": %d, "result": {]}\n' % request["id"])
+        case "deep":
+            deep = b"[" * 50_000 + b"]" * 50_000
+            os.write(1, b'{"jsonrpc": "2.0", "id": %d, "result": {"content": [], "x": %s}}\n' % (request["id"], deep))
         case "wrong schema":
             answer(request, {"content": "text"})
         case "flood":

@@ -109,6 +109,14 @@ def test_an_answer_without_end_or_a_closed_connection_costs_one_call(bench: Benc
     assert bench.call("echo", server="ok").text == "echo"
 
 
+@pytest.mark.parametrize("tool", ["deep", "deep event"])
+def test_an_answer_that_cannot_be_read_fails_its_call(bench: Bench, tool: str) -> None:
+    answer = bench.call(tool, server="ok")
+    assert answer.failed
+    assert answer.text.startswith("The MCP server ok sent an answer that cannot be read: ")
+    assert bench.call("echo", server="ok").text == "echo"
+
+
 def test_a_server_that_forgot_the_session_gets_a_new_one(bench: Bench, http: HttpServer) -> None:
     http.forgets = True
     assert bench.call("echo", server="ok").text == "echo"

@@ -19,6 +19,8 @@ from zkchat.model.tool_server import ServerAnswer, ServerDefinition
 
 pytestmark = pytest.mark.outside
 
+UNREADABLE = "it is no JSON of the protocol, or nested too deeply"
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
@@ -198,11 +200,20 @@ def test_a_process_gets_few_variables_a_group_and_a_session_of_its_own(bench: Be
     assert (state["folder"], state["leads"], state["session"]) == ("/", True, True)
 
 
-@pytest.mark.parametrize("tool", ["wrong id", "invalid json", "slow"])  # after the last it is busy
+@pytest.mark.parametrize("tool", ["wrong id", "slow"])  # after the last it is busy
 def test_a_call_without_an_answer_ends_at_its_limit(bench: Bench, tool: str) -> None:
     answer = bench.call(tool, server="brief")
     assert answer.failed
     assert f"The MCP server brief did not answer the call of {tool} within 0.3 s" in answer.text
+
+
+@pytest.mark.parametrize("tool", ["invalid json", "deep"])
+def test_an_answer_that_cannot_be_read_fails_its_call(bench: Bench, tool: str) -> None:
+    answer = bench.call(tool)
+    assert answer.failed
+    assert answer.text == f"The MCP server plain sent an answer that cannot be read: {UNREADABLE}."
+    assert "(not a message) {" in Path(bench.status("plain").log).read_text()
+    assert bench.call("echo").text == "{}"
 
 
 def test_a_server_that_dies_in_a_call_is_connected_again_at_the_next(bench: Bench) -> None:
