@@ -40,12 +40,15 @@ def test_the_conversations_that_used_a_note_are_shown_the_latest_first(world: Wo
     uses = world.run("refs", "Sleep", "--json").json
     assert {use["session_title"] for use in uses} == {"Nights", "Days"}
     assert [use["at"] for use in uses] == sorted((use["at"] for use in uses), reverse=True)
-    assert set(uses[0]) == {"path", "session_id", "session_title", "message_id", "at", "why", "cited"}
+    assert set(uses[0]) == {"path", "session_id", "session_title", "message_id", "at", "why", "cited", "is_gone"}
 
 
 @pytest.mark.parametrize("name", ["Gone.md", "[[Gone]]", "Gone"])
 def test_a_note_that_is_gone_is_still_found_in_the_conversations(world: World, name: str) -> None:
-    assert [use["session_title"] for use in world.run("refs", name, "--json").json] == ["Days"]
+    assert [(use["session_title"], use["is_gone"]) for use in world.run("refs", name, "--json").json] == [
+        ("Days", True)
+    ]
+    assert world.run("refs", name).err == "Gone.md is not there any more.\n"
 
 
 def test_a_note_that_never_was_is_said_not_to_be_there(world: World) -> None:
@@ -68,6 +71,17 @@ def test_the_notes_used_most_come_first(world: World) -> None:
         ("Sleep.md", 3, 2),
         ("Coffee.md", 2, 2),
     ]
+
+
+def test_of_the_notes_used_most_it_is_said_which_are_gone(world: World) -> None:
+    (world.vault / "Sleep.md").unlink()
+    assert [line.rpartition("  ")[2] for line in world.run("refs", "--top").out.splitlines()] == [
+        "Sleep.md (not there any more)",
+        "Coffee.md",
+        "Gone.md (not there any more)",
+    ]
+    gone = {note["path"]: note["is_gone"] for note in world.run("refs", "--top", "--json").json}
+    assert gone == {"Sleep.md": True, "Coffee.md": False, "Gone.md": True}
 
 
 @pytest.mark.parametrize("number", ["0", "many", "-1", "9" * 5_000])

@@ -1,9 +1,12 @@
 """Coming back to a session: the lists to choose from, in this process."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.cli.test_chat import at_prompt, on_plain_terminal, sessions
-from tests.support.world import World
+from tests.support.screens import without_sequences
+from tests.support.world import Result, World
 
 
 @pytest.fixture
@@ -47,6 +50,30 @@ def test_where_nothing_can_be_drawn_the_list_is_numbered(world: World, two_sessi
     assert " 2. one" in plain.out
     assert "To go on in one of them: /resume NUMBER, TITLE or ID." in plain.out
     assert counts(world) == {"one": 4, "two": 2}
+
+
+@pytest.mark.parametrize(
+    ("draw", "typed", "options"),
+    [
+        (at_prompt, "/refs\r/refs 1\r/open 1\r/show\r\x04", ()),
+        (on_plain_terminal, "/refs\n/refs 1\n/open 1\n/show\n", ("--plain",)),
+    ],
+)
+def test_a_note_that_was_deleted_since_is_shown_as_gone_and_not_opened(
+    world: World, draw: Callable[..., Result], typed: str, options: tuple[str, ...]
+) -> None:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    world.note("Coffee.md", "# Coffee\n\nCups a day: two.\n")
+    model = world.script([{"text": "See [[Sleep]]."}])
+    at_prompt(world, "What of [[Sleep]] and [[Coffee]]?\r\x04", "--model", model)
+    (world.vault / "Sleep.md").unlink()
+    chat = draw(world, typed, *options, "--continue", "--model", model)
+    shown = without_sequences(chat.out)
+    below = [chat.out, chat.err][draw is on_plain_terminal]
+    assert "[[Sleep]]  Sleep.md  not there any more, linked by you, cited" in without_sequences(below)
+    assert shown.rpartition("Referenced Documents")[2].count("not there any more, linked by you, cited") == 2
+    assert "Sleep.md is not there any more." in shown
+    assert "Cups a day" in shown  # the first document that can be shown
 
 
 def test_a_vault_without_sessions_has_none_to_choose(world: World) -> None:

@@ -239,6 +239,9 @@ class LinksInMemory:
     def of(self, reference: DocumentReference) -> str | None:
         return reference.relative_path and f"file:///{reference.relative_path}"
 
+    def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
+        return references
+
     def risk(self, reference: DocumentReference) -> str:
         return "" if (reference.relative_path or "").endswith(".md") else "It may run."
 

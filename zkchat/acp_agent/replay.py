@@ -1,5 +1,6 @@
 """A stored conversation as the updates that a client gets when it loads the session."""
 
+import os
 from collections.abc import Iterator, Sequence
 
 from acp.helpers import update_user_message_text
@@ -45,4 +46,5 @@ def _updates_of(message: ChatMessage, places: NotePlaces) -> Iterator[Update]:
             case _:  # documents that went along, and what a newer zkchat wrote
                 pass
     if message.role == "assistant":
-        yield from places.links(message.references)
+        there = (each for each in message.references if os.path.lexists(places.absolute(each.relative_path or "")))
+        yield from places.links([*there])

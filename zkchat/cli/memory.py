@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.cli.refs import document_uses
+from zkchat.cli.refs import GONE, document_uses
 from zkchat.errors import UsageError
 from zkchat.model.text import counted
 
@@ -103,6 +103,7 @@ def relevance(
 ) -> None:
     """Show which facts fit a conversation. Also the notes used most."""
     from zkchat.compose import stores
+    from zkchat.compose.paths import find_paths
     from zkchat.errors import SessionNotFound
     from zkchat.memory.note_usage import NoteUsage
     from zkchat.model.thread import thread_of
@@ -114,7 +115,7 @@ def relevance(
         if chosen is None:
             raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
         asked = [message.text for message in thread_of(store.entries(chosen.id)) if message.role == "user"]
-        for use in document_uses(store):
+        for use in document_uses(store, find_paths(io.environment, vault).vault):
             tally.add(use)
     with _open_memory(io, vault) as (_, memory):
         ranked = memory.ranked("\n".join(asked[-MAX_MESSAGES_COMPARED:]))
@@ -124,7 +125,8 @@ def relevance(
         return
     _print_scored(io, ranked, json_output=False)
     for note in notes:
-        io.out(f"{note.path}: used {counted(note.turns, 'time')} in {counted(note.sessions, 'conversation')}")
+        is_gone = f" ({GONE})" * note.is_gone
+        io.out(f"{note.path}{is_gone}: used {counted(note.turns, 'time')} in {counted(note.sessions, 'conversation')}")
 
 
 @app.command()

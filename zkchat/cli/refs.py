@@ -1,9 +1,11 @@
 """`zkchat refs`: which conversations used which notes, across all sessions."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.cli.note_lookup import find_note, open_refreshed_library
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from zkchat.ports.sessions import SessionStore
 
 DEFAULT_TOP = 10
+GONE = "not there any more"
 
 
 def refs(
@@ -66,7 +69,7 @@ def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: boo
             path, unknown = note.removeprefix("[[").removesuffix("]]"), error
     with stores.open_sessions(io.environment, vault, io) as store:
         spellings = {path, *(path + suffix for suffix in NOTE_SUFFIXES)}
-        found = [use for use in document_uses(store) if use.path in spellings]
+        found = [use for use in document_uses(store, paths.vault) if use.path in spellings]
     if unknown and not found:
         raise unknown
     found.sort(key=lambda use: use.at, reverse=True)
@@ -79,6 +82,8 @@ def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: boo
     for use in found:
         listing.line(f"{use.at.astimezone():%Y-%m-%d %H:%M}  {use.session_title or '(untitled)'}  ({use.session_id})")
         listing.aside(f"{use.why}; message {use.message_id}", indent=2)
+    for gone in dict.fromkeys(use.path for use in found if use.is_gone):
+        io.note(f"{gone} is {GONE}.")
 
 
 def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_output: bool) -> None:
@@ -92,7 +97,7 @@ def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_outpu
         io.note("No conversation has used a note yet.")
     for note in notes:
         times, talks = counted(note.turns, "time"), counted(note.sessions, "conversation")
-        io.out(f"{times:>11} in {talks:<18}  {note.path}")
+        io.out(f"{times:>11} in {talks:<18}  {note.path}" + f" ({GONE})" * note.is_gone)
 
 
 def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
@@ -126,18 +131,20 @@ def _check_target(target: Path, *, yes: bool) -> None:
 
 def _tally(io: CommandIO, vault: Path | None) -> "NoteUsage":
     from zkchat.compose import stores
+    from zkchat.compose.paths import find_paths
     from zkchat.memory.note_usage import NoteUsage
 
     tally = NoteUsage()
     with stores.open_sessions(io.environment, vault, io) as store:
-        for use in document_uses(store):
+        for use in document_uses(store, find_paths(io.environment, vault).vault):
             tally.add(use)
     return tally
 
 
-def document_uses(store: "SessionStore") -> "Iterator[DocumentUse]":
+def document_uses(store: "SessionStore", vault: Path) -> "Iterator[DocumentUse]":
     """The documents that each conversation used; one conversation is in memory at a time."""
     from zkchat.memory.note_usage import note_uses
 
     for session in store.sessions():
-        yield from note_uses(session, store.entries(session.id))
+        for use in note_uses(session, store.entries(session.id)):
+            yield use if os.path.lexists(vault / use.path) else replace(use, is_gone=True)

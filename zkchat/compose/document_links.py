@@ -1,11 +1,14 @@
 """Links to the notes that an answer uses or names: where each opens, and whether a click may open it."""
 
+import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.choices import OpenWith
@@ -74,6 +77,14 @@ class VaultDocumentLinks(Struct, frozen=True):
     def clickable(self, reference: DocumentReference) -> str | None:
         """The same for what can be shown and nothing else."""
         return self.of(reference) if not self.risk(reference) else None
+
+    def current(self, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
+        """The same documents as the vault is now: those that are gone are missing."""
+        return tuple(replace(each, status="missing") if self._is_gone(each) else each for each in references)
+
+    def _is_gone(self, reference: DocumentReference) -> bool:
+        file = self._file(reference)
+        return file is not None and reference.via != "proposed" and not os.path.lexists(file)
 
     def risk(self, reference: DocumentReference) -> str:
         """What the user should know before it is opened; empty where there is nothing to know."""

@@ -68,10 +68,12 @@ class NoteUsage(Struct):
     _turns: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     _last: dict[str, datetime] = field(default_factory=dict)
     _titles: dict[str, str] = field(default_factory=dict)
+    _gone: set[str] = field(default_factory=set)
 
     def add(self, use: DocumentUse) -> None:
         self._turns[use.path, use.session_id] += 1
         self._titles[use.session_id] = use.session_title
+        self._gone |= {use.path} if use.is_gone else set()
         for key in (f"note:{use.path}", f"talk:{use.session_id}"):
             self._last[key] = max(use.at, self._last.get(key, use.at))
 
@@ -83,7 +85,13 @@ class NoteUsage(Struct):
             turns[path] += count
             sessions[path] += 1
         notes = [
-            UsedNote(path=path, turns=turns[path], sessions=sessions[path], last_used=self._last[f"note:{path}"])
+            UsedNote(
+                path=path,
+                turns=turns[path],
+                sessions=sessions[path],
+                last_used=self._last[f"note:{path}"],
+                is_gone=path in self._gone,
+            )
             for path in turns
         ]
         return sorted(notes, key=lambda note: (-note.turns, -note.sessions, note.path))[:most]

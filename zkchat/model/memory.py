@@ -36,6 +36,8 @@ class DocumentUse(Value, frozen=True, kw_only=True):
     at: datetime
     why: str
     cited: bool = False
+    is_gone: bool = False
+    """Whether the note is not there any more."""
 
 
 class UsedNote(Value, frozen=True, kw_only=True):
@@ -45,6 +47,8 @@ class UsedNote(Value, frozen=True, kw_only=True):
     turns: int
     sessions: int
     last_used: datetime
+    is_gone: bool = False
+    """Whether it is not there any more."""
 
 
 class UsageEdge(Value, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ class DocumentReference(Value, frozen=True, kw_only=True):
     """Inside the vault, with forward slashes; None when the link is broken."""
     reference_type: ReferenceType = "direct"
     status: LinkStatus = "resolved"
+    """With a path, `missing` is a document that was there once; that is never stored."""
     via: Via = ""
     """How it was found. What a newer zkchat wrote here is kept as it is."""
     title: str = ""
@@ -67,6 +68,10 @@ class DocumentReference(Value, frozen=True, kw_only=True):
     def was_given(self) -> bool:
         """Whether the model was told of it: not so of what only the answer names, or of what merely comes nearest."""
         return not self.unverified and (self.included or self.via != "evidence")
+
+    @property
+    def is_gone(self) -> bool:
+        return self.status == "missing" and self.relative_path is not None
 
     @property
     def is_doubtful(self) -> bool:

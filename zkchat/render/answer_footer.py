@@ -36,7 +36,8 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
         message, usage = event.message, self._usage(event)
         if self.panel == "full":
             if message.references:
-                yield references_panel(message.references, shown=self.references_shown, links=self.links)
+                references = self.links.current(message.references)
+                yield references_panel(references, shown=self.references_shown, links=self.links)
             if usage:
                 yield context_bar(usage, width=width)
         elif self.panel == "brief":
@@ -63,7 +64,7 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
         """The same as plain lines."""
         message, usage = event.message, self._usage(event)
         if self.panel == "full":
-            yield from reference_lines(message.references, most=self.references_shown)
+            yield from reference_lines(self.links.current(message.references), most=self.references_shown)
             if usage:
                 yield context_line(usage)
         elif self.panel == "brief":
@@ -76,7 +77,8 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
 
     def _brief(self, message: ChatMessage) -> BriefList:
         # An answer that names the nearest passages cites none of them.
-        return in_brief(message.references, most=self.references_shown, all_listed=message.abstained)
+        references = self.links.current(message.references)
+        return in_brief(references, most=self.references_shown, all_listed=message.abstained)
 
     def _usage(self, event: TurnFinished) -> ContextUsage | None:
         """What fills the window, where a model reads it."""

@@ -1,5 +1,6 @@
 """Where the wikilinks of a text lead, as far as drawing it needs to know."""
 
+from collections.abc import Sequence
 from typing import Final, Protocol
 from urllib.parse import quote
 
@@ -29,6 +30,10 @@ class ClickableLinks(Protocol):
         """The address of a document that is safe to open by a click; None for all others."""
         ...
 
+    def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
+        """The same documents as the vault is now: those that are gone are missing."""
+        ...
+
     def target_of(self, written: str, source: str | None = None) -> LinkTarget:
         """What the wikilink leads to that is written so, in the note `source` or anywhere."""
         ...
@@ -39,6 +44,9 @@ class NoLinks:
 
     def clickable(self, _reference: DocumentReference) -> None:
         return None
+
+    def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
+        return references
 
     def target_of(self, _written: str, _source: str | None = None) -> LinkTarget:
         return UNKNOWN

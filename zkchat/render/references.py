@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from zkchat.model.note import file_kind, page_named
 from zkchat.model.references import DocumentReference
 from zkchat.model.text import shorten
@@ -35,6 +37,8 @@ def describe_location(reference: DocumentReference) -> str:
 
 def describe_reason(reference: DocumentReference) -> str:
     """Why the document is in the list, and whether the answer used it."""
+    if reference.is_gone:
+        return f"not there any more, {describe_reason(replace(reference, status='resolved'))}"
     if reference.via == "withheld":
         return "withheld: it is not sent to this model"
     if reference.status == "missing":
@@ -47,11 +51,10 @@ def describe_reason(reference: DocumentReference) -> str:
     if reference.hits > 1:
         words.append(f"{reference.hits} times")
     if reference.unsent:
-        return ", ".join([*words, f"not sent: {sanitize_line(reference.unsent)}"])
-    if reference.extent:
-        words.append(f"sent in part ({sanitize_line(reference.extent)})")
-    words.append("cited" if reference.cited else "not cited")
-    words += filter(None, [describe_time(reference)])
+        words.append(f"not sent: {sanitize_line(reference.unsent)}")
+    else:
+        words += [f"sent in part ({sanitize_line(reference.extent)})"] * bool(reference.extent)
+        words += ["cited" if reference.cited else "not cited", *filter(None, [describe_time(reference)])]
     return ", ".join(words)
 
 

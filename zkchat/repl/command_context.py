@@ -204,6 +204,10 @@ class DocumentLinks(Protocol):
         """An address for Obsidian, or of the file; None for a broken link."""
         ...
 
+    def current(self, references: "Sequence[DocumentReference]") -> "Sequence[DocumentReference]":
+        """The same documents as the vault is now: those that are gone are missing."""
+        ...
+
     def risk(self, reference: "DocumentReference") -> str:
         """A warning to confirm before opening; empty for notes and other files that cannot run."""
         ...

@@ -1,5 +1,5 @@
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.support.sessions import NOON
 from zkchat.acp_agent.replay import replay
@@ -7,6 +7,7 @@ from zkchat.acp_agent.updates import NotePlaces
 from zkchat.model.goal import Goal, GoalStep
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, FilePart, TextPart
+from zkchat.model.references import DocumentReference
 
 
 def kinds_of(*messages: ChatMessage, goal: Goal | None = None) -> list[tuple[str, Any]]:
@@ -26,6 +27,14 @@ def test_a_compaction_is_a_thought_and_documents_that_went_along_are_not_repeate
         "agent_thought_chunk",
         "Context compacted #1: 1 message archived, ~7 tokens freed\n",
     )
+
+
+def test_a_source_that_was_deleted_since_is_not_linked(tmp_path: Path) -> None:
+    (tmp_path / "Sleep.md").touch()
+    sources = [DocumentReference(wikilink=f"[[{name}]]", relative_path=f"{name}.md") for name in ("Sleep", "Gone")]
+    answer = ChatMessage(id="1", role="assistant", created_at=NOON, references=tuple(sources))
+    contents = [cast("Any", update).content for update in replay([answer], None, NotePlaces(tmp_path))]
+    assert [content.title for content in contents if content.type == "resource_link"] == ["[[Sleep]]"]
 
 
 def test_the_checklist_of_the_last_goal_comes_last() -> None:

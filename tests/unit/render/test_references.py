@@ -1,5 +1,6 @@
 """The documents of an answer, in words and as a panel."""
 
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
@@ -108,6 +109,9 @@ class OneAddress:
 
     def clickable(self, _reference: DocumentReference) -> str:
         return self._address
+
+    def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
+        return references
 
     def target_of(self, _written: str, _source: str | None = None) -> LinkTarget:
         return LinkTarget(address=self._address)

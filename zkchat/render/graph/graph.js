@@ -194,7 +194,7 @@ function describe(node) {
   const day = node.about.last_used.slice(0, 10);
   if (node.kind === "note") {
     const talks = node.about.sessions === 1 ? "1 conversation" : node.about.sessions + " conversations";
-    details.append(element("p", node.about.path), element("p", "Used " + times(node.about.turns) + " in " + talks + ", last on " + day + "."));
+    details.append(element("p", node.about.path + (node.about.is_gone ? " (not there any more)" : "")), element("p", "Used " + times(node.about.turns) + " in " + talks + ", last on " + day + "."));
   } else {
     const command = element("p", "To read it: ");
     command.append(element("code", "zkchat sessions show " + node.about.session_id));

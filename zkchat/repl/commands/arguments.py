@@ -64,8 +64,8 @@ def last_answer_id(context: CommandContext) -> str:
 
 
 def last_references(context: CommandContext) -> Sequence[DocumentReference]:
-    """The documents of the last answer; none before the first one."""
-    return next((answer.references for answer in _answers(context)), ())
+    """The documents of the last answer, as the vault is now; none before the first one."""
+    return context.links.current(next((answer.references for answer in _answers(context)), ()))
 
 
 def _answers(context: CommandContext) -> Iterator[ChatMessage]:
@@ -92,10 +92,10 @@ def _first(messages: Iterator[ChatMessage], otherwise: str) -> ChatMessage:
 
 def references_of_last_answer(context: CommandContext) -> Sequence[DocumentReference]:
     """The references that the panel numbers."""
-    references = last_answer(context).references
-    if not references:
-        raise UsageError("The last answer rests on no documents.")
-    return references
+    last_answer(context)  # raises where there is none
+    if references := last_references(context):
+        return references
+    raise UsageError("The last answer rests on no documents.")
 
 
 def reference_numbered(context: CommandContext, argument: str) -> DocumentReference:

@@ -57,9 +57,8 @@ def _current_place(context: CommandContext, command: str) -> Place:
     """The note shown last, else the first document of the last answer."""
     if shown := context.browser.view.current(last_answer_id(context)):
         return shown
-    documents = (_place_of(reference) for reference in last_references(context))
-    if first := next((place for place in documents if place.path), None):
-        return first
+    if first := next((each for each in last_references(context) if each.status != "missing"), None):
+        return _place_of(first)
     raise UsageError("Which note?", hint=f"/{command} [[Note]], a path, or the number of a hit of /search WORDS.")
 
 

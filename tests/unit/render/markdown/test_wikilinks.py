@@ -1,6 +1,7 @@
 """Wikilinks on the screen: their labels, what can be clicked, and what is marked as broken."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -22,6 +23,9 @@ class Vault:
 
     def clickable(self, _reference: DocumentReference) -> None:
         return None
+
+    def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
+        return references
 
     def target_of(self, written: str, source: str | None = None) -> LinkTarget:
         self.asked.append(written)
