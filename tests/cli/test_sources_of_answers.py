@@ -99,6 +99,22 @@ def test_a_passage_that_a_tool_read_may_be_quoted_with_its_links(vault: World) -
     assert [row["relative_path"] for row in again] == []
 
 
+def test_a_note_that_the_agent_sends_is_said_to_go_along(vault: World) -> None:
+    vault.note(".zkchat/agents/barista.md", '---\nreferences:\n  "[[Coffee]]": always\n---\nYou answer.\n')
+    assert vault.run("trust", "--yes").code == ExitCode.OK
+    model = vault.script([{"text": "As [[Coffee]] has it."}], [{"text": "Hello."}])
+    ask = ("ask", "--agent", "barista", "--model", model, "--panels")
+    assert "[[Coffee]]  sent along, cited" in vault.run(*ask, "When to grind?").out
+    assert "[[Coffee]]  sent along, not cited" in vault.run(*ask, "--continue", "And?").out
+    assert [(note["path"], note["turns"]) for note in vault.run("refs", "--top", "--json").json] == [("Coffee.md", 2)]
+    whys = [use["why"] for use in vault.run("refs", "Coffee", "--json").json]
+    assert whys == ["sent along", "sent along, cited in the answer"]
+    brief = vault.run("ask", "--agent", "barista", "--model", vault.script([{"text": "Hello."}]), "So?", terminal=True)
+    assert "looked at" not in brief.out  # it was not looked for
+    quoted = vault.run("ask", "--agent", "barista", "--model", "quote", "How long do adults need?", "--json").json
+    assert [row["relative_path"] for row in quoted["references"]] == ["Sleep.md"]  # no model was given anything
+
+
 def test_what_comes_nearest_is_listed_as_found_and_neither_cited_nor_used(world: World) -> None:
     shutil.copytree(GARDEN, world.vault, dirs_exist_ok=True)
     question = "Did the king of Sweden paint tomatoes for the parliament in Stockholm?"

@@ -7,7 +7,6 @@ from msgspec import Struct
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.exchange import Exchange
 from zkchat.chat.question import Question
-from zkchat.chat.references import ReferenceList
 from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.selection import wants_evidence
@@ -76,11 +75,9 @@ class AnswerCheck(Struct, frozen=True, kw_only=True):
 
     async def _replace(self, exchange: Exchange, user: ChatMessage, found: "Contradiction", emit: Emit) -> None:
         loop = self.loop
-        references = exchange.references.as_tuple()
         first = loop.close(exchange)
         warnings = [loop.store(first, exchange), loop.journal.append(HeadEntry(message_id=user.id))]
         text = "".join(piece.text for piece in quotations([found.evidence]))
-        exchange.references = ReferenceList(references)
         exchange.draft = loop.journal.begin_answer(loop.provider.info)
         exchange.draft.add(text=text)
         exchange.finish = Finish()

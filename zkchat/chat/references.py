@@ -15,6 +15,7 @@ from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing,
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import RequestContext
+from zkchat.model.trust import PAGES
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.vault.notes.parse import parse_note
@@ -158,6 +159,34 @@ def given_before(messages: Iterable[ChatMessage]) -> frozenset[str]:
 def given_with(context: RequestContext) -> frozenset[str]:
     """The documents that stood in a request, whatever brought them there."""
     return frozenset(item.name.partition("#")[0] for item in context.items)
+
+
+def sent_along(context: RequestContext, library: Library) -> dict[str, DocumentReference]:
+    """The notes that the agent, the session or the vault's page brought into a request, by their names there.
+
+    The page itself is the user's word, and no source. None where the index does not answer.
+    """
+    notes = [item.name for item in context.items if item.type == "reference" and not item.part_of]
+    notes += [item.name for item in context.items if item.type == "memory" and not item.title]
+    try:
+        places = {name: place_of(library, name) for name in notes if name not in PAGES}
+        return {name: _sent_along(library, *place) for name, place in places.items() if place}
+    except (StorageError, VaultError):
+        return {}
+
+
+def _sent_along(library: Library, path: str, anchor: str) -> DocumentReference:
+    link = library.link_to(path)
+    return DocumentReference(
+        wikilink=f"{link.removesuffix(']]')}#{anchor}]]" if anchor else link,
+        relative_path=path,
+        reference_type="search",
+        via="context",
+        title=library.title(path),
+        anchor=anchor,
+        hits=0,
+        included=True,
+    )
 
 
 def cite(

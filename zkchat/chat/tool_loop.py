@@ -1,7 +1,7 @@
 """The model and its tools, back and forth, until there is an answer. Every step is on disk before the next begins."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Final
@@ -15,7 +15,7 @@ from zkchat.chat.exchange import MAX_FAILED_ROUNDS, Exchange, report_references
 from zkchat.chat.images import MessageImages
 from zkchat.chat.journal import Draft, Journal
 from zkchat.chat.quotations import GivenText, given_texts
-from zkchat.chat.references import ReferenceList, cite, given_before, given_with
+from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
 from zkchat.chat.request import RequestBuilder
 from zkchat.context.formatting import documents_in
 from zkchat.errors import PromptTooLong, ProviderError
@@ -129,12 +129,15 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         message = draft.finished()
         context = exchange.assembled.context
         given = given_before(self.journal.history.newest_first) | given_with(context)
+        was_asked = not (exchange.abstained or self.provider.info.needs_notes)
+        along = sent_along(context, self.library) if was_asked else {}
+        references = ReferenceList([*exchange.references.as_tuple(), *along.values()])
         if not exchange.abstained:
-            cite(exchange.references, message.text, self.library, given, self._given_texts(exchange))
+            cite(references, message.text, self.library, given, self._given_texts(exchange, along))
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return replace(
             message,
-            references=self.summaries.add_to(exchange.references.behind_answer()),
+            references=self.summaries.add_to(references.behind_answer()),
             finished_at=self.journal.now(),
             status=status,
             error=error,
@@ -145,12 +148,13 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
             abstained=exchange.abstained,
         )
 
-    def _given_texts(self, exchange: Exchange) -> Iterator[GivenText]:
+    def _given_texts(self, exchange: Exchange, along: Mapping[str, DocumentReference]) -> Iterator[GivenText]:
         """What the model was given of notes, of this turn first."""
         yield from exchange.passages
         yield from given_texts(self.journal.history.newest_first)
-        for text in exchange.assembled.contents.values():
-            yield from (GivenText(*document) for document in documents_in(text))
+        paths = {name: each.relative_path or name for name, each in along.items()}
+        for content in exchange.assembled.contents.values():
+            yield from (GivenText(paths.get(name, name), text) for name, text in documents_in(content))
 
     def store(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
         """Store an answer, or a step towards it, with the texts of its request."""

@@ -57,6 +57,8 @@ def _why(reference: DocumentReference) -> str:
         how = "linked in the message"
     elif reference.via == "evidence":
         how = "quoted as evidence"
+    elif reference.via == "context":
+        how = "sent along"
     else:
         how = f"found by {reference.via}" if reference.via else "found"
     return f"{how}, cited in the answer" if reference.cited else how

@@ -29,10 +29,11 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 
 ToolName = NewType("ToolName", str)
 
-ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "answer", "proposed"]
+ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "context", "answer", "proposed"]
 """How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
 embeds, `withheld` for what the model may not see, `evidence` for a search, `index` for the answer to a question about
-the vault itself, `answer` for what only the answer names."""
+the vault itself, `context` for what the agent, the session or the vault's page sends along, `answer` for what only the
+answer names."""
 
 Scope = Literal["user", "vault"]
 """Whose files a command changes: the user's own, or the vault's."""

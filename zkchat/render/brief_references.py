@@ -46,9 +46,11 @@ class BriefList(Struct, frozen=True, kw_only=True):
 def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: bool = False) -> BriefList:
     """What is listed of these documents; with `all_listed`, also those that were only looked at.
 
-    A list from the index is the answer itself, with the same numbers: it is not repeated.
+    A list from the index is the answer itself, with the same numbers: it is not repeated. What goes along with every
+    request is none that was looked at.
     """
-    numbered = [(number, each) for number, each in enumerate(references, start=1) if each.via != "index"]
+    hidden = [each.via == "index" or (each.via == "context" and not each.cited) for each in references]
+    numbered = [(number, each) for number, each in enumerate(references, start=1) if not hidden[number - 1]]
     listed = [(number, each) for number, each in numbered if all_listed or _is_listed(each)]
     listed.sort(key=lambda row: (not row[1].cited, row[1].reference_type != "direct"))
     shown = listed[:most] + [row for row in listed[most:] if row[1].is_doubtful]

@@ -74,8 +74,8 @@ def _origin(reference: DocumentReference) -> str:
         return "embedded in a note you linked"
     if reference.reference_type == "direct":
         return f"linked by you ({via})" if via in {"alias", "id", "title"} else "linked by you"
-    if via == "answer":
-        return "linked by the answer"
+    if via in {"answer", "context"}:
+        return "linked by the answer" if via == "answer" else "sent along"
     if via in {"", "evidence"}:
         return "found by search"
     # A search gives its hits a score; a tool that opened the document gives none.

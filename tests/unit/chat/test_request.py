@@ -160,6 +160,26 @@ def test_the_vaults_own_page_is_always_in_the_request(tmp_path: Path) -> None:
         assert '<document path="Harbour.md">' in system
 
 
+@pytest.mark.parametrize("way", ["by the profile", "added", "imported by the page"])
+@pytest.mark.parametrize(
+    ("answer", "cited"), [("See [[Harbour]].", True), ("> Ships lie in the harbour.", True), ("Hello.", False)]
+)
+def test_a_note_that_goes_along_with_every_request_is_a_source(
+    tmp_path: Path, way: str, answer: str, cited: bool
+) -> None:
+    page = {"ZKCHAT.md": "See @Harbour.md\n"} if way == "imported by the page" else {}
+    with library_of(tmp_path, {**NOTES, **page}) as library:
+        provider = Reciting(lambda _: answer, calls_tools=True, window=32_000)
+        talk = conversation_over(library, provider=provider, profiles=[AGENT] if way == "by the profile" else [])
+        if way == "added":
+            talk.add(RequestItem(type="reference", name="Harbour.md", include="manual"))
+        sent(talk, "Good morning!")
+        (source,) = talk.messages[-1].references
+    assert (source.wikilink, source.relative_path) == ("[[Harbour]]", "Harbour.md")
+    assert (source.reference_type, source.via, source.included) == ("search", "context", True)
+    assert (source.cited, source.unverified) == (cited, False)
+
+
 def test_a_note_that_was_added_and_never_used_is_suggested_for_removal(library: Library) -> None:
     talk, _ = talk_over(library)
     item = RequestItem(type="reference", name="Beekeeping.md")

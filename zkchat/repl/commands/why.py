@@ -91,7 +91,7 @@ def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) ->
         score = "" if item.score is None else f" {item.score:.2f}"
         yield f"{place}{item.reason or 'always there'} [{item.include}{score}], {item.tokens:,} tokens"
     for reference in subject.found(answer):
-        if reference.reference_type == "search":
+        if reference.reference_type == "search" and reference.via != "context":
             yield describe_reason(reference)
     for left in subject.left_out(answer):
         yield _why_not(left)
