@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import signal
 import sys
 import time
@@ -29,6 +28,7 @@ from zkchat.mcp_client.contents import cleaned, one_line
 from zkchat.mcp_client.faults import UNREADABLE, ServerFault
 from zkchat.mcp_client.pace import Pace
 from zkchat.mcp_client.server_log import ServerLog
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.tool_server import ServerDefinition
 from zkchat.subprocesses import find_program, signal_group, start_server
 
@@ -40,7 +40,7 @@ _STDERR_PER_SECOND: Final = 2_000_000
 _UNUSED: Final = frozenset({"notifications/message", "notifications/progress", "notifications/resources/updated"})
 """Notifications that nobody here reads."""
 
-_ANSWER: Final = re.compile(rb'\s*\{(?=.*"jsonrpc").*?"id"\s*:\s*(\d{1,18})')
+_ANSWER: Final = lazy_pattern(rb'\s*\{(?=.*"jsonrpc").*?"id"\s*:\s*(\d{1,18})')
 
 _SECONDS_TO_END: Final = 0.7
 """For a server whose input ended, and again after it was asked to end."""
