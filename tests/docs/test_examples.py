@@ -129,6 +129,8 @@ def server() -> Iterator[Loopback]:
 
 def talk(world: World) -> None:
     """The conversation of two turns that docs/memory.md counts."""
+    for note in ("Sleep", "Coffee"):
+        world.note(f"{note}.md", f"# {note}\n")
     with stores.open_sessions(world.environment(), world.vault) as store:
         session = store.create("Nights")
         for number, paths in enumerate([["Sleep.md"], ["Sleep.md", "Coffee.md"]]):
