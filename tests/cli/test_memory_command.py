@@ -129,7 +129,9 @@ def test_the_facts_that_a_conversation_calls_for_are_shown_with_the_notes_used_m
     shown = world.run("memory", "relevance").out
     assert "I like tea" in shown
     assert "garage" not in shown
-    assert "Tea.md: used 1 time in 1 conversation" in shown
+    assert "Tea.md (not there any more): used 1 time in 1 conversation" in shown
+    world.note("Tea.md", "# Tea\n")
+    assert "Tea.md: used 1 time in 1 conversation" in world.run("memory", "relevance").out
     found = world.run("memory", "relevance", "drinks", "--json").json
     assert found["session"]["title"] == "Drinks"
     assert [fact["id"] for fact in found["facts"]] == [tea]
