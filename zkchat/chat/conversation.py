@@ -144,7 +144,7 @@ class Conversation:
         In place of the message with the id `replaces`, they begin a branch; that message stays on its own.
         """
         if replaces is not None:
-            self.branch(self.history.messages[self._known(replaces)].parent_id)
+            self._turn.journal.go_back_to(self.history.messages[self._known(replaces)], is_replaced=True)
         choices, self._choices = self._choices, []
         self._kept = self._turn.ask(text, choices, images=images)
 

@@ -27,7 +27,7 @@ from zkchat.model.prompt import ModelInfo
 from zkchat.model.session import Session
 from zkchat.model.session_history import History
 from zkchat.model.text import shorten
-from zkchat.model.thread import orphans_of
+from zkchat.model.thread import compaction_of, orphans_of
 from zkchat.ports.sessions import SessionStore
 
 FLUSH_AFTER = 0.2
@@ -165,6 +165,31 @@ class Journal:
         self.history = History([*self.history.entries[: -len(self._unsaved)], *stored])
         self._unsaved.clear()
         return Warned(text="Saving works again: all of this conversation is on disk.")
+
+    def go_back_to(self, question: ChatMessage, *, is_replaced: bool = False) -> Warned | None:
+        """Go on after this question, or before it where another takes its place.
+
+        Compactions since then stay in force, as far as they are about what came before the question.
+        """
+        markers = self.history.window.compactions
+        warning = self.append(HeadEntry(message_id=question.parent_id if is_replaced else question.id))
+        thread = {message.id for message in self.history.thread}
+        before = thread - {question.id}
+        for marker in markers:
+            part = compaction_of(marker)
+            if part is None or marker.id in thread:
+                continue
+            kept = replace(
+                part,
+                archived=tuple(id_ for id_ in part.archived if id_ in before),
+                condensed=tuple(short for short in part.condensed if short.message_id in thread),
+            )
+            if kept.archived or kept.condensed:
+                again = self.next_message(
+                    "system", kept, context_type="summary", token_count=marker.token_count, local=marker.local
+                )
+                warning = self.append(MessageEntry(message=again)) or warning
+        return warning
 
     def _note_own(self, places: Iterable[int]) -> None:
         """Entries were written here. Those that follow what is in the history need not be read again."""

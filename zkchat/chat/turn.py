@@ -32,7 +32,7 @@ from zkchat.context.assembly import AssembledRequest
 from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.prompt_items import RequestPlan
 from zkchat.errors import ConfigError, ProviderError, StorageError, UsageError, VaultError, ZkchatError
-from zkchat.model.entries import EntryBody, HeadEntry, MessageEntry
+from zkchat.model.entries import EntryBody, MessageEntry
 from zkchat.model.events import (
     Event,
     EvidenceFound,
@@ -148,7 +148,7 @@ class Turn(Struct, frozen=True, kw_only=True):
             )
             await emit(_failed(error))
             return None
-        if warning := self.journal.append(HeadEntry(message_id=asked.id)):
+        if warning := self.journal.go_back_to(asked):
             await emit(warning)
         is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
         prepared = await (self._refreshed(asked, emit) if is_ready else self._with_notes(asked, emit))

@@ -325,6 +325,39 @@ def test_a_compaction_can_be_taken_back(library: Library, store: SessionsInMemor
     assert talk.uncompact() is None
 
 
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_question_that_is_asked_again_or_changed_keeps_the_compaction(
+    library: Library, store: SessionsInMemory, is_edited: bool
+) -> None:
+    talk, provider, _ = compacted(library, store, keep=2)
+    question = talk.history.last_question
+    assert question is not None
+    events_of(talk.say("What else?", replaces=question.id) if is_edited else talk.retry())
+    request = provider.requests[-1].messages
+    assert "They talked about cats." in request[0].text
+    assert [message.text.splitlines()[0] for message in request[1:]] == [
+        "What else?" if is_edited else "Question 5 about [[Cats]]?"
+    ]
+    reopened = conversation_over(library, store, provider, session=store.get("s1"))
+    assert len(reopened.history.archived) == 10
+    assert len(provider.summaries) == 1
+    assert reopened.uncompact()
+    assert len(reopened.window.live) == 12
+
+
+def test_a_question_that_is_asked_again_after_all_was_cleared_is_asked_alone(
+    library: Library, store: SessionsInMemory
+) -> None:
+    provider = Reciting()
+    talk = conversation_over(library, store, provider)
+    told(talk, 3)
+    talk.clear()
+    events_of(talk.retry())
+    assert [message.text.splitlines()[0] for message in provider.requests[-1].messages[1:]] == [
+        "Question 2 about [[Cats]]?"
+    ]
+
+
 def requested(talk: Conversation, provider: Reciting) -> Any:
     events_of(talk.say("Well?"))
     return provider.requests[-1].messages

@@ -195,10 +195,15 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     left = next(iter(conversation.messages[-1:]), None)
     if left and left.id == message_id:
         raise UsageError("The conversation goes on there already.")
+    in_force = conversation.window.compactions
     conversation.branch(message_id)
     count = len(conversation.messages)
     place = f"after message {count}" if count else "at its beginning"
     context.surface.print(f"The conversation goes on {place}.")
+    there = {marker.id for marker in conversation.window.compactions}
+    for marker in in_force:
+        if count and marker.id not in there:
+            context.surface.print(f"Not in force there: {phrases.compaction(marker)}. /compact summarises anew.")
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where it was; /branch lists all branches.")

@@ -238,6 +238,15 @@ def test_a_branch_may_begin_after_a_compaction(harness: CommandHarness) -> None:
     assert len(said(harness)) == 5
 
 
+def test_a_branch_before_a_compaction_says_that_it_is_not_in_force_there(harness: CommandHarness) -> None:
+    compact(harness, "m1", "m2")
+    assert (
+        "Not in force there: Context compacted #1: 2 messages archived, ~800 tokens freed. /compact summarises anew."
+        in typed(harness, "/branch 4")
+    )
+    assert "Not in force" not in typed(harness, "/branch b1")
+
+
 def test_a_branch_does_not_begin_in_the_middle_of_an_answer(harness: CommandHarness) -> None:
     harness.conversation.add("user", "More?")
     harness.conversation.add("assistant", "", parts=[ToolCallPart(call_id="c", name="find", arguments="{}")])
