@@ -211,12 +211,12 @@ def test_a_question_in_mid_answer_shows_what_is_typed_and_leaves_what_was_typed_
 
 
 def test_while_a_model_is_silent_the_time_is_shown_and_a_stopped_answer_says_so(chat: Open, world: World) -> None:
-    world.script([{"delay": 1.5}, {"text": "One "}, {"delay": 30}, {"text": "two."}])
+    world.script([{"delay": 1.5}, {"text": "One "}, {"text": "[[Tw"}, {"delay": 30}, {"text": "o]]."}])
     terminal = chat()
     terminal.wait_for_prompt()
     terminal.type("Count\r")
-    terminal.wait_for("… waiting, 1 s")
-    terminal.wait_for("One")
+    terminal.wait_for("… waiting for the model, 1 s; Ctrl-C stops it")
+    terminal.wait_for("One [[Tw", "… waiting for the model, 2 s; Ctrl-C stops it")
     terminal.type("\x03")
     terminal.wait_for("(Stopped. What came is kept.)")
     assert "waiting" not in terminal.text

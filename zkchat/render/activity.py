@@ -38,12 +38,16 @@ class ThinkingSection:
         self._text += sanitize_text(text)
         self._throttle.draw(self._draw)
 
+    def wait(self, below: Sequence[Row]) -> None:
+        """Draw all that came, and these rows below it."""
+        self._draw(below)
+
     def finish(self) -> None:
         self._tail.show(_dimmed_rows(self._console, self._text.rstrip("\n")))
 
-    def _draw(self) -> None:
+    def _draw(self, below: Sequence[Row] = ()) -> None:
         complete, _, arriving = self._text.rpartition("\n")
-        self._tail.show(_dimmed_rows(self._console, complete), _dimmed_rows(self._console, arriving))
+        self._tail.show(_dimmed_rows(self._console, complete), [*_dimmed_rows(self._console, arriving), *below])
         self._text = arriving
 
 
@@ -52,7 +56,7 @@ def _dimmed_rows(console: Console, text: str) -> list[Row]:
 
 
 class WaitIndicator:
-    """A row that shows how long the model has been silent, erased when something arrives."""
+    """A row that says who is waited for and for how long, erased when something arrives."""
 
     def __init__(self, console: Console, *, clock: Callable[[], float]) -> None:
         self._console = console
@@ -66,13 +70,14 @@ class WaitIndicator:
     def end(self) -> None:
         self._since = None
 
-    @property
-    def text(self) -> str:
-        """`… waiting, 3 s`; empty while nobody is waited for."""
-        return "" if self._since is None else f"… waiting, {self._clock() - self._since:.0f} s"
+    def rows(self, awaited: str = "the model") -> list[Row]:
+        """`… waiting for the model, 3 s; Ctrl-C stops it`; nothing in the first second."""
+        seconds = 0 if self._since is None else int(self._clock() - self._since)
+        text = f"… waiting for {awaited}, {seconds:,} s; Ctrl-C stops it" if seconds else ""
+        return _dimmed_rows(self._console, text)
 
     def draw(self) -> None:
-        self._tail.show([], _dimmed_rows(self._console, self.text))
+        self._tail.show([], self.rows())
 
     def hide(self) -> None:
         self._tail.show([])
@@ -118,9 +123,9 @@ class ActivitySection:
         """How long the model thought before; None where it did not."""
 
     @property
-    def is_busy(self) -> bool:
-        """Whether the model thinks or a tool runs."""
-        return bool(self._running) or self.is_thinking
+    def is_calling(self) -> bool:
+        """Whether a tool runs."""
+        return bool(self._running)
 
     @property
     def is_thinking(self) -> bool:
@@ -151,9 +156,9 @@ class ActivitySection:
         self._finished.append(replace(call, result=result, failed=failed))
         self._draw()
 
-    def wait(self, text: str) -> None:
-        """Show how long the model has been silent since."""
-        self._draw(text)
+    def wait(self, below: Sequence[Row]) -> None:
+        """Draw all that came, and these rows below it."""
+        self._draw(below)
 
     def finish(self) -> None:
         """Leave one line. Calls that were stopped have no result."""
@@ -168,11 +173,11 @@ class ActivitySection:
             self._seconds = (self._seconds or 0) + self._clock() - self._thinking_since
             self._thinking_since, self._thought = None, ""
 
-    def _draw(self, waiting: str = "") -> None:
+    def _draw(self, below: Sequence[Row] = ()) -> None:
         self._print_unless_redrawn()
         end = sanitize_text(self._thought[-_MAX_FOLDED_CHARS:]).strip("\n")
         thought = _dimmed_rows(self._console, end)[-_FOLDED_ROWS:]
-        self._tail.show([], [*self._line(), *thought, *_dimmed_rows(self._console, waiting)])
+        self._tail.show([], [*self._line(), *thought, *below])
 
     def _print_unless_redrawn(self) -> None:
         """Print what is finished where it could not be redrawn, each on a line of its own."""

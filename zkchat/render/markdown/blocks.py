@@ -268,15 +268,19 @@ class BlockSplitter:
         blocks = self._finalize(closing=True)
         return [*blocks, self._open.remaining()] if isinstance(self._open, _Fence) else blocks
 
-    def tail(self) -> list[DrawableBlock]:
+    def tail(self, *, whole: bool = False) -> list[DrawableBlock]:
+        """What is not final yet. Unless all of it is wanted, without an end that may become anything."""
         if isinstance(self._open, _Fence):
             return [self._open.tail(self._arriving)]
-        # Guessing what a line of marks becomes would make the rows above it flicker.
+        lines = [*self._lines, self._arriving] if whole else self._steady_lines()
+        return [part.block for group in _groups(lines, self._open) for part in group.parts()]
+
+    def _steady_lines(self) -> list[str]:
+        """The lines without an end that, once more of it came, would make the rows above it flicker."""
         arriving = _UNCLOSED.sub("", self._arriving)
         lines = self._lines if _ONLY_MARKS.fullmatch(arriving) else [*self._lines, arriving]
         comment = next((number for number, line in enumerate(lines) if opens_enclosed(line) and "%%" in line), None)
-        lines = lines[:comment]
-        return [part.block for group in _groups(lines, self._open) for part in group.parts()]
+        return lines[:comment]
 
     def _finalize(self, *, closing: bool) -> list[DrawableBlock]:
         self._has_new_lines = False

@@ -1,7 +1,7 @@
 """Draws Markdown while it streams: final blocks are printed once, the unfinished end is redrawn."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -61,6 +61,11 @@ class MarkdownStream:
             self._region.write(safe)
             self._is_at_line_start = safe.endswith("\n")
 
+    def wait(self, below: Sequence[Row]) -> None:
+        """Draw all that came, also what may still become something else, and these rows below it."""
+        final = self._take_final()
+        self._region.show(final, [*self._tail_rows(whole=True), *below])
+
     def finish(self) -> None:
         """Draw the rest, and leave the cursor at the beginning of a line."""
         self._splitter.add("".join(self._pending))
@@ -72,8 +77,8 @@ class MarkdownStream:
         final = self._take_final()
         self._region.show(final, self._tail_rows())
 
-    def _tail_rows(self) -> list[Row]:
-        rows, _ = self._renderer.all_rows(self._splitter.tail(), self._last, fold_code=True)
+    def _tail_rows(self, *, whole: bool = False) -> list[Row]:
+        rows, _ = self._renderer.all_rows(self._splitter.tail(whole=whole), self._last, fold_code=True)
         return rows
 
     def _draw_final(self) -> None:

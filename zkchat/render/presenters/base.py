@@ -8,7 +8,7 @@ from typing import Final, Protocol, TextIO
 from zkchat.model.events import Event
 from zkchat.render.sanitize import never_fail_to_encode
 
-_TICK_SECONDS: Final = 1.0
+_TICK_SECONDS: Final = 0.5
 
 
 class Presenter(Protocol):
@@ -17,7 +17,7 @@ class Presenter(Protocol):
     def show(self, event: Event) -> None: ...
 
     def tick(self) -> None:
-        """Called once per second, to update what shows how long the user waits."""
+        """Called twice per second, to update what shows how long the user waits."""
         ...
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class OutputStream:
 
 @asynccontextmanager
 async def ticking(presenter: Presenter) -> AsyncIterator[None]:
-    """Call `tick` of the presenter once per second while the body runs."""
+    """Call `tick` of the presenter twice per second while the body runs."""
     task = asyncio.create_task(_tick(presenter))
     try:
         yield

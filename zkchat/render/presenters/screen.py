@@ -113,26 +113,27 @@ class ScreenPresenter:
                 assert_never(event)
 
     def tick(self) -> None:
-        if self._section is None:
+        section = self._section
+        if section is None:
             self._wait_indicator.draw()
-        elif isinstance(self._section, ActivitySection) and not self._section.is_busy:
-            self._section.wait(self._wait_indicator.text)
+        elif rows := self._wait_indicator.rows(
+            "the tool" if isinstance(section, ActivitySection) and section.is_calling else "the model"
+        ):
+            section.wait(rows)
 
     def close(self) -> None:
         self._wait_indicator.hide()
         self._begin_section(None)
 
     def _update_wait_indicator(self, event: Event) -> None:
-        """Start it when the model has to act, and stop it when something comes from the model."""
+        """Start it anew whenever something comes and more is to come from the model or a tool."""
         match event:
-            case ChangesReviewed():
-                self._wait_indicator.end()
-            case PromptReady() | ToolFinished() | Notice():
-                self._wait_indicator.begin()
-            case TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | TurnFinished() | TurnFailed():
+            case ChangesReviewed() | TurnFinished() | TurnFailed():
                 self._wait_indicator.end()
             case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
                 self._wait_indicator.end()
+            case PromptReady() | TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
+                self._wait_indicator.begin()
             case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned() | AnswerReplaced():
                 pass
             case _:

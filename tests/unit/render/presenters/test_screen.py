@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
@@ -289,20 +290,55 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
 
     call = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
     found = ToolFinished(call_id="1", name="find_excerpts", summary="4 passages")
+
+    def waiting(awaited: str, seconds: int) -> str:
+        return f"… waiting for {awaited}, {seconds} s; Ctrl-C stops it"
+
     assert rows_after(LinksResolved(references=())) == []
-    assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == ["… waiting, 3 s"]
-    assert rows_after() == ["… waiting, 6 s"]
-    assert rows_after(call) == ['⌕ find_excerpts "sleep" …']
+    assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == [waiting("the model", 3)]
+    assert rows_after() == [waiting("the model", 6)]
+    assert rows_after(call) == ['⌕ find_excerpts "sleep" …', waiting("the tool", 3)]
     other = ToolStarted(call_id="2", name="recall", arguments="")
     forgotten = ToolFinished(call_id="2", name="recall", summary="nothing")
-    assert rows_after(other, forgotten) == ['⌕ recall → nothing · find_excerpts "sleep" …']
+    assert rows_after(other, forgotten) == ['⌕ recall → nothing · find_excerpts "sleep" …', waiting("the tool", 3)]
     done = ['⌕ recall → nothing · find_excerpts "sleep" → 4 passages']
-    assert rows_after(found) == [*done, "… waiting, 3 s"]
-    assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, "… waiting, 6 s"]
+    assert rows_after(found) == [*done, waiting("the model", 3)]
+    assert rows_after(Warned(text="Slow."), UsageReported(usage=TokenUsage())) == [*done, waiting("the model", 6)]
     presenter.show(TextDelta(text="So."))
     presenter.tick()
     presenter.close()
     assert "waiting" not in "".join(on_screen(written(console), height=20))
+
+
+@pytest.mark.parametrize("came", ["Ask [[Sleep", "Ask %%later", "Ask\n- [", "Ask\n%%\nlater", "Ask\n***"])
+def test_an_answer_that_stalls_shows_all_that_came_and_how_long_it_has_been_silent(came: str) -> None:
+    console, clock = terminal(height=20), Clock()
+    presenter: Presenter = ScreenPresenter(console, console, clock=clock)
+    for character in came:
+        presenter.show(TextDelta(text=character))
+        clock.now += 0.01
+    presenter.tick()
+    assert "waiting" not in "".join(on_screen(written(console), height=20))
+    clock.now += 12
+    presenter.tick()
+    *answer, last = on_screen(written(console), height=20)
+    assert last == "… waiting for the model, 12 s; Ctrl-C stops it"
+    for word in came.split():
+        assert word in " ".join(answer) or word in {"-", "***"}
+    presenter.show(TextDelta(text="\n\nSo."))
+    presenter.close()
+    assert "waiting" not in "".join(on_screen(written(console), height=20))
+
+
+@pytest.mark.parametrize("thinking", ["folded", "shown"])
+def test_a_thought_that_stalls_shows_all_that_came(thinking: ThinkingView) -> None:
+    console, clock = terminal(height=20), Clock()
+    presenter: Presenter = ScreenPresenter(console, console, thinking=lambda: thinking, clock=clock)
+    presenter.show(ThinkingDelta(text="One "))
+    presenter.show(ThinkingDelta(text="and two"))
+    clock.now += 2
+    presenter.tick()
+    assert on_screen(written(console), height=20) == ["One and two", "… waiting for the model, 2 s; Ctrl-C stops it"]
 
 
 def test_when_a_model_is_asked_again_its_answers_stand_apart_with_the_reason_between_them() -> None:

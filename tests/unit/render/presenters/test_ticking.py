@@ -1,4 +1,4 @@
-"""A presenter is ticked once per second while a turn runs."""
+"""A presenter is ticked again and again while a turn runs."""
 
 import asyncio
 
