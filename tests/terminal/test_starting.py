@@ -1,5 +1,6 @@
 """Starting at a real terminal: the question about a new vault, `zkchat` alone, and keys that are typed early."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.support.world import World
 from tests.terminal.test_signals import ON_AT_START
 
 QUOTE = {"ZKCHAT_MODEL": "quote"}
+QUESTION = "How many hours do adults need?"
 
 
 @pytest.fixture
@@ -92,6 +94,30 @@ def test_keys_that_are_typed_while_the_chat_is_loaded_are_seen_at_once_and_arriv
     terminal.type(" more\x15\x04")
     assert terminal.finish() == 0
     assert terminal.modes_at_end & ON_AT_START == ON_AT_START
+
+
+@pytest.mark.parametrize(
+    ("command", "progress"),
+    [(["chat"], "… indexing notes 1 / 1, 1 s; Ctrl-C stops it"), (["ask", QUESTION], " 1 / 1, 1 s")],
+)
+def test_a_question_before_there_is_an_index_shows_how_far_and_how_long_it_is_built(
+    world: World, command: list[str], progress: str
+) -> None:
+    world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
+    for folder in (".git/objects", ".git/refs", "programs"):
+        (world.vault / folder).mkdir(parents=True)
+    (world.vault / ".git/HEAD").write_text("1" * 40)
+    may_end, git = world.root / "may end", world.vault / "programs/git"
+    git.write_text(f"#!/bin/sh\nuntil [ -e '{may_end}' ]; do sleep 0.05; done\n")
+    git.chmod(0o755)
+    path = {"PATH": f"{git.parent}:{os.environ['PATH']}"}
+    terminal = Terminal(world, command=command, cwd=world.vault, variables=QUOTE | path, width=160)
+    if command == ["chat"]:
+        terminal.type(f"{QUESTION}\r")
+    terminal.wait_for(progress)
+    may_end.touch()
+    terminal.wait_for("seven hours")
+    assert "ndexing" not in terminal.text
 
 
 def test_keys_that_are_typed_before_the_question_do_not_answer_it(stranger: World) -> None:

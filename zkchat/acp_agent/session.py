@@ -61,7 +61,7 @@ class _Interface:
 
     def indexing_progress(self) -> "AbstractContextManager[Progress]":
         """Indexing ends when the conversation is closed."""
-        return self._background().progress("Indexing notes:")
+        return self._background().progress("Indexing notes")
 
 
 class AgentSession:

@@ -36,6 +36,8 @@ class ActiveConversation(Struct, kw_only=True):
     """As it was after the last turn."""
     is_begun: bool = False
     """Whether the background work was started."""
+    is_refreshed: bool = False
+    """Whether its notes were looked through since it was opened here."""
     is_used: bool = False
     """Whether a turn took place in it since it was opened here."""
     measuring: "asyncio.Future[None] | None" = None
@@ -53,7 +55,10 @@ class ActiveConversation(Struct, kw_only=True):
         return self.background.activity or (self.vectors.text if self.vectors else "")
 
     def refresh(self) -> None:
-        self.odd_notes += self.opened.refresher.refresh().warnings
+        try:
+            self.odd_notes += self.opened.refresher.refresh().warnings
+        finally:
+            self.is_refreshed = True
 
     @property
     def session_id(self) -> str:

@@ -1,9 +1,9 @@
 """`zkchat chat`: one prompt, and the conversations that follow each other at it."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,7 +16,6 @@ from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.line_input import can_draw_prompt, read_line
-from zkchat.cli.note_lookup import print_warnings
 from zkchat.cli.output import (
     PresenterOptions,
     create_presenter,
@@ -42,7 +41,7 @@ from zkchat.repl.vault_browser import VaultView
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from zkchat.model.events import Event
+    from zkchat.model.events import Event, Warned
     from zkchat.render.presenters.base import Presenter
     from zkchat.repl.pick_list import PickRow
     from zkchat.repl.prompt import Prompt
@@ -174,6 +173,10 @@ class InteractiveChat:
             return replace(options, agent=None, model=to.model or (before.named_model if is_same else None))
         return replace(options, model=to.model or chosen.model)
 
+    @property
+    def activity(self) -> str:
+        return self._active.background.activity
+
     def command_context(self) -> CommandContext:
         self._active.opened.live.catch_up()
         return self._commands.context(self._active.opened)
@@ -243,7 +246,8 @@ class InteractiveChat:
         return table.described_completions(self.command_context(), line)
 
     def text_changed(self) -> None:
-        self.library.prefetch()
+        if self._active.is_refreshed:  # the first refresh may take long, and is to be seen
+            self.library.prefetch()
 
     def text_accepted(self, text: str) -> None:
         """Store a message as it leaves the prompt. Commands are not messages."""
@@ -317,11 +321,13 @@ class InteractiveChat:
         await active.prepare_measuring()
         self.activity_changed()
 
-    async def wait_until_ready(self) -> None:
-        active = self._active
-        await active.background.wait()
-        print_warnings(self.io, active.odd_notes)
-        active.odd_notes.clear()
+    async def wait_until_ready(self) -> "Sequence[Warned]":
+        from zkchat.model.events import Warned
+        from zkchat.vault.note_warnings import summarize_warnings
+
+        await self._active.background.wait()
+        odd_notes, self._active.odd_notes = self._active.odd_notes, []
+        return [Warned(text=sentence) for sentence in summarize_warnings(odd_notes)]
 
     def after_turn(self) -> None:
         active, opened = self._active, self._active.opened
@@ -346,17 +352,8 @@ class InteractiveChat:
         if self._prompt and self._is_prompting:
             self._prompt.offer_again()
 
-    @contextmanager
-    def indexing_progress(self) -> "Iterator[Progress]":
-        """Show progress in the bar while the user types, on a line of its own while the user waits."""
-        with (
-            self._active.background.progress("indexing") as in_bar,
-            progress(self._environment, "Indexing notes") as on_line,
-        ):
-
-            def step(done: int, total: int) -> None:
-                in_bar(done, total)
-                if not self._is_prompting:
-                    on_line(done, total)
-
-            yield step
+    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+        """Show progress on a line of its own; of the background's in the bar, or in the turn that waits for it."""
+        if current_thread() is main_thread():
+            return progress(self._environment, "Indexing notes")
+        return self._active.background.progress("indexing notes")

@@ -56,13 +56,13 @@ def _dimmed_rows(console: Console, text: str) -> list[Row]:
 
 
 class WaitIndicator:
-    """A row that says who is waited for and for how long, erased when something arrives."""
+    """A row that says what is waited for and for how long, erased when something arrives."""
 
     def __init__(self, console: Console, *, clock: Callable[[], float]) -> None:
         self._console = console
         self._clock = clock
         self._tail = LiveRegion(console)
-        self._since: float | None = None
+        self._since: float | None = clock()
 
     def begin(self) -> None:
         self._since = self._clock()
@@ -70,14 +70,13 @@ class WaitIndicator:
     def end(self) -> None:
         self._since = None
 
-    def rows(self, awaited: str = "the model") -> list[Row]:
+    def rows(self, doing: str) -> list[Row]:
         """`… waiting for the model, 3 s; Ctrl-C stops it`; nothing in the first second."""
         seconds = 0 if self._since is None else int(self._clock() - self._since)
-        text = f"… waiting for {awaited}, {seconds:,} s; Ctrl-C stops it" if seconds else ""
-        return _dimmed_rows(self._console, text)
+        return _dimmed_rows(self._console, f"… {doing}, {seconds:,} s; Ctrl-C stops it" if seconds else "")
 
-    def draw(self) -> None:
-        self._tail.show([], self.rows())
+    def draw(self, doing: str) -> None:
+        self._tail.show([], self.rows(doing))
 
     def hide(self) -> None:
         self._tail.show([])

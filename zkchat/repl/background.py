@@ -71,6 +71,7 @@ class Background:
                 raise _Stopped
             self._set_activity(f"{label} {done:,} / {total:,}")
 
+        self._set_activity(label)
         try:
             yield step
         finally:

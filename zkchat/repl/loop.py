@@ -1,11 +1,11 @@
 """The chat loop: a message, a turn, a message. Ctrl-C stops an answer, Ctrl-D leaves."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, aclosing
 from typing import Protocol, assert_never
 
-from zkchat.model.events import Event
+from zkchat.model.events import Event, Warned
 from zkchat.render.presenters.base import Presenter, ticking
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
 from zkchat.repl.interrupts import do_nothing, on_interrupt
@@ -17,6 +17,11 @@ class Chat(Protocol):
     @property
     def is_saved(self) -> bool:
         """Whether every message is on disk."""
+        ...
+
+    @property
+    def activity(self) -> str:
+        """What is done in the background, if anything."""
         ...
 
     def command_context(self) -> CommandContext: ...
@@ -44,8 +49,8 @@ class Chat(Protocol):
         """Let messages that were typed ahead stand in the prompt instead of being sent."""
         ...
 
-    async def wait_until_ready(self) -> None:
-        """Wait for background work that a turn would otherwise wait for without hearing Ctrl-C."""
+    async def wait_until_ready(self) -> Sequence[Warned]:
+        """Wait for background work that a turn would otherwise wait for without hearing Ctrl-C; what it has to say."""
         ...
 
     def after_turn(self) -> None: ...
@@ -114,10 +119,10 @@ async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
     presenter = chat.new_presenter()
     try:
         with chat.listening():
-            async with aclosing(events):
-                await chat.wait_until_ready()
-                async with ticking(presenter):
-                    async for event in events:
-                        presenter.show(event)
+            async with aclosing(events), ticking(presenter, lambda: chat.activity):
+                for warning in await chat.wait_until_ready():
+                    presenter.show(warning)
+                async for event in events:
+                    presenter.show(event)
     finally:
         presenter.close()

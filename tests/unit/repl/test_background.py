@@ -37,7 +37,7 @@ def test_the_bar_hears_what_goes_on_and_when_it_is_over() -> None:
             step(1, 1000)
             step(1, 1000)
             step(1000, 1000)
-    assert observer.activities == ["indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
+    assert observer.activities == ["indexing", "indexing 1 / 1,000", "indexing 1,000 / 1,000", ""]
 
 
 def test_trouble_is_left_to_whoever_needs_the_work() -> None:

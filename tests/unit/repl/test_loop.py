@@ -20,7 +20,7 @@ from tests.support.command_harness import (
 )
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.session_items import SessionItems
-from zkchat.model.events import Event, TextDelta
+from zkchat.model.events import Event, TextDelta, Warned
 from zkchat.render.presenters.base import Presenter
 from zkchat.repl.command_context import (
     Command,
@@ -74,6 +74,8 @@ class ScriptedChat:
         self.is_busy = False
         self.is_saved = True
 
+    activity = ""
+
     async def read(self, edit: Edit | None) -> str:
         self.initials.append(edit.text if edit else "")
         typed = next(self._typed, EOFError)
@@ -96,10 +98,11 @@ class ScriptedChat:
         finally:
             self.shown.append("closed")
 
-    async def wait_until_ready(self) -> None:
+    async def wait_until_ready(self) -> Sequence[Warned]:
         if self.is_busy:
             os.kill(os.getpid(), signal.SIGINT)
             await asyncio.sleep(5)  # longer than it takes to stop it
+        return []
 
     def new_presenter(self) -> Presenter:
         return self
@@ -108,7 +111,7 @@ class ScriptedChat:
         assert isinstance(event, TextDelta)
         self.shown.append(event.text)
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         self.shown.append("tick")
 
     def close(self) -> None:

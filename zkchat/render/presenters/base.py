@@ -1,7 +1,7 @@
 """The interface of all presenters, and the stream that they write to."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final, Protocol, TextIO
 
@@ -16,8 +16,8 @@ class Presenter(Protocol):
 
     def show(self, event: Event) -> None: ...
 
-    def tick(self) -> None:
-        """Called twice per second, to update what shows how long the user waits."""
+    def tick(self, activity: str = "") -> None:
+        """Called twice per second, to update what shows how long the user waits, and for what in the background."""
         ...
 
     def close(self) -> None:
@@ -53,16 +53,16 @@ class OutputStream:
 
 
 @asynccontextmanager
-async def ticking(presenter: Presenter) -> AsyncIterator[None]:
+async def ticking(presenter: Presenter, activity: Callable[[], str] = str) -> AsyncIterator[None]:
     """Call `tick` of the presenter twice per second while the body runs."""
-    task = asyncio.create_task(_tick(presenter))
+    task = asyncio.create_task(_tick(presenter, activity))
     try:
         yield
     finally:
         task.cancel()
 
 
-async def _tick(presenter: Presenter) -> None:
+async def _tick(presenter: Presenter, activity: Callable[[], str]) -> None:
     while True:
         await asyncio.sleep(_TICK_SECONDS)
-        presenter.tick()
+        presenter.tick(activity())

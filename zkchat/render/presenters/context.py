@@ -20,8 +20,8 @@ class ContextPresenter:
             for line in (*detailed_lines(event.context), ""):
                 self._print_line(line)
 
-    def tick(self) -> None:
-        self._presenter.tick()
+    def tick(self, activity: str = "") -> None:
+        self._presenter.tick(activity)
 
     def close(self) -> None:
         self._presenter.close()

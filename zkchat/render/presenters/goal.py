@@ -45,7 +45,7 @@ class GoalPipePresenter:
             case _:
                 pass  # what the model says and does on the way is in the session
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         """A line that is redrawn is of no use in a pipe."""
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class GoalJsonPresenter:
             case _:
                 pass
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         """Everything is printed at the end."""
 
     def close(self) -> None:

@@ -95,7 +95,7 @@ class JsonPresenter:
             case ChangesReviewed():
                 self._changes = event
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         """Everything is printed at the end."""
 
     def close(self) -> None:

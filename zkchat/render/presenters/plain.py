@@ -83,7 +83,7 @@ class PlainPresenter:
             case _:
                 assert_never(event)
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         """A line that is redrawn is of no use in a pipe or to a screen reader."""
 
     def close(self) -> None:

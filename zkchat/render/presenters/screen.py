@@ -66,6 +66,8 @@ class ScreenPresenter:
         self._footer = footer or AnswerFooter()
         self._is_marked = is_marked
         self._matches = matches
+        self._is_asked = False
+        """Whether the model was asked."""
         self._clock = clock
         self._answers_as = "zkchat"
         self._section: MarkdownStream | ThinkingSection | ActivitySection | None = None
@@ -112,13 +114,14 @@ class ScreenPresenter:
             case _:
                 assert_never(event)
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         section = self._section
+        doing = "waiting for the model" if self._is_asked else activity or "getting ready"
+        if isinstance(section, ActivitySection) and section.is_calling:
+            doing = "waiting for the tool"
         if section is None:
-            self._wait_indicator.draw()
-        elif rows := self._wait_indicator.rows(
-            "the tool" if isinstance(section, ActivitySection) and section.is_calling else "the model"
-        ):
+            self._wait_indicator.draw(doing)
+        elif rows := self._wait_indicator.rows(doing):
             section.wait(rows)
 
     def close(self) -> None:
@@ -133,6 +136,7 @@ class ScreenPresenter:
             case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
                 self._wait_indicator.end()
             case PromptReady() | TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
+                self._is_asked = True
                 self._wait_indicator.begin()
             case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned() | AnswerReplaced():
                 pass

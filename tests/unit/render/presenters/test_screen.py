@@ -281,11 +281,11 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
     console, clock = terminal(height=20), Clock()
     presenter: Presenter = ScreenPresenter(console, console, clock=clock)
 
-    def rows_after(*events: Event) -> list[str]:
+    def rows_after(*events: Event, activity: str = "") -> list[str]:
         for event in events:
             presenter.show(event)
         clock.now += 3
-        presenter.tick()
+        presenter.tick(activity)
         return on_screen(written(console), height=20)
 
     call = ToolStarted(call_id="1", name="find_excerpts", arguments='{"query": "sleep"}')
@@ -294,7 +294,8 @@ def test_while_the_model_is_silent_the_time_is_shown_and_then_gone() -> None:
     def waiting(awaited: str, seconds: int) -> str:
         return f"… waiting for {awaited}, {seconds} s; Ctrl-C stops it"
 
-    assert rows_after(LinksResolved(references=())) == []
+    assert rows_after(activity="indexing notes 7 / 90") == ["… indexing notes 7 / 90, 3 s; Ctrl-C stops it"]
+    assert rows_after(LinksResolved(references=())) == ["… getting ready, 6 s; Ctrl-C stops it"]
     assert rows_after(PromptReady(message_id="u1", usage=a_usage())) == [waiting("the model", 3)]
     assert rows_after() == [waiting("the model", 6)]
     assert rows_after(call) == ['⌕ find_excerpts "sleep" …', waiting("the tool", 3)]

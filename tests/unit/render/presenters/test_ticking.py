@@ -17,7 +17,7 @@ class CountingPresenter:
 
     def show(self, event: Event) -> None: ...
 
-    def tick(self) -> None:
+    def tick(self, activity: str = "") -> None:
         self.ticks += 1
         if self.ticks == 3:
             self.enough.set()
