@@ -117,6 +117,8 @@ class ReferenceList:
 
     def __init__(self, references: Iterable[DocumentReference] = ()) -> None:
         self._rows: dict[str, DocumentReference] = {}
+        self._given: dict[str, list[DocumentReference]] = {}
+        """Those that came with text of their document, before they were merged."""
         for reference in references:
             self.add(reference)
 
@@ -124,6 +126,22 @@ class ReferenceList:
         key = _key(reference)
         known = self._rows.get(key)
         self._rows[key] = known.merged_with(reference) if known else reference
+        if reference.included and reference.hits:
+            self._given.setdefault(key, []).append(reference)
+
+    def set(self, reference: DocumentReference) -> None:
+        """Take it for all that is known of its document."""
+        self._rows[_key(reference)] = reference
+
+    def given(self, reference: DocumentReference) -> Sequence[DocumentReference]:
+        """What was given to the model of the same document, in the order in which it was found."""
+        return self._given.get(_key(reference), ())
+
+    def copy(self) -> "ReferenceList":
+        """The same, to be added to on its own."""
+        copied = ReferenceList()
+        copied._rows, copied._given = {**self._rows}, {key: [*given] for key, given in self._given.items()}
+        return copied
 
     def holds(self, reference: DocumentReference) -> bool:
         return _key(reference) in self._rows

@@ -131,9 +131,12 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         given = given_before(self.journal.history.newest_first) | given_with(context)
         was_asked = not (exchange.abstained or self.provider.info.needs_notes)
         along = sent_along(context, self.library) if was_asked else {}
-        references = ReferenceList([*exchange.references.as_tuple(), *along.values()])
+        references = exchange.references.copy()
+        for each in along.values():
+            references.add(each)
         if not exchange.abstained:
             cite(references, message.text, self.library, given, self._given_texts(exchange, along))
+            self._refer_to_used(references, message.text)
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return replace(
             message,
@@ -147,6 +150,12 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
             request_context=context,
             abstained=exchange.abstained,
         )
+
+    def _refer_to_used(self, references: ReferenceList, answer: str) -> None:
+        from zkchat.chat.used_passages import refer_to_used
+
+        asked = self.journal.history.last_question
+        refer_to_used(references, answer, asked.text if asked else "", self.library)
 
     def _given_texts(self, exchange: Exchange, along: Mapping[str, DocumentReference]) -> Iterator[GivenText]:
         """What the model was given of notes, of this turn first."""

@@ -35,6 +35,7 @@ from zkchat.model.message import ChatMessage
 from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.quotation import NOTHING
+from zkchat.model.references import LineRange
 from zkchat.model.request_context import RequestItem
 from zkchat.model.thread import messages_of, thread_of
 from zkchat.model.usage import TokenUsage
@@ -212,6 +213,70 @@ def test_a_document_that_only_the_answer_names_is_in_the_ledger(library: Library
         ("[[Coffee]]", "resolved", "answer", True),
         ("[[Invented]]", "missing", "answer", True),
     ]
+
+
+LONG_SLEEP = """---
+tags: [sleep]
+---
+# Rest
+
+Most adults need seven to nine hours. The need for sleep differs from person to person.
+
+## Bedroom
+
+The best temperature for sleep is around 18 °C.
+
+The temperature for guests is 21 °C.
+
+## Light and sleep
+
+Sleep, sleep, sleep: daylight within an hour of getting up sets the inner clock of your sleep.
+
+## 睡眠
+
+- 午睡最多二十分钟。
+- 晚上九点以后不喝咖啡。
+"""
+FIND_SLEEP = {"tool": "find_excerpts", "arguments": {"query": "sleep 睡眠", "limit": 10}}
+READ_REST = {"tool": "read_document", "arguments": {"relative_path": "Rest"}}
+
+
+@pytest.mark.parametrize(
+    ("calls", "answer", "place"),
+    [
+        ([FIND_SLEEP], "Seven to nine hours.", ("", 6, 6)),
+        ([FIND_SLEEP], "Adults should get 7–9 hours, says [[Rest]].", ("", 6, 6)),
+        ([FIND_SLEEP, READ_REST], "The best temperature for them is 21 °C.", ("Bedroom", 12, 12)),
+        ([READ_REST], "Go out within an hour of getting up, for daylight.", ("Light and sleep", 16, 16)),
+        ([FIND_SLEEP], "午睡不要超过二十分钟。", ("睡眠", 20, 21)),
+        ([FIND_SLEEP], "I cannot say anything about that.", ("睡眠", 18, 21)),
+    ],
+)
+def test_a_reference_is_to_the_passage_that_the_answer_uses(
+    tmp_path: Path,
+    store: SessionsInMemory,
+    calls: list[dict[str, object]],
+    answer: str,
+    place: tuple[str, int, int],
+) -> None:
+    with library_of(tmp_path, {"Rest.md": LONG_SLEEP, **NOTES}) as library:
+        talk = conversation(library, store, scripted([*([call] for call in calls), [{"text": answer}]]))
+        message = finished(say(talk, "How do I sleep well?")).message
+        (row,) = (row for row in message.references if row.relative_path == "Rest.md")
+        assert row.lines
+        assert (row.anchor, row.lines.first, row.lines.last) == place
+        assert stored(store)[-1].references == message.references
+
+
+def test_the_reference_of_a_linked_note_names_the_passage_too(library: Library, store: SessionsInMemory) -> None:
+    talk = conversation(library, store, scripted([[{"text": "Twenty minutes at most."}]]))
+    (row,) = finished(say(talk, "How long may a nap in [[Sleep]] be?")).message.references
+    assert (row.wikilink, row.anchor, row.lines, row.snippet) == (
+        "[[Sleep]]",
+        "Naps",
+        LineRange(first=7, last=7),
+        "Twenty minutes at most.",
+    )
 
 
 def test_a_failing_model_leaves_the_question_and_what_arrived(library: Library, store: SessionsInMemory) -> None:

@@ -1,0 +1,166 @@
+"""The passage of each note that an answer uses: what its reference names, quotes and opens."""
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import suppress
+from itertools import chain, islice
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from zkchat.chat.references import ReferenceList
+from zkchat.errors import StorageError, VaultError
+from zkchat.model.note import is_note
+from zkchat.model.references import DocumentReference, LineRange
+from zkchat.vault.evidence_candidates import rarest_idf
+from zkchat.vault.evidence_passages import max_characters
+from zkchat.vault.library import Library
+from zkchat.vault.notes.blocks import Block
+from zkchat.vault.notes.excerpts import excerpt
+from zkchat.vault.notes.language import detect_language
+from zkchat.vault.notes.markdown import find_lines, with_line_feeds
+from zkchat.vault.notes.parse import frontmatter_of
+from zkchat.vault.notes.sentences import sentences
+from zkchat.vault.search.block_ranking import blocks_of
+from zkchat.vault.search.terms import begins_unspaced, query_terms, terms
+from zkchat.vault.verification.comparison import weights_of
+from zkchat.vault.verification.sentence_parser import parse_sentence
+from zkchat.vault.verification.tokens import plain
+
+MIN_WEIGHT: Final = 2.0
+"""What an answer and a passage must have in common; a word of one note, and a number, weigh 1."""
+MIN_SHARE: Final = 0.5
+"""Or the share of a sentence of the answer."""
+PAIR_WEIGHT: Final = 0.5
+"""What two letters weigh where no spaces are written, against a word."""
+MAX_SENTENCES: Final = 200
+"""Sentences of an answer that are compared."""
+MAX_CHARACTERS: Final = 100_000
+"""Characters of a note that are looked at."""
+
+_Keys = Set[str | float]
+"""The terms of a text, and the values of its numbers, written in digits or in words."""
+
+
+class _Place(NamedTuple):
+    """A passage of a note that the model was given."""
+
+    text: str
+    reference: DocumentReference
+    """What it would be the reference of."""
+    block: Block | None = None
+
+
+def refer_to_used(references: ReferenceList, answer: str, question: str, library: Library) -> None:
+    """Let the reference of each note be to the passage that the answer uses; where it uses none, it stays as it is."""
+    given = [row for row in references.as_tuple() if references.given(row)]
+    if not given:
+        return
+    with suppress(StorageError):  # the index does not answer: the answer is there all the same
+        usage = _Usage(answer, question, library)
+        for row in given:
+            with suppress(VaultError):  # it is gone
+                places = [*_places(library, row, references.given(row))]
+                if (number := usage.find([each.text for each in places])) is not None:
+                    references.set(_shown(places[number], usage))
+
+
+def _places(library: Library, row: DocumentReference, given: Sequence[DocumentReference]) -> Iterator[_Place]:
+    """The passages that the model was given of a note, in the order in which they were found.
+
+    Evidence is one as it is, and so is what a search found in a canvas or a PDF; all else is cut into its blocks.
+    """
+    path = row.relative_path
+    if path is None or not row.anchor_found:
+        return
+    for part in given:
+        if part.via == "evidence":
+            yield _Place(part.snippet, _at(row, part, part.anchor, part.lines))
+        elif is_note(path):
+            text = with_line_feeds(library.section(path))
+            first, last = _lines_of(library, path, text, part)
+            for block, lines in _blocks(text):
+                if lines.first <= last and first <= lines.last:
+                    heading = next((each for each in block.heading_path[-1:] if each != row.title), "")
+                    yield _Place(block.text, _at(row, part, heading, lines), block)
+        elif part.lines:
+            text = "\n".join(library.read(path).split("\n")[part.lines.first - 1 : part.lines.last])
+            yield _Place(text, _at(row, part, part.anchor, part.lines))
+
+
+def _blocks(text: str) -> Iterator[tuple[Block, LineRange]]:
+    """The blocks of a note, and the lines on which they stand."""
+    start = frontmatter_of(text).end
+    above = text.count("\n", 0, start) + 1
+    for block in blocks_of(text[start : start + MAX_CHARACTERS]):
+        first = above + block.first_line
+        yield block, LineRange(first=first, last=first + block.text.count("\n"))
+
+
+def _lines_of(library: Library, path: str, text: str, part: DocumentReference) -> tuple[int, int]:
+    """Where a part of a note stands in it; one that was given as a whole is all of it."""
+    if part.lines:
+        return part.lines.first, part.lines.last
+    end = text.count("\n") + 1
+    is_section = part.anchor and part.hits == 1  # else it is only the first of several
+    return find_lines(text, 1, end, library.section(path, part.anchor)) if is_section else (1, end)
+
+
+def _at(row: DocumentReference, part: DocumentReference, anchor: str, lines: LineRange | None) -> DocumentReference:
+    """The reference of a note as one to this place in it."""
+    link = row.wikilink if row.reference_type == "direct" else part.wikilink
+    return replace(row, wikilink=link, anchor=anchor, lines=lines, snippet=part.snippet, date=part.date or row.date)
+
+
+def _shown(place: _Place, usage: "_Usage") -> DocumentReference:
+    block = place.block
+    if block is None:
+        return place.reference
+    best = usage.find([each.text for each in block.sentences])
+    text = excerpt(block, () if best is None else (best,), max_characters(block.text))
+    return replace(place.reference, snippet=text)
+
+
+class _Usage:
+    """An answer, to be asked which of several passages it uses."""
+
+    def __init__(self, answer: str, question: str, library: Library) -> None:
+        self._language = detect_language(answer) or ""
+        said = [plain(each) for each in islice(sentences(answer), MAX_SENTENCES)]
+        self._said = [self._keys(each, query_terms(each)) for each in said]
+        self._asked = self._keys(question, query_terms(question))
+        known = {key for keys in (*self._said, self._asked) for key in keys if isinstance(key, str)}
+        self._weights = weights_of(known, library.idf(known), rarest_idf(library))
+
+    def find(self, passages: Sequence[str]) -> int | None:
+        """The number of the passage that has most in common with the first sentence of the answer that is surely from
+        one, else with any; None where none has enough.
+
+        Between passages that have as much in common the words of the question decide, then their order.
+        """
+        if not passages:
+            return None
+        held = [self._keys(plain(each), terms(plain(each))) for each in passages]
+        asked = [self._weight(self._asked & each) for each in held]
+        best: tuple[float, int] | None = None
+        for said in self._said:
+            weights = [self._weight(said & each) for each in held]
+            number = max(range(len(held)), key=lambda place: (weights[place], asked[place], -place))
+            weight, share = weights[number], weights[number] / (self._weight(said) or 1.0)
+            if weight >= MIN_WEIGHT and share >= MIN_SHARE:
+                return number
+            if (weight >= MIN_WEIGHT or share >= MIN_SHARE) and (best is None or weight > best[0]):
+                best = weight, number
+        return best[1] if best else None
+
+    def _keys(self, text: str, found: Iterable[str]) -> _Keys:
+        return frozenset(chain(found, self._numbers(text)))
+
+    def _numbers(self, text: str) -> Iterator[float]:
+        parsed = parse_sentence(text, self._language)
+        return (value for place in parsed.numbers for value in parsed.tokens[place].values)
+
+    def _weight(self, keys: _Keys) -> float:
+        return sum(
+            1.0 if isinstance(key, float) else self._weights[key] * (PAIR_WEIGHT if begins_unspaced(key) else 1.0)
+            for key in keys
+        )
