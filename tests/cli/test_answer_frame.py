@@ -7,7 +7,6 @@ import pytest
 from tests.support.world import World
 
 DOUBT = "No passage answers this for certain. These come nearest."
-NOTHING = "Your notes hold nothing on this."
 
 
 @pytest.fixture
@@ -50,7 +49,17 @@ def test_on_a_terminal_doubt_stands_above_the_answer(world: World) -> None:
 @pytest.mark.parametrize(
     ("question", "answer", "remarks"),
     [
-        ("What is the capital of France?", NOTHING, []),
+        ("What is the capital of France?", "Your notes hold nothing on “capital, France”.", []),
+        (
+            "Was kostet das Gewächshaus?",
+            "Your notes hold nothing on “kostet, Gewächshaus”.",
+            ["Your notes are mostly in English, the question is in German: try it in English."],
+        ),
+        (
+            "Combien coûte la serre ?",
+            "Your notes hold nothing on “serre”.",
+            ["Your notes are mostly in English, the question is in French: try it in English."],
+        ),
         (
             "Thanks!",
             "You are welcome to ask about anything that stands in your notes.",
@@ -65,6 +74,8 @@ def test_that_there_is_nothing_is_an_answer_of_its_own(
     assert told["answer"] == f"{answer}\n"
     assert told["remarks"] == remarks
     assert told["abstained"]
+    assert all(word in question for word in told["searched_for"])
+    assert bool(told["searched_for"]) == ("hold nothing on" in answer)
     result = world.run("ask", question)
     assert (result.code, result.out) == (7, f"{answer}\n")
     assert result.err.splitlines() == remarks

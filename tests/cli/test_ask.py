@@ -33,7 +33,7 @@ def test_on_a_terminal_the_answer_comes_with_its_documents_and_the_context(slept
     assert "8,192" not in quoted
     model = slept.script([{"text": "Seven, says [[Sleep]]."}])
     answered = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, terminal=True)
-    assert "1 [[Sleep]]  Sleep.md  cited, linked by you\n" in without_sequences(answered.out)
+    assert "1 [[Sleep]]  Sleep.md:3  cited, linked by you\n" in without_sequences(answered.out)
     whole = slept.run("ask", "How many hours, says [[Sleep]]?", "--model", model, "--panels", terminal=True)
     assert "Referenced Documents" in whole.out
     assert "8,192" in whole.out
@@ -76,7 +76,7 @@ def test_more_passages_are_offered_on_a_terminal_and_quoted_on_request(world: Wo
 def test_where_the_notes_hold_nothing_a_way_out_is_shown_beside_the_answer(slept: World) -> None:
     result = slept.run("ask", "Who won the chess championship?", terminal=True)
     assert result.code == ExitCode.NO_ANSWER
-    assert "Your notes hold nothing on this." in result.out
+    assert "Your notes hold nothing on “won, chess, championship”." in result.out
     assert "Try the words that your notes use" in result.err
     assert "Try the words" not in result.out
     assert slept.run("ask", "Who won the chess championship?").err == ""
@@ -159,7 +159,7 @@ def test_without_a_question_the_way_to_ask_is_shown(slept: World) -> None:
 def test_a_question_the_notes_do_not_answer_is_said_and_exits_with_no_answer(slept: World) -> None:
     result = slept.run("ask", "Who won the chess championship?")
     assert result.code == ExitCode.NO_ANSWER
-    assert "hold nothing on this" in result.out
+    assert "hold nothing on “won, chess, championship”" in result.out
 
 
 def test_the_last_session_is_continued(slept: World) -> None:

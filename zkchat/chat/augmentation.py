@@ -108,6 +108,7 @@ class Augmentation(Struct, frozen=True, kw_only=True):
             excerpts=excerpts,
             listing=listing,
             remark=found.remark,
+            searched_for=found.searched_for,
         )
         return part, found.more
 
@@ -187,7 +188,8 @@ class Augmentation(Struct, frozen=True, kw_only=True):
 
 
 def _says_something(found: EvidencePart) -> bool:
-    return bool(found.evidence or found.nearest or found.remark or found.excerpts or found.listing)
+    said = found.evidence, found.nearest, found.remark, found.searched_for, found.excerpts, found.listing
+    return any(said)
 
 
 def _tokens_beside(evidence: Iterable[Evidence], linked: Iterable[DocumentReference], tokenizer: Tokenizer) -> int:

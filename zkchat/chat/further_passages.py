@@ -26,6 +26,8 @@ class Page(Struct, frozen=True, kw_only=True):
     passages: tuple[Evidence, ...]
     nearest: tuple[Evidence, ...]
     """Where nothing answers: what comes nearest."""
+    searched_for: tuple[str, ...] = ()
+    """And the words that were looked for."""
     is_first: bool
     """Whether the user has read no passage on this question before."""
     after_linked: bool
@@ -84,6 +86,7 @@ class FurtherPassages(Struct, frozen=True, kw_only=True):
             question=question,
             passages=found.evidence,
             nearest=found.nearest,
+            searched_for=found.searched_for,
             is_first=not read,
             after_linked=self.are_quoted and any(found.linked for found in _given(message)),
             left=min(found.more, PAGE_SIZE),

@@ -380,7 +380,7 @@ def _as_stored(call: ToolCallPart) -> ToolCallPart:
 
 async def _abstention(request: ModelRequest, info: ModelInfo) -> AsyncGenerator[ModelChunk, None]:
     """What is said in the place of a model that would only invent something."""
-    yield TextChunk(text=no_answer(request.nearest))
+    yield TextChunk(text=no_answer(request.nearest, request.searched_for))
     if info.needs_evidence:
         yield RemarkChunk(text=TOO_SMALL)
     yield Finish(reason="abstained")

@@ -324,9 +324,12 @@ class Turn(Struct, frozen=True, kw_only=True):
             or has_files,
             references=ReferenceList(request.listing.references if request.listing else user.references),
         )
-        if request.evidence or request.nearest:
+        if request.evidence or request.nearest or request.searched_for:
             found_event = EvidenceFound(
-                evidence=request.evidence, nearest=request.nearest, is_doubtful=request.is_doubtful
+                evidence=request.evidence,
+                nearest=request.nearest,
+                is_doubtful=request.is_doubtful,
+                searched_for=request.searched_for,
             )
             await emit(found_event)
         if request.remark and not self.provider.info.needs_notes:  # else the answer begins with it

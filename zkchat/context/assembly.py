@@ -188,6 +188,7 @@ def _with_evidence_of(asked: ChatMessage, request: ModelRequest) -> ModelRequest
         excerpts=tuple(found for part in parts for found in part.excerpts),
         listing=next((part.listing for part in parts if part.listing), None),
         remark=" ".join(part.remark for part in parts if part.remark),
+        searched_for=tuple(word for part in parts for word in part.searched_for),
         is_small_talk=not parts and not topic_terms(asked.text),
     )
 

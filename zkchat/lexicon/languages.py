@@ -4,7 +4,7 @@ from typing import Final
 
 from zkchat.lexicon.stop_words import STOP_WORDS
 
-_CODES: Final = {
+CODES: Final = {
     "english": "en",
     "german": "de",
     "french": "fr",
@@ -52,7 +52,7 @@ _MORE_STOP_WORDS: Final = {
 }
 """Of languages whose stop words are not left out of a search."""
 
-STOP_WORDS_BY_CODE: Final = {_CODES[name]: frozenset(listed.split()) for name, listed in STOP_WORDS.items()} | {
+STOP_WORDS_BY_CODE: Final = {CODES[name]: frozenset(listed.split()) for name, listed in STOP_WORDS.items()} | {
     code: frozenset(listed.split()) for code, listed in _MORE_STOP_WORDS.items()
 }
 
@@ -81,3 +81,14 @@ LANGUAGE_OF_SCRIPT: Final = {
     "ETHIOPIC": "am",
 }
 """By the first word of the Unicode names of its letters: scripts that are written in one language, or nearly so."""
+
+_MORE_NAMES: Final = (
+    "sv:Swedish da:Danish no:Norwegian fi:Finnish pl:Polish cs:Czech hu:Hungarian ro:Romanian tr:Turkish "
+    "vi:Vietnamese id:Indonesian ca:Catalan uk:Ukrainian bg:Bulgarian fa:Persian ur:Urdu ar:Arabic ja:Japanese "
+    "ko:Korean zh:Chinese th:Thai lo:Lao km:Khmer my:Burmese bn:Bengali pa:Punjabi gu:Gujarati ta:Tamil te:Telugu "
+    "kn:Kannada ml:Malayalam si:Sinhala el:Greek he:Hebrew hy:Armenian ka:Georgian am:Amharic"
+)
+LANGUAGE_NAMES: Final = {code: name.capitalize() for name, code in CODES.items()} | dict(
+    pair.split(":") for pair in _MORE_NAMES.split()
+)
+"""By code, as English calls them."""

@@ -102,7 +102,10 @@ class VaultAnswer(Answer):
     ]
     quotes: list[Quote] = []
     nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")] = []
-    remark: Annotated[str, Field(description="Of which days the quotes are, where the question asks for a time.")] = ""
+    searched_for: Annotated[list[str], Field(description="Where nothing answers: the words looked for.")] = []
+    remark: Annotated[
+        str, Field(description="Of which days the quotes are, where a time is asked for; or why there may be none.")
+    ] = ""
     listing: Annotated[str, Field(description="The answer to a question about the vault itself, in Markdown.")] = ""
     sources: Annotated[list[Source], Field(description="The notes that the listing names.")] = []
     more: Annotated[int, Field(description="How many further passages, or lines of the listing, there are.")] = 0

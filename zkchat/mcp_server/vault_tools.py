@@ -106,6 +106,7 @@ def ask_vault(library: Library, wanted: AskVault, *, lists: bool = False) -> Vau
         quotes=[*map(quoted, findings.evidence)],
         nearest=[*map(quoted, findings.nearest)],
         remark=findings.remark,
+        searched_for=[*findings.searched_for],
         more=findings.more,
     )
 

@@ -17,11 +17,13 @@ class LinksResolved(Tagged, frozen=True, kw_only=True, tag="links_resolved"):
 
 
 class EvidenceFound(Tagged, frozen=True, kw_only=True, tag="evidence"):
-    """The passages of notes that go along, best first; where none answers, those that come nearest."""
+    """The passages of notes that go along, best first; where none answers, those that come nearest, and the words that
+    were looked for."""
 
     evidence: tuple[Evidence, ...]
     nearest: tuple[Evidence, ...] = ()
     is_doubtful: bool = False
+    searched_for: tuple[str, ...] = ()
 
 
 class PromptReady(Tagged, frozen=True, kw_only=True, tag="prompt_ready"):

@@ -44,7 +44,9 @@ class Findings(Struct, frozen=True):
     more: int = 0
     """How many further passages would be found."""
     remark: str = ""
-    """Of which days the passages are, where the question asks for a time."""
+    """Of which days the passages are, where the question asks for a time; or why there may be none."""
+    searched_for: tuple[str, ...] = ()
+    """Where none answers: the words that were looked for, as the question has them."""
     day: Day | None = None
     """When the first passage was written, where they are in the order of time."""
 

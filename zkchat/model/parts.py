@@ -133,7 +133,9 @@ class EvidencePart(Tagged, frozen=True, kw_only=True, tag="evidence"):
     listing: VaultListing | None = None
     """Where the question is about the vault itself: its answer, for a model that only quotes."""
     remark: str = ""
-    """Of which days the evidence is, where the question asks for a time."""
+    """Of which days the evidence is, where the question asks for a time; or why there may be none."""
+    searched_for: tuple[str, ...] = ()
+    """Where no passage answers: the words that were looked for."""
 
 
 class UnknownPart(Unknown, frozen=True, kw_only=True, tag="unknown part"):

@@ -62,7 +62,9 @@ class ModelRequest(Value, frozen=True, kw_only=True):
     listing: VaultListing | None = None
     """What the index says on a question about the vault itself, for a model that only quotes."""
     remark: str = ""
-    """Of which days the evidence is, where the question asks for a time."""
+    """Of which days the evidence is, where the question asks for a time; or why there may be none."""
+    searched_for: tuple[str, ...] = ()
+    """Where the vault says nothing: the words that were looked for."""
     is_small_talk: bool = False
     """Whether the last message asks for nothing that could stand in notes: a greeting, thanks."""
     has_unseen_images: bool = False

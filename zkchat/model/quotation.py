@@ -6,10 +6,14 @@ from typing import Final
 from zkchat.model.evidence import Evidence, MessageExcerpt
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import RemarkChunk, TextChunk
+from zkchat.model.text import shorten
 
 ELSEWHERE: Final = RemarkChunk(text="Elsewhere in your notes:", is_heading=True)
 DOUBT: Final = RemarkChunk(text="No passage answers this for certain. These come nearest.")
-NOTHING: Final = "Your notes hold nothing on this.\n"
+NOTHING: Final = "Your notes hold nothing on "
+"""How the answer begins where there is none; then comes what was looked for."""
+_MAX_SOUGHT: Final = 100
+"""Characters of the words that were looked for."""
 _SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
 _BACKTICKS: Final = lazy_pattern(r"`{3,}")
 _LINE_END: Final = lazy_pattern(r"\r\n?|\n")
@@ -59,10 +63,12 @@ def _as_written(lines: Sequence[str]) -> str:
     return f"{fence}\n{text}\n{fence}\n"
 
 
-def no_answer(nearest: Sequence[Evidence]) -> str:
-    """The answer where no passage answers: that there is none, and which come nearest, if any do."""
-    places = ", ".join(dict.fromkeys(map(place_of, nearest)))
-    return f"No passage answers this. Nearest: {places}.\n" if places else NOTHING
+def no_answer(nearest: Sequence[Evidence], searched_for: Sequence[str] = ()) -> str:
+    """The answer where no passage answers: which come nearest, or that there is nothing on the words looked for."""
+    if places := ", ".join(dict.fromkeys(map(place_of, nearest))):
+        return f"No passage answers this. Nearest: {places}.\n"
+    words = shorten(", ".join(searched_for), _MAX_SOUGHT)
+    return f"{NOTHING}“{words}”.\n" if words else f"{NOTHING}this.\n"
 
 
 def _quoted(passage: Evidence) -> str:

@@ -39,7 +39,8 @@ class Quote:
             if request.has_unseen_images:
                 yield TextChunk(text=UNSEEN)
             else:
-                yield TextChunk(text=SMALL_TALK if request.is_small_talk else no_answer(request.nearest))
+                nothing = no_answer(request.nearest, request.searched_for)
+                yield TextChunk(text=SMALL_TALK if request.is_small_talk else nothing)
                 if request.is_small_talk:
                     yield RemarkChunk(text=HOW_TO_LINK)
             yield Finish(reason="abstained")

@@ -1,13 +1,23 @@
-"""Evidence for questions that ask for a time: of its days, or the newest; of all notes where these say nothing."""
+"""Evidence for questions that ask for a time: of its days, or the newest; of all notes where these say nothing.
 
+Where no passage answers any question: the words that were looked for, and whether the notes are in another language.
+"""
+
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Final
 
 from msgspec.structs import replace
 
+from zkchat.errors import VaultError
+from zkchat.lexicon.languages import LANGUAGE_NAMES
 from zkchat.model.dates import DayRange
 from zkchat.model.evidence import DEFAULT_LIMIT, Findings
 from zkchat.model.index import NotesOfDays
 from zkchat.model.note import Ambiguous, Link, Resolved
+from zkchat.model.quotation import place_of
 from zkchat.vault import evidence
 from zkchat.vault.dates.expressions import of_period
 from zkchat.vault.dates.question_time import TimeInQuestion
@@ -16,9 +26,18 @@ from zkchat.vault.dates.time_filters import impossible_times, unknown_times
 from zkchat.vault.evidence import MAX_EVIDENCE
 from zkchat.vault.evidence_candidates import Scope
 from zkchat.vault.library import Library
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes_by_day import notes_by_day
 from zkchat.vault.search.company import company_in
-from zkchat.vault.search.question_terms import topic_of, topic_terms
+from zkchat.vault.search.question_terms import language_of, topic_of, topic_terms
+
+FEW_NOTES: Final = 10
+"""Notes of a time that are shown although none of them answers."""
+MAX_SEARCHED_FOR: Final = 50
+"""Words of a question that are told to have been looked for."""
+MAX_SAMPLED: Final = 40
+"""Notes by which the language of all is told."""
+SAMPLED_CHARACTERS: Final = 2_000
 
 
 def find_evidence(
@@ -29,8 +48,28 @@ def find_evidence(
     if impossible := impossible_times(question, calendar):
         return Findings(remark=impossible)
     found = _find_evidence(library, question, linked, limit, skip)
-    unknown = unknown_times(question, calendar)
-    return replace(found, remark=f"{unknown} {found.remark}".strip()) if unknown else found
+    remarks = [unknown_times(question, calendar), found.remark]
+    if not found.evidence and topic_terms(question):
+        found = replace(found, searched_for=tuple(islice(dict.fromkeys(topic_of(question).split()), MAX_SEARCHED_FOR)))
+        remarks.append("" if found.remark else _other_language(library, question))
+    return replace(found, remark=" ".join(filter(None, remarks)))
+
+
+def _other_language(library: Library, question: str) -> str:
+    """A sentence where most notes are in another language than the question; else empty."""
+    asked = language_of(question)
+    paths = [each.path for each in library.notes()] if asked else []
+    spoken = Counter[str]()
+    for path in paths[:: 1 + len(paths) // MAX_SAMPLED]:
+        with suppress(VaultError):  # it is gone, or cannot be read
+            spoken.update(filter(None, [detect_language(library.section(path)[:SAMPLED_CHARACTERS])]))
+    if not asked or not spoken:
+        return ""
+    main, notes = spoken.most_common(1)[0]
+    if main == asked or notes <= spoken.total() / 2:
+        return ""
+    there, here = LANGUAGE_NAMES[main], LANGUAGE_NAMES[asked]
+    return f"Your notes are mostly in {there}, the question is in {here}: try it in {there}."
 
 
 def _find_evidence(
@@ -134,12 +173,20 @@ def _remark(library: Library, time: TimeInQuestion, found: Findings) -> str:
 
 
 def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit: int, skip: int) -> Findings:
-    """What notes of all days say, and that none of that time does. A question that may be about the world, at a time
-    that no note is of, asked for none."""
-    found = evidence.find_evidence(library, question, (), limit=limit, skip=skip)
-    has_notes = time.period is not None and bool(notes_of(library, time, 1))
-    if time.period is None or not (has_notes or time.is_certain):
+    """What notes of all days say, and that none of that time does; where these are few and it is in doubt, how they
+    begin first. A question that may be about the world, at a time that no note is of, asked for none."""
+    found = evidence.find_evidence(library, question, (), limit=limit)
+    notes = notes_of(library, time, FEW_NOTES + 1) if time.period else []
+    is_few = 0 < len(notes) <= FEW_NOTES and time.is_certain and not time.order
+    if time.period and is_few and (found.is_doubtful or not found.evidence):
+        others = dict.fromkeys(place_of(each) for each in found.evidence if each.relative_path not in notes)
+        said = f"Notes {of_period(time.period)} say nothing on “{topic_of(time.topic)}”; this is how they begin."
+        said += f" Nearest of other days: {', '.join(others)}." if others else ""
+        return replace(_of_days(library, time, limit, skip), is_doubtful=True, remark=said)
+    if skip:
+        found = evidence.find_evidence(library, question, (), limit=limit, skip=skip)
+    if time.period is None or not (notes or time.is_certain):
         return found
     days = of_period(time.period)
-    said = f"Notes {days} say nothing on this." if has_notes else f"No note is {days}."
+    said = f"Notes {days} say nothing on this." if notes else f"No note is {days}."
     return replace(found, remark=f"{said} These are of other days." if found.evidence else said)

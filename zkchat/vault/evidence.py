@@ -111,7 +111,11 @@ def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
     for path in paths:
         with suppress(VaultError):  # it is gone, or cannot be read
             found += opening_of(library, path, "")[:each_gives]
-    return _evidence(library, [replace(each, linked=False) for each in found])
+    dates = library.dates([each.path for each in found])
+    dated = [
+        replace(each, linked=False, date=dates[each.path].written if each.path in dates else None) for each in found
+    ]
+    return _evidence(library, with_useful_dates(dated))
 
 
 def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[Candidate]:

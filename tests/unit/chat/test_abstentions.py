@@ -87,7 +87,7 @@ def test_the_record_says_what_was_left_out_and_why_and_nothing_is_lost(library: 
     left = [left for left in context.left_out if left.why == "abstained"]
     question, silence = (talk.history.messages[each.item.name] for each in left)
     assert question.text == SILENT
-    assert silence.text == NOTHING
+    assert silence.text.startswith(NOTHING)
     assert {each.item.reason for each in left} == {ABSTAINED}
     assert talk.messages[2:4] == [question, silence]
     rebuilt = request_from(context, talk.history.messages, talk.history.contents)

@@ -32,9 +32,8 @@ from zkchat.model.events import (
     Warned,
 )
 from zkchat.model.message import ChatMessage
-from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
+from zkchat.model.parts import EvidencePart, FilePart, ToolResultPart
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.model.quotation import NOTHING
 from zkchat.model.references import LineRange
 from zkchat.model.request_context import RequestItem
 from zkchat.model.thread import messages_of, thread_of
@@ -198,7 +197,7 @@ def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
     talk = conversation(library, store, tiny)
     assert finished(say(talk, "Who won at chess?")).abstained
     assert tiny.requests == []
-    assert [type(part) for part in stored(store)[0].parts] == [TextPart]
+    assert stored(store)[0].parts[1:] == (EvidencePart(evidence=(), searched_for=("won", "chess")),)
     assert finished(say(talk, "How many hours do adults need?")).message.text == "Seven."
 
 
@@ -447,7 +446,7 @@ def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: S
     assert "Answer only from the text inside <evidence>" in request.messages[0].text
     silent = finished(say(talk, "Who painted the Sistine Chapel?"))
     assert silent.abstained
-    assert silent.message.text == NOTHING
+    assert silent.message.text == "Your notes hold nothing on “painted, Sistine, Chapel”.\n"
     assert len(provider.requests) == 1
 
 

@@ -94,6 +94,11 @@ def test_what_comes_nearest_is_named_once() -> None:
     assert no_answer([]) == "Your notes hold nothing on this.\n"
 
 
+def test_where_there_is_nothing_the_words_that_were_looked_for_are_told() -> None:
+    assert no_answer([], ["Gewächshaus", "kosten"]) == "Your notes hold nothing on “Gewächshaus, kosten”.\n"
+    assert len(no_answer([], ["word"] * 1000)) < 150
+
+
 def excerpt(text: str, line: int) -> MessageExcerpt:
     return MessageExcerpt(text=text, first_line=line, last_line=line + text.count("\n"))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 
@@ -63,8 +64,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ),
         (
             "What did I say about rye last week?",
-            "Daily/2026-03-09.md",
-            "Notes of 2026-11-09 to 2026-11-15 say nothing on this. These are of other days.",
+            "Daily/2026-11-15.md",
+            "Notes of 2026-11-09 to 2026-11-15 say nothing on “rye”; this is how they begin. "
+            "Nearest of other days: [[2026-03-09]].",
         ),
         ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
         ("What did Luhmann publish in March 1981?", "Luhmann.md", ""),
@@ -77,10 +79,39 @@ def test_the_note_of_that_time_answers(library: Library, question: str, path: st
     assert (found.evidence[0].relative_path, found.remark) == (path, remark)
 
 
-def test_a_day_without_a_word_on_it_is_shown_with_doubt(library: Library) -> None:
-    found = find_evidence(library, "What did I cook for dinner on 8 March?", ())
-    assert [each.relative_path for each in found.evidence] == [] or found.is_doubtful
-    assert "2026-03-08" in found.remark
+@pytest.mark.parametrize(
+    ("question", "days", "topic", "paths"),
+    [
+        ("What did I pack on 8 March?", "of 2026-03-08", "pack", ["Daily/2026-03-08.md"]),
+        ("Was habe ich am 8.3. gepackt?", "of 2026-03-08", "gepackt", ["Daily/2026-03-08.md"]),
+        (
+            "What did I knit in March?",
+            "of 2026-03-01 to 2026-03-31",
+            "knit",
+            ["Daily/2026-03-09.md", "Daily/2026-03-08.md"],
+        ),
+    ],
+)
+def test_the_few_notes_of_a_time_are_shown_where_none_holds_the_topic(
+    library: Library, question: str, days: str, topic: str, paths: list[str]
+) -> None:
+    found = find_evidence(library, question, ())
+    assert [each.relative_path for each in found.evidence] == paths
+    assert found.is_doubtful
+    assert found.remark == f"Notes {days} say nothing on “{topic}”; this is how they begin."
+
+
+def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) -> None:
+    notes = {f"Daily/2026-03-{day:02}.md": f"Walk number {day}.\n" for day in range(1, 13)}
+    now = datetime(2026, 11, 16, 12, tzinfo=UTC)
+    with library_of(tmp_path, notes, lambda: now) as library:
+        assert find_evidence(library, "What did I knit in March?", ()).evidence == ()
+        assert find_evidence(library, "What did I knit on 3 March?", ()).evidence
+
+
+def test_notes_of_different_days_that_are_shown_have_their_dates(library: Library) -> None:
+    (first, second) = find_evidence(library, "What did I knit in September?", (), limit=5).evidence
+    assert [str(first.date), str(second.date)] == ["2026-09-29", "2026-09-21"]
 
 
 def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:

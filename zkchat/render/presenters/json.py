@@ -111,6 +111,7 @@ class JsonPresenter:
             "passages": [_passage(found) for found in self._found.evidence],
             "nearest": [_passage(found) for found in self._found.nearest],
             "doubtful": self._found.is_doubtful,
+            "searched_for": [_text(word) for word in self._found.searched_for],
             "usage": {
                 "context": _plain(self._context_usage),
                 "reported": _plain((message.usage if message else None) or self._reported),

@@ -50,7 +50,7 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
             "".join(map(_markdown, quotations(page.passages, after_linked=page.after_linked))), page.question.matches
         )
     elif page.is_first:
-        context.surface.print_markdown(no_answer(page.nearest))
+        context.surface.print_markdown(no_answer(page.nearest, page.searched_for))
     else:
         context.surface.print("There are no further passages on this.")
     if page.left:

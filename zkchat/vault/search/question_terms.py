@@ -17,6 +17,7 @@ from zkchat.lexicon.answer_types import (
     UNSPACED_FOR_A_NUMBER,
     UNSPACED_FOR_A_TIME,
 )
+from zkchat.lexicon.languages import CODES
 from zkchat.lexicon.negation import (
     AVOIDING,
     NEGATORS,
@@ -29,6 +30,7 @@ from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSP
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import may_be_wide
+from zkchat.vault.notes.language import detect_language
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
     begins_unspaced,
@@ -76,13 +78,26 @@ def topic_of(question: str) -> str:
 
 def asking_words(asked: Sequence[str]) -> frozenset[str]:
     """The stop words and question words of the language that these words seem to be in, and of scripts of their own."""
-    listed = _asking_words()
-    counted = Counter(asked)
-    hits = {language: sum(counted[word] for word in counted.keys() & known) for language, known in listed.items()}
-    likeliest = max(hits, key=hits.__getitem__)
-    language = likeliest if hits[likeliest] >= _MIN_HITS else "english"
+    (likeliest, hits), *_ = _likeliest_languages(asked)
+    language = likeliest if hits >= _MIN_HITS else "english"
     first = {word for word in asked[:1] if word in _requests()}
-    return listed[language] | first | _own_scripts()
+    return _asking_words()[language] | first | _own_scripts()
+
+
+def language_of(question: str) -> str | None:
+    """The language of a question by its code, also where only its question words tell; None if it is unclear."""
+    (likeliest, hits), (_, others), *_ = _likeliest_languages(words(question[:MAX_QUERY_CHARACTERS]))
+    by_asking = CODES.get(likeliest) if hits >= _MIN_HITS and hits > others else None
+    return detect_language(question) or by_asking
+
+
+def _likeliest_languages(asked: Sequence[str]) -> list[tuple[str, int]]:
+    """Each language with how many of the words ask in it, the likeliest first."""
+    counted = Counter(asked)
+    hits = Counter(
+        {name: sum(counted[word] for word in counted.keys() & known) for name, known in _asking_words().items()}
+    )
+    return hits.most_common()
 
 
 def names_in(question: str) -> list[str]:

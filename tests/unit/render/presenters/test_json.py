@@ -88,6 +88,7 @@ def test_a_whole_turn_is_one_object() -> None:
         "passages",
         "nearest",
         "doubtful",
+        "searched_for",
         "usage",
         "context",
         "session",
