@@ -1,7 +1,8 @@
 """The passage of each note that an answer uses: what its reference names, quotes and opens."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from heapq import nlargest
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -34,10 +35,12 @@ PAIR_WEIGHT: Final = 0.5
 """What two letters weigh where no spaces are written, against a word."""
 MAX_SENTENCES: Final = 200
 """Sentences of an answer that are compared."""
+MAX_COMPARED: Final = 30
+"""Passages of a note that are compared with each sentence."""
 MAX_CHARACTERS: Final = 100_000
 """Characters of a note that are looked at."""
 
-_Keys = Set[str | float]
+_Keys = frozenset[str | float]
 """The terms of a text, and the values of its numbers, written in digits or in words."""
 
 
@@ -126,8 +129,8 @@ class _Usage:
     def __init__(self, answer: str, question: str, library: Library) -> None:
         self._language = detect_language(answer) or ""
         said = [plain(each) for each in islice(sentences(answer), MAX_SENTENCES)]
-        self._said = [self._keys(each, query_terms(each)) for each in said]
-        self._asked = self._keys(question, query_terms(question))
+        self._said = [self._keys(each) for each in said]
+        self._asked = self._keys(question)
         known = {key for keys in (*self._said, self._asked) for key in keys if isinstance(key, str)}
         self._weights = weights_of(known, library.idf(known), rarest_idf(library))
 
@@ -137,14 +140,12 @@ class _Usage:
 
         Between passages that have as much in common the words of the question decide, then their order.
         """
-        if not passages:
-            return None
-        held = [self._keys(plain(each), terms(plain(each))) for each in passages]
-        asked = [self._weight(self._asked & each) for each in held]
+        held = dict(self._closest(passages))
+        asked = {number: self._weight(self._asked & keys) for number, keys in held.items()}
         best: tuple[float, int] | None = None
-        for said in self._said:
-            weights = [self._weight(said & each) for each in held]
-            number = max(range(len(held)), key=lambda place: (weights[place], asked[place], -place))
+        for said in self._said if held else ():
+            weights = {number: self._weight(said & keys) for number, keys in held.items()}
+            number = max(held, key=lambda each: (weights[each], asked[each], -each))
             weight, share = weights[number], weights[number] / (self._weight(said) or 1.0)
             if weight >= MIN_WEIGHT and share >= MIN_SHARE:
                 return number
@@ -152,8 +153,17 @@ class _Usage:
                 best = weight, number
         return best[1] if best else None
 
-    def _keys(self, text: str, found: Iterable[str]) -> _Keys:
-        return frozenset(chain(found, self._numbers(text)))
+    def _closest(self, passages: Sequence[str]) -> Iterator[tuple[int, _Keys]]:
+        """The passages that share most words with all that is said and asked, by number: looking for numbers in words
+        takes time."""
+        spoken = self._asked.union(*self._said)
+        texts = [plain(each) for each in passages]
+        found = [frozenset[str | float](terms(each)) for each in texts]
+        for number in nlargest(MAX_COMPARED, range(len(found)), key=lambda each: self._weight(spoken & found[each])):
+            yield number, found[number].union(self._numbers(texts[number]))
+
+    def _keys(self, text: str) -> _Keys:
+        return frozenset(chain(query_terms(text), self._numbers(text)))
 
     def _numbers(self, text: str) -> Iterator[float]:
         parsed = parse_sentence(text, self._language)

@@ -30,6 +30,7 @@ from zkchat.vault.notes.language import detect_language
 from zkchat.vault.notes_by_day import notes_by_day
 from zkchat.vault.search.company import company_in
 from zkchat.vault.search.question_terms import language_of, topic_of, topic_terms
+from zkchat.vault.search.terms import terms
 
 FEW_NOTES: Final = 10
 """Notes of a time that are shown although none of them answers."""
@@ -179,9 +180,11 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
     notes = notes_of(library, time, FEW_NOTES + 1) if time.period else []
     is_few = 0 < len(notes) <= FEW_NOTES and time.is_certain and not time.order
     if time.period and is_few and (found.is_doubtful or not found.evidence):
-        others = dict.fromkeys(place_of(each) for each in found.evidence if each.relative_path not in notes)
+        topic = topic_terms(time.topic)
+        said_of = (each for each in found.evidence if topic.intersection(terms(f"{each.title} {each.text}")))
+        others = dict.fromkeys(place_of(each) for each in said_of if each.relative_path not in notes)
         said = f"Notes {of_period(time.period)} say nothing on “{topic_of(time.topic)}”; this is how they begin."
-        said += f" Nearest of other days: {', '.join(others)}." if others else ""
+        said += f" Of other days: {', '.join(others)}." if others else ""
         return replace(_of_days(library, time, limit, skip), is_doubtful=True, remark=said)
     if skip:
         found = evidence.find_evidence(library, question, (), limit=limit, skip=skip)

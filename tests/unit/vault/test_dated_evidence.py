@@ -66,7 +66,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
             "What did I say about rye last week?",
             "Daily/2026-11-15.md",
             "Notes of 2026-11-09 to 2026-11-15 say nothing on “rye”; this is how they begin. "
-            "Nearest of other days: [[2026-03-09]].",
+            "Of other days: [[2026-03-09]].",
         ),
         ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
         ("What did Luhmann publish in March 1981?", "Luhmann.md", ""),
