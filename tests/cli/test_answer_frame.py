@@ -1,7 +1,5 @@
 """What zkchat says about an answer is no part of it: not in pipes, sessions, exports, nor for later models."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from tests.support.world import World
@@ -70,7 +68,7 @@ def test_on_a_terminal_doubt_stands_above_the_answer(world: World) -> None:
 def test_that_there_is_nothing_is_an_answer_of_its_own(
     world: World, question: str, answer: str, remarks: list[str]
 ) -> None:
-    told: Mapping[str, object] = world.run("ask", question, "--json").json
+    told = world.run("ask", question, "--json").json
     assert told["answer"] == f"{answer}\n"
     assert told["remarks"] == remarks
     assert told["abstained"]
