@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from heapq import nlargest
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from zkchat.chat.quotations import MIN_LETTERS
 from zkchat.chat.references import ReferenceList
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.note import is_note
@@ -22,7 +24,7 @@ from zkchat.vault.notes.markdown import find_lines, with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.block_ranking import blocks_of
-from zkchat.vault.search.terms import begins_unspaced, query_terms, terms
+from zkchat.vault.search.terms import begins_unspaced, query_terms, terms, words
 from zkchat.vault.verification.comparison import weights_of
 from zkchat.vault.verification.sentence_parser import parse_sentence
 from zkchat.vault.verification.tokens import plain
@@ -127,19 +129,26 @@ class _Usage:
     """An answer, to be asked which of several passages it uses."""
 
     def __init__(self, answer: str, question: str, library: Library) -> None:
-        self._language = detect_language(answer) or ""
-        said = [plain(each) for each in islice(sentences(answer), MAX_SENTENCES)]
-        self._said = [self._keys(each) for each in said]
-        self._asked = self._keys(question)
-        known = {key for keys in (*self._said, self._asked) for key in keys if isinstance(key, str)}
-        self._weights = weights_of(known, library.idf(known), rarest_idf(library))
+        self._answer = answer
+        self._question = question
+        self._library = library
+        self._words = _spaced(answer)
 
     def find(self, passages: Sequence[str]) -> int | None:
-        """The number of the passage that has most in common with the first sentence of the answer that is surely from
-        one, else with any; None where none has enough.
+        """The number of the passage that is used; None where none is.
 
-        Between passages that have as much in common the words of the question decide, then their order.
+        That is the first that the answer quotes word for word. Else it has most in common with the first sentence of
+        the answer that is surely from one, else with any; between those that have as much in common the words of the
+        question decide, then their order.
         """
+        quoted = [
+            (start, -len(spoken), number)
+            for number, spoken in enumerate(map(_spaced, passages))
+            if len(spoken) > MIN_LETTERS and (start := self._words.find(spoken)) >= 0
+        ]
+        return min(quoted)[2] if quoted else self._find_alike(passages)
+
+    def _find_alike(self, passages: Sequence[str]) -> int | None:
         held = dict(self._closest(passages))
         asked = {number: self._weight(self._asked & keys) for number, keys in held.items()}
         best: tuple[float, int] | None = None
@@ -152,6 +161,23 @@ class _Usage:
             if (weight >= MIN_WEIGHT or share >= MIN_SHARE) and (best is None or weight > best[0]):
                 best = weight, number
         return best[1] if best else None
+
+    @cached_property
+    def _said(self) -> list[_Keys]:
+        return [self._keys(plain(each)) for each in islice(sentences(self._answer), MAX_SENTENCES)]
+
+    @cached_property
+    def _asked(self) -> _Keys:
+        return self._keys(self._question)
+
+    @cached_property
+    def _language(self) -> str:
+        return detect_language(self._answer) or ""
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        known = {key for keys in (*self._said, self._asked) for key in keys if isinstance(key, str)}
+        return weights_of(known, self._library.idf(known), rarest_idf(self._library))
 
     def _closest(self, passages: Sequence[str]) -> Iterator[tuple[int, _Keys]]:
         """The passages that share most words with all that is said and asked, by number: looking for numbers in words
@@ -174,3 +200,8 @@ class _Usage:
             1.0 if isinstance(key, float) else self._weights[key] * (PAIR_WEIGHT if begins_unspaced(key) else 1.0)
             for key in keys
         )
+
+
+def _spaced(text: str) -> str:
+    """The words of a text between spaces, to be looked for in those of another."""
+    return f" {' '.join(words(text))} "
