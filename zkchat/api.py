@@ -29,6 +29,7 @@ from zkchat.errors import (
     VaultError,
     ZkchatError,
 )
+from zkchat.model.embeddings import OpenText
 from zkchat.model.events import (
     AnswerReplaced,
     ChangesReviewed,
@@ -149,7 +150,7 @@ class Vault(Struct, frozen=True):
         """The best passages for words and filters such as `tag:idea path:Projects`, the best one first."""
         extract_for_search(self._library)
         embed_for_search(self._library)
-        return self._library.search(query, limit=limit)
+        return self._library.search(OpenText(query), limit=limit)
 
     def resolve(self, link: str, *, source: str | None = None) -> Resolution:
         """What a link such as `[[Note#Heading]]` or the name of a note leads to; `source` is the note it stands in."""

@@ -152,6 +152,10 @@ class TextRefused(ProviderError):
     """A model takes no text like this one; it is of no use to send it again."""
 
 
+class TextKeptHere(ProviderError):
+    """A text that is not known to be open is not sent to a server elsewhere."""
+
+
 class NoAnswer(ZkchatError):
     """The turn ended without an answer."""
 

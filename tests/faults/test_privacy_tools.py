@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import zkchat.tools
-from tests.support.egress import ID, QUOTING, Recorder, Scene, leaked, make_scene
+from tests.support.egress import ID, QUOTING, Recorder, Scene, embed_elsewhere, leaked, make_scene
+from tests.support.embedding_server import EmbeddingServer
 from zkchat.chat.conversation import Conversation
 from zkchat.model.events import Event
 from zkchat.model.parts import ToolCallPart
@@ -51,10 +52,17 @@ def registered() -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    """A conversation with local turns, some of them archived, and a local fact."""
+def embedder() -> Iterator[EmbeddingServer]:
+    with EmbeddingServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory, embedder: EmbeddingServer) -> Iterator[Scene]:
+    """A conversation with local turns, some of them archived, and a local fact; with an embedding server elsewhere."""
     with Recorder() as server:
         scene = make_scene(tmp_path_factory.mktemp("tools"), server)
+        embed_elsewhere(scene.world, embedder)
 
         async def furnish(conversation: Conversation) -> AsyncGenerator[Event, None]:
             server.says = QUOTING
@@ -85,7 +93,9 @@ def test_every_tool_of_a_conversation_is_a_registered_one(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("tool", sorted(registered()))
-def test_a_tool_gives_what_is_local_to_a_model_on_this_machine_only(scene: Scene, tool: str) -> None:
+def test_a_tool_gives_what_is_local_to_a_model_on_this_machine_only(
+    scene: Scene, embedder: EmbeddingServer, tool: str
+) -> None:
     assert tool in EXAMPLES, f"EXAMPLES needs arguments with which {tool} would give away a local note"
     written = json.dumps(EXAMPLES[tool])
     scene.server.call = ToolCallPart(call_id="c1", name=tool, arguments=written)
@@ -94,6 +104,7 @@ def test_a_tool_gives_what_is_local_to_a_model_on_this_machine_only(scene: Scene
     result = received[-1]["messages"][-1]
     assert result["role"] == "tool"
     assert bool(leaked(result["content"], written)) == (tool not in SAY_NOTHING_PRIVATE)
+    assert leaked(str(embedder.embedded).lower()) == set()
 
 
 def test_no_example_is_left_of_a_tool_that_is_gone() -> None:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.support.egress import FILE, ID, OPEN, SECRET, leaked
+from tests.support.egress import FILE, ID, OPEN, SECRET, embed_elsewhere, leaked
+from tests.support.embedding_server import EmbeddingServer
 from tests.support.mcp_attempts import requests_for
 from tests.support.mcp_lines import answers, call, modern
 from tests.support.world import World
@@ -147,6 +148,9 @@ UNKNOWN: Final = frozenset(
 """Attempts that find nothing of it anywhere, because there is no such way."""
 
 
+NAME_NO_NOTE: Final = {"get_current_datetime", "append_daily"}
+
+
 def world_with(folder: Path, secret: str | None = SECRET, **variables: str) -> World:
     folder.mkdir()
     world = World(folder, variables)
@@ -201,6 +205,19 @@ def test_no_tool_that_changes_notes_tells_or_touches_it(tmp_path: Path) -> None:
     assert {name: found for name in WRITES if (found := leaked(given[name], json.dumps(WRITES[name][1])))} == {}
     assert (world.vault / FILE).read_text() == SECRET
     assert [path.name for path in (world.vault / FILE).parent.iterdir()] == [Path(FILE).name]
+
+
+@pytest.mark.parametrize("options", [(), ("--local",)], ids=["elsewhere", "here"])
+def test_no_tool_has_a_word_of_it_embedded_elsewhere(tmp_path: Path, options: tuple[str, ...]) -> None:
+    world = world_with(tmp_path / "w")
+    attempts = {**READS, **WRITES}
+    listed = answers(world, modern(1, "tools/list"), options=["--write"])[1]["tools"]
+    assert {tool["name"] for tool in listed} - {tool for tool, _ in attempts.values()} == NAME_NO_NOTE
+    saying_nothing = {name: each for name, each in attempts.items() if not leaked(json.dumps(each).lower())}
+    with EmbeddingServer() as embedder:
+        embed_elsewhere(world, embedder)
+        made(world, attempts if options else saying_nothing, "--write", *options)
+        assert leaked(str(embedder.embedded).lower()) == set()
 
 
 def test_while_it_is_not_known_which_notes_are_local_none_is_served(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
+from tests.support.embedding_server import EmbeddingServer
 from tests.support.world import World
 from zkchat.chat.conversation import Conversation
 from zkchat.compose import conversation, stores
@@ -187,6 +188,18 @@ def make_scene(
     for path, text in ({FILE: SECRET, **OPEN} if notes is None else notes).items():
         world.note(path, text)
     return Scene(world, server, models)
+
+
+def embed_elsewhere(world: World, embedder: EmbeddingServer) -> None:
+    """Have the open notes embedded by a server that is declared to be elsewhere."""
+    world.variables |= {
+        "ZKCHAT_EMBEDDINGS__MODEL": "ollama:any",
+        "ZKCHAT_EMBEDDINGS__BASE_URL": embedder.host,
+        "ZKCHAT_EMBEDDINGS__LOCAL": "false",
+    }
+    assert world.run("index").code == 0
+    assert "tomatoes and beans" in str(embedder.embedded).lower()
+    assert leaked(str(embedder.embedded).lower()) == set()
 
 
 def leaked(received: str, *known: str) -> set[str]:

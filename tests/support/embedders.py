@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.model.embeddings import SimilarityTraits
+from zkchat.errors import TextKeptHere
+from zkchat.model.embeddings import OpenText, SimilarityTraits
 
 DIMENSIONS = 64
 
@@ -28,14 +29,20 @@ class RecordingEmbedder:
         """Called with each batch before it is embedded; may raise."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self._require_open(texts)
         self.before(texts)
         self.texts.extend(texts)
         return np.stack([self.direction(text) for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
+        self._require_open([text])
         self.before([text])
         self.questions.append(text)
         return self.direction(text)
+
+    def _require_open(self, texts: Sequence[str]) -> None:
+        if not (self.is_on_this_machine or all(isinstance(text, OpenText) for text in texts)):
+            raise TextKeptHere("It stays here.")
 
     def direction(self, text: str) -> NDArray[np.float32]:
         seed = int.from_bytes(hashlib.sha256(f"{self.name}\n{text}".encode()).digest()[:8])

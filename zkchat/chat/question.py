@@ -6,10 +6,12 @@ from itertools import islice
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.agents.profiles import split_address
 from zkchat.chat.mentions import MAX_UNKNOWN_PATHS, looks_like_path
 from zkchat.context.condensing import split_question
+from zkchat.model.embeddings import OpenText
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import Link
 from zkchat.model.patterns import lazy_pattern
@@ -38,7 +40,10 @@ class Question(Struct, frozen=True, kw_only=True):
     links: Sequence[Link] = ()
     """Its links, and the documents that it mentions: `@path/to/note.md`."""
     prose: str = ""
-    """What was typed, without its links, without the agent that it is addressed to, and without material pasted in."""
+    """What was typed, without its links, without the agent that it is addressed to, and without material pasted in.
+
+    It is an `OpenText`, unless its turn is to stay on this machine.
+    """
     unknown_paths: Sequence[Link] = ()
     """Paths that are typed in it and are not there; they are part of the prose."""
 
@@ -79,7 +84,7 @@ class Question(Struct, frozen=True, kw_only=True):
             text=text,
             agent=None if begins_with_mention else name,
             links=links,
-            prose=_without([*address, *links], text, material),
+            prose=OpenText(_without([*address, *links], text, material)),
             unknown_paths=typed if len(typed) <= MAX_UNKNOWN_PATHS else (),
         )
 
@@ -88,11 +93,12 @@ class Question(Struct, frozen=True, kw_only=True):
         """The question of a message that was answered: it mentions the documents that were found then."""
         found = (each.wikilink for each in asked.references if each.relative_path or each.via == "withheld")
         mentioned = {written for written in found if written.startswith("@")}
-        return cls.parse(
+        question = cls.parse(
             asked.text,
             is_agent=lambda name: f"@{name}" not in mentioned,
             is_document=lambda link: link.text in mentioned,
         )
+        return replace(question, prose=str(question.prose)) if asked.local else question
 
 
 def _material_of(text: str) -> Link:

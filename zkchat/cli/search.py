@@ -69,7 +69,10 @@ def search(
 
 
 def _search(library: "Library", query: str, limit: int, *, notes: bool) -> list["Passage"]:
-    return library.documents(query, limit=limit) if notes else library.search(query, limit=limit)
+    from zkchat.model.embeddings import OpenText
+
+    asked = OpenText(query)
+    return library.documents(asked, limit=limit) if notes else library.search(asked, limit=limit)
 
 
 def _answer_record(library: "Library", query: str, limit: int, *, notes: bool) -> dict[str, object]:

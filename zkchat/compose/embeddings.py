@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
+from zkchat.model.embeddings import OpenText
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +74,7 @@ def check_embedder(workspace: "Workspace") -> str:
             f"{workspace.loaded.privacy_unknown} So no notes are sent to {workspace.settings.embeddings.model}.",
             hint="Mend the file or move it away.",
         )
-    embedder.embed_query("hello")
+    embedder.embed_query(OpenText("hello"))
     place = "on this machine" if embedder.is_on_this_machine else "elsewhere, so local notes are withheld"
     return f"{workspace.settings.embeddings.model} (ready; vectors of {embedder.dimensions:,} numbers, {place})"
 

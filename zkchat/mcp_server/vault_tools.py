@@ -19,6 +19,7 @@ from zkchat.mcp_server.answers import (
     VerifiedText,
 )
 from zkchat.mcp_server.uris import path_in, uri_of
+from zkchat.model.embeddings import OpenText
 from zkchat.model.evidence import DEFAULT_LIMIT, Evidence
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 from zkchat.tools.argument_kinds import Number, Text
@@ -145,7 +146,7 @@ class Digests:
 
 def search(library: Library, wanted: SearchNotes) -> Hits:
     check_times(wanted.query, library.calendar())
-    found = library.documents(wanted.query, limit=MAX_HITS)
+    found = library.documents(OpenText(wanted.query), limit=MAX_HITS)
     return Hits(
         results=[
             Hit(id=passage.path, title=passage.title, url=uri_of(passage.path), text=passage.snippet)

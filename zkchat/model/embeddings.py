@@ -9,6 +9,21 @@ from msgspec import Struct
 DIGEST_BYTES: Final = 16
 
 
+class OpenText(str):
+    """A text that may go to a server elsewhere: a passage of an open note, or what somebody asked.
+
+    Made only where it is known what the text comes from. What is cut from it or joined to it is a plain `str` again,
+    which no server elsewhere is sent.
+    """
+
+    __slots__ = ()
+
+
+def as_open_as(origin: str, text: str) -> str:
+    """A text that is made of another one, and of nothing that a note says."""
+    return OpenText(text) if isinstance(origin, OpenText) else text
+
+
 def embedded_text(title: str, text: str) -> str:
     """What is embedded of a passage: its text, which begins with its heading, below the title of its note."""
     return f"{title}\n{text}"

@@ -34,7 +34,8 @@ class TextEmbedder(Protocol):
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """A row of length 1 for each text; of length 0 for a text of which nothing is known.
 
-        Raises `ProviderError`, and `TextRefused` where the model takes no such text, whatever is tried again.
+        Raises `ProviderError`, `TextRefused` where the model takes no such text, whatever is tried again, and
+        `TextKeptHere` where a text that is no `OpenText` would leave this machine.
         """
         ...
 
@@ -47,7 +48,7 @@ class Embedder(TextEmbedder, Protocol):
 
     @property
     def is_on_this_machine(self) -> bool:
-        """Whether texts stay on this machine: passages of local notes go nowhere else."""
+        """Whether texts stay on this machine: what is no `OpenText` goes nowhere else."""
         ...
 
     @property

@@ -11,8 +11,8 @@ from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from zkchat.errors import ProviderError, TextRefused
-from zkchat.model.embeddings import SimilarityTraits
+from zkchat.errors import ProviderError, TextKeptHere, TextRefused
+from zkchat.model.embeddings import OpenText, SimilarityTraits
 from zkchat.providers.embedding_conventions import Convention, convention_for
 from zkchat.providers.embedding_wires import (
     DEFAULT_EMBEDDING_SETTINGS,
@@ -109,6 +109,7 @@ class ServerEmbedder:
         """A row for each text, of length 1, or 0 where there is none. Raises `ProviderError`."""
         import numpy as np
 
+        self._require_open(texts)
         prefix = self._convention.document_prefix
         asked = [place for place, text in enumerate(texts) if text.strip()]  # servers refuse empty texts
         vectors: dict[int, NDArray[np.float32]] = {}
@@ -123,6 +124,7 @@ class ServerEmbedder:
 
     def embed_query(self, text: str) -> "NDArray[np.float32]":
         """The row of a question, which waits no longer than a user does. Raises `ProviderError`."""
+        self._require_open([text])
         text = self._fitting(self._convention.query_prefix + text)
         try:
             rows = self._ask(self._queries, [text], min(_QUERY_SECONDS, self._settings.timeout))
@@ -130,6 +132,10 @@ class ServerEmbedder:
             raise failed.failure.error from None
         row: NDArray[np.float32] = self._checked(rows, 1)[0]
         return row
+
+    def _require_open(self, texts: Sequence[str]) -> None:
+        if not (all(isinstance(text, OpenText) for text in texts) or self.is_on_this_machine):
+            raise TextKeptHere(f"{self._endpoint.name} is not on this machine, and the text stays on it.")
 
     def close(self) -> None:
         """End what is waited for; nothing is asked any more."""

@@ -10,6 +10,7 @@ from zkchat.context.formatting import NEWEST_COUNTS, format_document
 from zkchat.context.prompt_items import digest
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.dates import DayRange
+from zkchat.model.embeddings import OpenText
 from zkchat.model.index import StoredLink
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved, anchor_of, is_pdf, page_named, page_of
 from zkchat.model.references import DocumentReference, LineRange
@@ -153,11 +154,11 @@ class _Explore:
         )
 
     def find_excerpts(self, wanted: Find) -> ToolOutcome:
-        found = self._library.search(wanted.query, limit=wanted.limit, period=self._period(wanted))
+        found = self._library.search(OpenText(wanted.query), limit=wanted.limit, period=self._period(wanted))
         return self._found(found, "passage")
 
     def find_documents(self, wanted: Find) -> ToolOutcome:
-        found = self._library.documents(wanted.query, limit=wanted.limit, period=self._period(wanted))
+        found = self._library.documents(OpenText(wanted.query), limit=wanted.limit, period=self._period(wanted))
         return self._found(found, "note")
 
     def _period(self, wanted: OfDays) -> DayRange | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from zkchat.errors import VaultError
 from zkchat.lexicon.languages import LANGUAGE_NAMES
 from zkchat.model.dates import DayRange
+from zkchat.model.embeddings import as_open_as
 from zkchat.model.evidence import DEFAULT_LIMIT, Findings
 from zkchat.model.index import NotesOfDays
 from zkchat.model.note import Ambiguous, Link, Resolved
@@ -93,7 +94,8 @@ def _find_evidence(
             return _of_nearest_days(library, time.period)
     else:
         scope = Scope(time.period, time.order, company_in(time.rest), is_own)
-        found = evidence.find_evidence(library, time.topic, (), limit=limit, skip=skip, scope=scope)
+        topic = as_open_as(question, time.topic)
+        found = evidence.find_evidence(library, topic, (), limit=limit, skip=skip, scope=scope)
         if not found.evidence and found.nearest and _is_one_day(time.period):
             found = Findings(found.nearest, is_doubtful=True)
     if found.evidence:

@@ -12,6 +12,7 @@ from math import inf
 from msgspec.structs import replace
 
 from zkchat.errors import VaultError
+from zkchat.model.embeddings import as_open_as
 from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings
 from zkchat.model.note import Passage, anchor_of
 from zkchat.model.references import LineRange
@@ -73,7 +74,7 @@ def find_evidence(
     scope: Scope = EVERYWHERE,
 ) -> Findings:
     """Passages for a question without its links; `linked` are the notes (path and heading) they lead to."""
-    asked = with_compounds(" ".join(question[:MAX_QUERY_CHARACTERS].split()), library.idf)
+    asked = as_open_as(question, with_compounds(" ".join(question[:MAX_QUERY_CHARACTERS].split()), library.idf))
     if not linked and not topic_terms(asked):
         return Findings()
     notes: dict[str, Passage] = {}

@@ -6,7 +6,7 @@ methods it has; a new method of a Protocol has to be written here before it can 
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,10 +46,6 @@ from zkchat.vault.links.live_catalog import LinkResolver
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import PassageSearch, Search
 from zkchat.vault.search.vectors import VectorSearch
-
-if TYPE_CHECKING:
-    from zkchat.vault.search.ranking import Mask, Numbers, Scores
-    from zkchat.vault.search.similarity import Places
 
 MAX_CHECKED: Final = 200
 """Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
@@ -97,7 +93,6 @@ class VaultPorts(Struct, frozen=True, kw_only=True):
 def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
     """The same without the notes that are hidden from a model."""
     text = GuardedText(ports.text, guard)
-    vectors = GuardedVectors(ports.vectors, guard) if ports.vectors else None
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
         notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
@@ -106,7 +101,7 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
         links=GuardedLinks(ports.links, guard),
         text=text,
         vectors=ports.vectors,
-        search=GuardedSearch(ports.search, Search(text, vectors, ports.calendar), guard, vectors),
+        search=GuardedSearch(ports.search, Search(text, ports.vectors, ports.calendar), guard),
         calendar=ports.calendar,
         extracted=GuardedExtractedTexts(ports.extracted, guard) if ports.extracted else None,
     )
@@ -387,33 +382,16 @@ class GuardedText:
             yield from range(first, first + count)
 
 
-class GuardedVectors:
-    """Implements `Similarities`. What a model asks that may have read local notes goes to no server elsewhere."""
-
-    def __init__(self, vectors: VectorSearch, guard: PrivacyGuard) -> None:
-        self._vectors = vectors
-        self._guard = guard
-
-    def keep_questions(self) -> bool:
-        """Whether questions go to no server but one on this machine."""
-        return self._vectors.sends_questions and self._guard.may_tell_of_local_notes()
-
-    def similarities(
-        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
-    ) -> "tuple[Places, Scores]":
-        return self._vectors.similarities(question, sections, text, allowed, stays_here=self.keep_questions())
-
-
 class GuardedSearch:
-    """Implements `PassageSearch`. Where nothing is hidden, the search over all notes answers: that costs nothing."""
+    """Implements `PassageSearch`. Where nothing is hidden, the search over all notes answers: that costs nothing.
 
-    def __init__(
-        self, whole: PassageSearch, visible: PassageSearch, guard: PrivacyGuard, vectors: GuardedVectors | None
-    ) -> None:
+    What a model asks that may have read local notes is no `OpenText`.
+    """
+
+    def __init__(self, whole: PassageSearch, visible: PassageSearch, guard: PrivacyGuard) -> None:
         self._whole = whole
         self._visible = visible
         self._guard = guard
-        self._vectors = vectors
 
     def passages(
         self,
@@ -424,12 +402,14 @@ class GuardedSearch:
         period: DayRange | None = None,
         words_only: bool = False,
     ) -> list[Passage]:
+        text = self._asked(text)
         while True:
             found = self._search().passages(text, limit=limit, within=within, period=period, words_only=words_only)
             if not self._guard.check(passage.path for passage in found):
                 return found
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
+        text = self._asked(text)
         while True:
             found = self._search().documents(text, limit=limit, period=period)
             if not self._guard.check(passage.path for passage in found[:MAX_CHECKED]):
@@ -438,9 +418,11 @@ class GuardedSearch:
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
         return self._search().idf(wanted)
 
+    def _asked(self, text: str) -> str:
+        return str(text) if self._guard.may_tell_of_local_notes() else text
+
     def _search(self) -> PassageSearch:
-        keeps_questions = self._vectors is not None and self._vectors.keep_questions()
-        return self._visible if self._guard.hidden() or keeps_questions else self._whole
+        return self._visible if self._guard.hidden() else self._whole
 
 
 def targets_of(found: Resolution | None) -> tuple[str, ...]:

@@ -454,7 +454,8 @@ class Library:
     ) -> list[Passage]:
         """The passages that answer best, of the whole vault or of the notes `within`, of all times or of the `period`.
 
-        With `words_only` it is the same whether or not sections have got their vectors already.
+        With `words_only` it is the same whether or not sections have got their vectors already. A query that is no
+        `OpenText` is compared by what is on this machine.
         """
         search = self._ports.search
         return self._answer(

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from tests.support.embedding_server import EmbeddingServer, Received, Sent, vector_of, wrapped
 from tests.support.waiting import DEADLINE
-from zkchat.errors import ProviderError, TextRefused
+from zkchat.errors import ProviderError, TextKeptHere, TextRefused
+from zkchat.model.embeddings import OpenText
 from zkchat.providers import embeddings
 from zkchat.providers.embedding_wires import EmbeddingSettings
 from zkchat.providers.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
@@ -38,13 +39,19 @@ def embedder_at(
     return made
 
 
+def opened(*texts: str) -> list[OpenText]:
+    return [*map(OpenText, texts)]
+
+
 def unit(text: str, dimensions: int = 32) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     row = np.array(vector_of(text, dimensions), dtype=np.float32)
     return row / np.linalg.norm(row)
 
 
 def test_ollama_gets_what_its_documentation_asks_for(server: EmbeddingServer) -> None:
-    rows = embedder_at(server, model="nomic-embed-text", options={"num_ctx": 2048}).embed(["tea and cake", "rain"])
+    rows = embedder_at(server, model="nomic-embed-text", options={"num_ctx": 2048}).embed(
+        opened("tea and cake", "rain")
+    )
     assert server.received[0].path == "/api/embed"
     assert server.received[0].body == {
         "model": "nomic-embed-text",
@@ -54,13 +61,13 @@ def test_ollama_gets_what_its_documentation_asks_for(server: EmbeddingServer) ->
         "options": {"num_ctx": 2048},
     }
     np.testing.assert_allclose(rows[0], unit("search_document: tea and cake"), rtol=1e-6)
-    embedder_at(server, options={"keep_alive": -1}).embed(["tea"])
+    embedder_at(server, options={"keep_alive": -1}).embed(opened("tea"))
     assert (server.received[1].body["keep_alive"], "options" in server.received[1].body) == (-1, False)
 
 
 def test_openai_gets_what_its_documentation_asks_for(server: EmbeddingServer) -> None:
     embedder = embedder_at(server, "openai", "text-embedding-3-small", dimensions=16, options={"user": "me"})
-    rows = embedder.embed(["tea and cake", "rain"])
+    rows = embedder.embed(opened("tea and cake", "rain"))
     assert server.received[0].path == "/v1/embeddings"
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
     assert server.received[0].body == {
@@ -103,7 +110,7 @@ def test_vectors_made_in_different_ways_have_different_names(server: EmbeddingSe
 
 def test_batches_are_bounded_in_texts_and_in_length(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_MAX_BATCH_CHARS", 40)
-    texts = ["a b", "c", "d", "e" * 30, "f" * 30, "g"]
+    texts = opened("a b", "c", "d", "e" * 30, "f" * 30, "g")
     rows = embedder_at(server, batch_size=2).embed(texts)
     assert [request.body["input"] for request in server.received] == [texts[:2], texts[2:4], texts[4:]]
     np.testing.assert_allclose(rows, [unit(text) for text in texts], rtol=1e-6)
@@ -145,7 +152,7 @@ def test_a_text_that_is_refused_holds_up_no_other(server: EmbeddingServer) -> No
 def test_a_model_that_refuses_everything_is_not_blamed_on_the_texts(server: EmbeddingServer) -> None:
     server.always = lambda _: Sent(400, {"error": "this model does not support embeddings"})
     with pytest.raises(ProviderError, match="does not support embeddings") as caught:
-        embedder_at(server).embed([f"text {number}" for number in range(32)])
+        embedder_at(server).embed(opened(*(f"text {number}" for number in range(32))))
     assert not isinstance(caught.value, TextRefused)
     assert len(server.received) == 2
 
@@ -212,14 +219,14 @@ def test_dimensions_are_asked_for_once(server: EmbeddingServer) -> None:
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_busy_server_is_asked_again(server: EmbeddingServer, wire: str) -> None:
     server.faults = [lambda _: Sent(429, {"error": "slow down"}, {"Retry-After": "0"}), lambda _: Sent(500, {}), None]
-    assert embedder_at(server, wire).embed(["tea"]).any()
+    assert embedder_at(server, wire).embed(opened("tea")).any()
     assert len(server.received) == 3
 
 
 def test_a_server_that_asks_for_a_long_wait_is_not_waited_for(server: EmbeddingServer) -> None:
     server.always = lambda _: Sent(429, {"error": "slow down"}, {"Retry-After": "3600"})
     with pytest.raises(ProviderError, match="429") as caught:
-        embedder_at(server).embed(["tea"])
+        embedder_at(server).embed(opened("tea"))
     assert "3,600 seconds" in (caught.value.hint or "")
     assert len(server.received) == 1
 
@@ -295,6 +302,20 @@ def test_a_forwarded_model_is_elsewhere(server: EmbeddingServer, wire: str) -> N
     assert not embedder_at(server, wire, "some-model:cloud").is_on_this_machine
     server.remote_host = "https://ollama.com"
     assert not embedder_at(server, wire).is_on_this_machine
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_model_elsewhere_is_sent_nothing_but_what_is_known_to_be_open(server: EmbeddingServer, wire: str) -> None:
+    elsewhere = embedder_at(server, wire, local=False)
+    for text in ("a title", OpenText("a title") + "", OpenText("a title")[:]):
+        with pytest.raises(TextKeptHere, match="is not on this machine"):
+            elsewhere.embed_query(text)
+        with pytest.raises(TextKeptHere):
+            elsewhere.embed([OpenText("a passage"), text])
+    assert server.received == []
+    elsewhere.embed_query(OpenText("who drinks tea?"))
+    embedder_at(server, wire).embed(["a title"])
+    assert server.embedded == ["who drinks tea?", "a title"]
 
 
 def test_a_server_that_does_not_say_where_its_model_runs_is_elsewhere() -> None:

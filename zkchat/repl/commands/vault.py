@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from zkchat.errors import UsageError
+from zkchat.model.embeddings import OpenText
 from zkchat.model.note import Ambiguous, Passage, Resolved, line_place, without_suffix
 from zkchat.model.text import counted
 from zkchat.render.link_destinations import describe_destination, describe_link, is_doubtful
@@ -45,7 +46,7 @@ async def search(context: CommandContext, argument: str) -> Outcome:
         )
     library = context.browser.refreshed()
     check_times(argument, library.calendar())
-    hits = hits_of(library.search(argument, limit=_MAX_COMPARED), argument)
+    hits = hits_of(library.search(OpenText(argument), limit=_MAX_COMPARED), argument)
     shown = hits[:_MAX_HITS]
     if not shown:
         impossible = impossible_times(argument, library.calendar())

@@ -1,23 +1,21 @@
 """Embedding: passages without a vector get one, batch by batch, so that a stop at any moment loses one batch."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from zkchat.errors import ProviderError, TextRefused
-from zkchat.model.embeddings import SectionRows, VectorPosition, embedded_text
+from zkchat.model.embeddings import OpenText, SectionRows, VectorPosition, embedded_text
 from zkchat.model.index import StoredSection
 from zkchat.ports.embeddings import Embedder, VectorIndex
+from zkchat.vault.privacy.guard import PrivacyGuard
 
 if TYPE_CHECKING:
     from zkchat.vault.search.similarity import Vectors
 
 KeepOn = Callable[[int], bool]
 """Whether to go on, told how many passages have got a vector so far."""
-Allowed = Callable[[Sequence[str]], Collection[str]]
-"""Those of the notes that may be sent, by what their files say now."""
-
 Call = Callable[[Callable[[], "Vectors"]], "Vectors"]
 """How a server is asked."""
 
@@ -38,9 +36,12 @@ def at_once(ask: Callable[[], "Vectors"]) -> "Vectors":
 
 
 def embed_passages(
-    index: VectorIndex, embedder: Embedder, keep_on: KeepOn, allowed: Allowed, call: Call = at_once
+    index: VectorIndex, embedder: Embedder, keep_on: KeepOn, guard: PrivacyGuard | None = None, call: Call = at_once
 ) -> Embedded:
-    """Give vectors to passages that have none. Raises `ProviderError` and `StorageError`; what was done is kept."""
+    """Give vectors to passages that have none. Raises `ProviderError` and `StorageError`; what was done is kept.
+
+    The `guard` of a server knows which notes it may be sent.
+    """
     done = 0
     left_out: set[bytes] = set()
     for _ in range(_MAX_PASSES):
@@ -51,7 +52,7 @@ def embed_passages(
         missing = [each for each in missing if each[1] not in left_out]
         if not missing:
             return Embedded(done, is_complete=True)
-        run = _Run(index, embedder, allowed, call, position)
+        run = _Run(index, embedder, guard, call, position)
         for start in range(0, len(missing), embedder.batch_size):
             if not keep_on(done):
                 return Embedded(done, is_complete=False)
@@ -98,11 +99,11 @@ class _Run:
     """One pass over what is missing."""
 
     def __init__(
-        self, index: VectorIndex, embedder: Embedder, allowed: Allowed, call: Call, known: VectorPosition
+        self, index: VectorIndex, embedder: Embedder, guard: PrivacyGuard | None, call: Call, known: VectorPosition
     ) -> None:
         self._index = index
         self._embedder = embedder
-        self._allowed = allowed
+        self._guard = guard
         self._call = call
         self._known = known
         self.added: set[bytes] = set()
@@ -114,17 +115,24 @@ class _Run:
         first = {digest: number for number, digest in reversed(missing) if digest not in self.added}
         digest_of = {number: digest for digest, number in first.items()}
         sections = self._index.sections(sorted(digest_of))
-        may_go = {*self._allowed([*dict.fromkeys(section.path for section in sections)])}
-        self.left_out |= {digest_of[section.id] for section in sections if section.path not in may_go}
-        return self._add([(digest_of[section.id], section) for section in sections if section.path in may_go])
+        texts = self._sendable(sections)
+        self.left_out |= {digest_of[section.id] for section in sections if section.id not in texts}
+        return self._add({digest_of[number]: text for number, text in texts.items()})
 
-    def _add(self, sections: Sequence[tuple[bytes, StoredSection]]) -> int:
+    def _sendable(self, sections: Sequence[StoredSection]) -> dict[int, str]:
+        """By the number of its section, each text that may be sent; those of open notes say so."""
+        paths = [*dict.fromkeys(section.path for section in sections)]
+        may_go = {*(self._guard.confirm(paths) if self._guard else paths)}
+        is_open = {*(self._guard.open_among(paths) if self._guard else ())}
+        texts = {each.id: embedded_text(each.title, each.text) for each in sections if each.path in may_go}
+        return texts | {each.id: OpenText(texts[each.id]) for each in sections if each.path in may_go & is_open}
+
+    def _add(self, texts: Mapping[bytes, str]) -> int:
         from zkchat.vault.search.similarity import packed, signs
 
-        if not sections:
+        if not texts:
             return 0
-        vectors = self._embedded([embedded_text(section.title, section.text) for _, section in sections])
-        digests = [digest for digest, _ in sections]
+        vectors, digests = self._embedded([*texts.values()]), [*texts]
         added = self._index.add(self._embedder.name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
         self._known = added.position
         self.added |= added.by_others.union(digests)

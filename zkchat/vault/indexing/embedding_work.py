@@ -1,7 +1,7 @@
 """Which passages are embedded by which method: static vectors first, then those of a server, and what is left of old
 ones is tidied up."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -52,7 +52,7 @@ class EmbeddingWork:
         base = self._search.base
         if base.needs_server:
             return 0
-        made = embed_passages(self._vectors, base, keep_on, _all)
+        made = embed_passages(self._vectors, base, keep_on)
         if made.is_complete:
             self._finish(base, made)
         return made.done
@@ -71,8 +71,8 @@ class EmbeddingWork:
             if active.needs_server and active is not wanted:
                 guard = PrivacyGuard(*self._former_guard, _Place(active))
                 with suppress(ProviderError):  # it may be gone for good
-                    embed_passages(self._vectors, active, keep_on, guard.confirm, call)
-            made = embed_passages(self._vectors, wanted, keep_on, self._guard.confirm, call)
+                    embed_passages(self._vectors, active, keep_on, guard, call)
+            made = embed_passages(self._vectors, wanted, keep_on, self._guard, call)
             if made.is_complete:
                 self._finish(wanted, made)
             return made
@@ -157,7 +157,3 @@ class _Place:
     @property
     def info(self) -> ModelInfo:
         return ModelInfo(provider="", id="", on_this_machine=self._embedder.is_on_this_machine)
-
-
-def _all(paths: Sequence[str]) -> Collection[str]:
-    return paths

@@ -209,6 +209,11 @@ class PrivacyGuard:
         self.disclosed = self.disclosed or not private.local.isdisjoint(shown)
         return shown
 
+    def open_among(self, paths: Sequence[str]) -> list[str]:
+        """Those that may go anywhere, by what their files say now."""
+        self.check(paths)
+        return [path for path in paths if path not in self._private.hidden_elsewhere]
+
     def disclose(self, paths: Iterable[str]) -> None:
         """These notes are named or shown to the model."""
         self.disclosed = self.disclosed or not self._private_notes().local.isdisjoint(paths)

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from zkchat.errors import StorageDamaged
 from zkchat.model.dates import Calendar, DayRange, unknown_calendar
+from zkchat.model.embeddings import as_open_as
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
 from zkchat.model.patterns import lazy_pattern
@@ -19,7 +20,7 @@ from zkchat.ports.note_index import TextIndex
 from zkchat.vault.dates.time_filters import TIME_FILTERS
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
 from zkchat.vault.search.variants import variant_prefixes
-from zkchat.vault.search.vectors import Similarities
+from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
     from zkchat.vault.search.ranking import Match, Scores, Signals, TextRanking
@@ -53,7 +54,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
     @property
     def ranking(self) -> str:
-        return " ".join((self.words, *self.phrases)).strip()
+        return as_open_as(self.words, " ".join((self.words, *self.phrases)).strip())
 
 
 def parse_query(text: str, calendar: Calendar | None = None) -> Query:
@@ -80,7 +81,7 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
         else:
             filters[kind].append(value)
     return Query(
-        words=" ".join(words),
+        words=as_open_as(text, " ".join(words)),
         phrases=tuple(filters["phrase"]),
         without=tuple(filters["without"]),
         tags=tuple(tag.lstrip("#").rstrip("/") for tag in filters["tag"]),
@@ -149,7 +150,7 @@ class Search:
     def __init__(
         self,
         index: TextIndex,
-        vectors: Similarities | None = None,
+        vectors: VectorSearch | None = None,
         calendar: Callable[[], Calendar] = unknown_calendar,
     ) -> None:
         self._index = index
@@ -215,7 +216,7 @@ class Search:
                         blank.append(section)
         yield from ((section, 0.0) for section in blank)
 
-    def _ranked(self, query: Query, notes: NoteFilter, vectors: Similarities | None) -> "_Ranked | None":
+    def _ranked(self, query: Query, notes: NoteFilter, vectors: VectorSearch | None) -> "_Ranked | None":
         """How well the sections that the query lets through answer it; None if it asks for no words."""
         asked = Counter(query_terms(query.ranking))
         if not asked:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
-from zkchat.errors import ProviderError
+from zkchat.errors import ProviderError, TextKeptHere
 from zkchat.ports.embeddings import Embedder
 
 if TYPE_CHECKING:
@@ -29,18 +29,15 @@ class QueryVectors:
         self._away_until: dict[str, float] = {}
         self._problem = ""
 
-    def vector(self, embedder: Embedder, question: str, *, stays_here: bool = False) -> "Vector | None":
-        """The vector of a question; None where its server does not give it in time.
-
-        One that `stays_here` is sent to no server elsewhere, and to none that does not say in time where it is.
-        """
+    def vector(self, embedder: Embedder, question: str) -> "Vector | None":
+        """The vector of a question; None where its server does not give it in time, or may not be sent it."""
         if not embedder.needs_server:
             return embedder.embed_query(question)
         with self._lock:
             kept = self._kept.get((embedder.name, question))
             if kept is not None or self._is_away(embedder.name):
                 return kept
-        asked = _Asked(embedder, question, self._keep, stays_here=stays_here)
+        asked = _Asked(embedder, question, self._keep)
         Thread(target=asked.run, name="zkchat-question", daemon=True).start()
         asked.done.wait(self._seconds)
         if asked.vector is None and not asked.is_withheld:
@@ -75,13 +72,10 @@ class QueryVectors:
 class _Asked:
     """A question that a server is asked for its vector, in a thread of its own."""
 
-    def __init__(
-        self, embedder: Embedder, question: str, keep: "Callable[[str, str, Vector], None]", *, stays_here: bool
-    ) -> None:
+    def __init__(self, embedder: Embedder, question: str, keep: "Callable[[str, str, Vector], None]") -> None:
         self._embedder = embedder
         self._question = question
         self._keep = keep
-        self._stays_here = stays_here
         self.is_withheld = False
         self.vector: Vector | None = None
         self.problem = ""
@@ -89,12 +83,11 @@ class _Asked:
 
     def run(self) -> None:
         try:
-            self.is_withheld = self._stays_here and not self._embedder.is_on_this_machine
-            if self.is_withheld:
-                return
             vector = self._embedder.embed_query(self._question)
             self._keep(self._embedder.name, self._question, vector)
             self.vector = vector
+        except TextKeptHere:
+            self.is_withheld = True
         except ProviderError as error:
             self.problem = error.message
         finally:

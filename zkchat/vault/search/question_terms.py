@@ -28,6 +28,7 @@ from zkchat.lexicon.negation import (
 from zkchat.lexicon.question_words import CONNECTIVES, INTERROGATIVES, REQUESTS, UNSPACED, UNSPACED_CONNECTIVES
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
+from zkchat.model.embeddings import as_open_as
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import may_be_wide
 from zkchat.vault.notes.language import detect_language
@@ -73,7 +74,7 @@ def topic_of(question: str) -> str:
         is_degree = before and before[0] in _folded(DEGREES) and its_keys[0] in _folded(FOR_A_NUMBER)
         if not (is_degree or word in _PARTICLES or all(key in asking for key in its_keys)):
             telling.append(word)
-    return " ".join(telling)
+    return as_open_as(question, " ".join(telling))
 
 
 def asking_words(asked: Sequence[str]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from functools import cache
 
 from zkchat.lexicon.synonyms import SYNONYMS
+from zkchat.model.embeddings import as_open_as
 from zkchat.vault.search.terms import query_terms, stem, words
 
 _MAX_ADDED = 24
@@ -20,7 +21,7 @@ def with_synonyms(topic: str) -> str:
     added = dict.fromkeys(
         word for term in asked for word in sorted(_spelled().get(term, ())) if stem(word) not in asked
     )
-    return " ".join((topic, *[*added][:_MAX_ADDED]))
+    return as_open_as(topic, " ".join((topic, *[*added][:_MAX_ADDED])))
 
 
 @cache

@@ -6,7 +6,7 @@ sent, and for questions whose vector does not come in time.
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from zkchat.model.embeddings import SimilarityTraits
 from zkchat.ports.embeddings import Embedder, VectorIndex
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 
 UNKNOWN_SIMILARITY = 0.3
 """What is assumed of a text and a question where nothing is known about the meaning of either."""
-
-
-class Similarities(Protocol):
-    def similarities(
-        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
-    ) -> "tuple[Places, Scores]":
-        """Places of sections, and how near each is to the question."""
-        ...
 
 
 class VectorSearch:
@@ -80,23 +72,18 @@ class VectorSearch:
         """Why a question was answered without its vector, once; empty where none was."""
         return self._queries.take_problem()
 
-    @property
-    def sends_questions(self) -> bool:
-        """Whether questions go to a server, wherever that is: to know it, the server may have to be asked."""
-        return self.active() is not self.base
-
     def similarities(
-        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask", *, stays_here: bool = False
+        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
     ) -> "tuple[Places, Scores]":
         """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
 
         Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
         those that are near beyond doubt. Looked at are those that are likely to be near, and those with the best texts.
-        A question that `stays_here` is sent to no server elsewhere.
+        A question that is no `OpenText` is sent to no server elsewhere.
         """
         active = self.active()
         is_foreign = not _knows_language(active.traits, question)
-        asked = None if is_foreign else self._queries.vector(active, question, stays_here=stays_here)
+        asked = None if is_foreign else self._queries.vector(active, question)
         vectors = self._aligned(active, sections)
         if active is self.base:
             return _none() if asked is None else _weighted(active, *vectors.near(asked, text, allowed))

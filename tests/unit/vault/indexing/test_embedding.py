@@ -14,6 +14,7 @@ from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.waiting import eventually
 from zkchat.errors import ProviderError, StorageFull, TextRefused
+from zkchat.model.embeddings import OpenText
 from zkchat.model.prompt import ModelInfo
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing import background_embedding, embedding_work
@@ -343,10 +344,12 @@ def test_what_a_model_asks_that_may_have_read_local_notes_goes_to_no_server_else
     elsewhere = RecordingEmbedder(on_this_machine=False)
     made = library(files, index, elsewhere)
     embed_all(made)
-    made.guarded_for(Located(on_this_machine=True)).search("crimson")
+    made.guarded_for(Located(on_this_machine=True)).search(OpenText("crimson"))
     assert elsewhere.questions == ([] if has_local else ["crimson"])
-    made.guarded_for(Located(on_this_machine=False)).search("apples")
+    made.guarded_for(Located(on_this_machine=False)).search(OpenText("apples"))
     assert elsewhere.questions[-1:] == ["apples"]
+    made.search("a title")
+    assert elsewhere.questions[-1:] == ["apples"], "nobody said where it is from"
 
 
 class Synonyms(StaticEmbedder):
