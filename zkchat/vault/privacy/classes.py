@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from zkchat.model.globs import Glob
@@ -27,6 +28,8 @@ _TOP_CHARACTERS: Final = 4_000
 """Of the text below the frontmatter, or of a note without one: a property that lost its fences stands there."""
 _MAX_VALUE_WORDS: Final = 3
 """Of a value in that text; what is longer is a sentence about zkchat."""
+_MAX_WORDS_BESIDE: Final = 8
+"""Of a line that names the property and a class; what is longer is a sentence too."""
 _MAX_VALUE_CHARACTERS: Final = 200
 _BEFORE_KEY: Final = 100
 _MAX_MARKS: Final = 1_000
@@ -53,11 +56,13 @@ _CLOSINGS: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
 """By the first sign of the opening, the lines that end a frontmatter; a later one counts where the first is missing."""
 _KEY: Final = lazy_pattern(
     rf"(?<!\w){PROPERTY}(?:\.[\w-]{{1,50}}){{0,5}}[^\S\n]{{0,20}}[\"'`*]{{0,4}}[^\S\n]{{0,20}}"
-    r"(?P<sign>[:=]{1,3}|(?=[^\w\n]{0,4}(?:local|never)[^\w\n]{0,20}$))",
-    re.MULTILINE,
+    rf"(?P<sign>[:=]{{1,3}}|(?<={PROPERTY})>)"
 )
-_TABLE: Final = lazy_pattern(rf"^[^\S\n]*\[{{1,2}}[^\S\n]*[\"']?{PROPERTY}[\"']?[^\S\n]*[\].]", re.MULTILINE)
-"""Of TOML."""
+_TABLE: Final = lazy_pattern(rf"^[^\w\n-]*\[{{1,2}}[^\S\n]*[\"']?{PROPERTY}[\"']?[^\S\n]*[\].,]", re.MULTILINE)
+"""Of TOML; of YAML a list as a name."""
+_SIGNS: Final = lazy_pattern(rf"[^\w ./-]+|[./-]{{2,}}|\.(?= )|(?<={PROPERTY})/")
+_ITEM: Final = lazy_pattern(r"\w{1,3}[.)]")
+"""The number of an item of a list."""
 _WRAPPING: Final = "\"'`*_,;}])>%-. \t"
 
 
@@ -78,6 +83,8 @@ def written_class(text: str) -> Written:
     if not (_is_mentioned(region) or _is_mentioned(top)):
         return Written()
     found = [*(_of_fenced(text, region) if region else ()), *_marks(_plain(top), most_words=_MAX_VALUE_WORDS)]
+    for line in _plain(top).split("\n"):
+        found += _side_by_side(line)
     return max(found, key=lambda each: (STRICTNESS[each.privacy], not each.is_certain), default=Written())
 
 
@@ -118,7 +125,9 @@ def _of_fenced(text: str, region: str) -> Iterator[Written]:
     matter = cut(flat, start=int(text.startswith("\ufeff")))
     if matter.warning or matter.is_template or not matter.span[1]:
         yield from _marks(_plain(region))
-        if region.startswith("+") and _TABLE.search(_plain(region)):
+        for one, next_one in pairwise([*_plain(region).split("\n"), ""]):
+            yield from _side_by_side(f"{one}\n{next_one}")
+        if _TABLE.search(_plain(region)):
             yield Written("never", is_certain=False)
         return
     own = [*_values_of(matter.properties)]
@@ -134,6 +143,7 @@ def _values_of(properties: object, *, is_top: bool = True) -> Iterator[Written]:
         for name, value in properties.items():
             if _plain(str(name)).strip(" \t:=").partition(".")[0] != PROPERTY:
                 yield from _values_of(value, is_top=False)
+                yield from _side_by_side(_plain(f"{name}: {value}"))
             elif is_top:
                 yield Written(class_of(value))
             else:
@@ -159,17 +169,28 @@ def _marks(part: str, *, most_words: int = _MAX_VALUE_CHARACTERS, is_read: bool 
             return
         line_end = part.find("\n", match.end())
         value = part[match.end() : line_end if line_end >= 0 else len(part)][:_MAX_VALUE_CHARACTERS]
-        value = value.partition(" #")[0].partition("<!--")[0]
+        value = value.partition(" #")[0].partition("<")[0]
         if _begins_something(part, match.start()) and len(value.split()) <= most_words:
             privacy = class_of(value.strip().lstrip("\"'`*- \t").rstrip(_WRAPPING))
             yield Written("never" if privacy == "open" and not is_read else privacy, is_certain=False)
 
 
+def _side_by_side(part: str) -> Iterator[Written]:
+    """The classes that stand by themselves in a short text, between signs, where the property does so too."""
+    if PROPERTY not in part or len(part.split()) > _MAX_WORDS_BESIDE:
+        return
+    pieces = [[*filter(None, (word.strip("_-./") for word in piece.split()))] for piece in _SIGNS.split(part)]
+    alone = {word for words in pieces if {*words[1:]} <= STRICTNESS.keys() for word in words}
+    if any(PROPERTY in word for word in alone):
+        yield from (Written(privacy, is_certain=False) for privacy in STRICTNESS if privacy in alone)
+
+
 def _begins_something(part: str, start: int) -> bool:
-    """Whether nothing but signs, YAML's tags and anchors stands before this place in its line or flow mapping."""
+    """Whether nothing but signs, numbers of items, YAML's tags and anchors stands before this place in its line or flow
+    mapping."""
     before = part[max(0, start - _BEFORE_KEY) : start].rpartition("\n")[2]
     last: Sequence[str] = re.split(r"[{,\[]", before)[-1].split()
-    return all(word[0] in "&!" or not any(map(str.isalnum, word)) for word in last)
+    return all(word[0] in "&!" or _ITEM.fullmatch(word) or not any(map(str.isalnum, word)) for word in last)
 
 
 def _plain(text: str) -> str:
@@ -196,8 +217,8 @@ def privacy_of_text(text: str, path: str, local_only: Sequence[str] = ()) -> Pri
 
 
 def is_inside(path: str, folders: Sequence[str]) -> bool:
-    """Whether a path is one of the folders' or below it, in any case and either Unicode form: some disks know no
-    difference. A folder may be a glob, in which `**` stands for any number of folders.
+    """Whether a path is one of the folders' or below it, in any case and Unicode form: some disks know no difference.
+    A folder may be a glob, in which `**` stands for any number of folders.
     """
     globs = _globs(tuple(folders))
     names = components(path) if globs else []
@@ -210,6 +231,12 @@ def _globs(folders: tuple[str, ...]) -> list[Glob]:
 
 
 def components(path: str) -> list[str]:
-    """The names of a path, without those that mean nothing, each as a disk may compare it."""
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+    """The names of a path, without those that mean nothing, each as the most tolerant disk or language compares it."""
+    folded = path.casefold() if path.isascii() else _folded(path)
     return [part for part in folded.replace("\\", "/").split("/") if part not in {"", "."}]
+
+
+def _folded(text: str) -> str:
+    """The same for all spellings in which only case, Unicode form or the dot of an i differ."""
+    compatible = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return compatible.replace("i\u0307", "i").replace("\u0131", "i")

@@ -56,6 +56,11 @@ def test_the_class_that_a_value_names(value: object, expected: PrivacyClass) -> 
         ("", "A.md", ("",), "open"),
         ("", "A.md", ("A.md",), "local"),
         ("", "STRASSE/A.md", ("Straße",), "local"),
+        ("", "istanbul/A.md", ("İstanbul",), "local"),
+        ("", "İSTANBUL/A.md", ("ıstanbul",), "local"),
+        ("", "I\u0307stanbul/A.md", ("ISTANBUL",), "local"),
+        ("", "ﬁles Ⅳ/A.md", ("Files IV",), "local"),
+        ("", "Zaba/A.md", ("Żaba",), "open"),
         # The stricter of the two.
         ("open", "Journal/A.md", ("Journal",), "local"),
         ("never", "Journal/A.md", ("Journal",), "never"),
