@@ -26,6 +26,8 @@ def acp(tmp_path_factory: pytest.TempPathFactory, server: Recorder) -> Iterator[
     world.variables["OPENAI_API_KEY"] = "sk-0123456789"
     (world.vault / "shortcut.md").symlink_to(world.vault / FILE)
     (world.root / "copy.md").write_text(SECRET)
+    world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "Kept"
+    (world.vault / "Other name.md").hardlink_to(world.note("Kept/Unmarked.md", SECRET.replace("zkchat: local\n", "")))
     world.note("Huge.md", SECRET + "x" * 5_000_000)
     world.note(".trash/Old.md", SECRET)
     with started_acp(world) as started:
@@ -44,6 +46,7 @@ def attempts(acp: Acp) -> dict[str, list[Any]]:
         "selected": embedded(f"{uri}#L11:11", part),
         "edited, and not marked any more": embedded(uri, SECRET.replace("zkchat: local\n", "")),
         "by a link": embedded((acp.world.vault / "shortcut.md").as_uri(), part),
+        "by another name of its file": embedded((acp.world.vault / "Other name.md").as_uri(), part),
         "by its path": embedded(str(acp.world.vault / FILE), part),
         "by a path with dots": embedded(f"file://{acp.world.vault}/Diaries/../{FILE}".replace(" ", "%20"), part),
         "by an address of a remote editor": embedded(f"vscode-remote://wsl{uri.removeprefix('file://')}", part),

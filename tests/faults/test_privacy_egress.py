@@ -614,13 +614,14 @@ def test_facts_of_a_local_note_are_local_and_of_one_never_to_be_read_there_are_n
     scene.world.note("About.md", f"---\nzkchat: local\n---\n{fact}")
     scene.world.note("Folder/About.md", fact)
     scene.world.note("Never.md", f"---\nzkchat: never\n{fact}")
+    (scene.world.vault / "Other name.md").hardlink_to(scene.world.vault / "Folder" / "About.md")
     scene.world.variables["ZKCHAT_PRIVACY__LOCAL_ONLY"] = "Folder"
     question = "What is my lighthouse password?"
     for name in ("@Never.md", "Never.md", str(scene.world.vault / "Never.md")):
         refused = scene.world.run("memory", "import", name)
         assert (refused.code, "is never to be read" in refused.err) == (ExitCode.USAGE, True)
     assert scene.world.run("memory", "list", "--json").json == []
-    for name in ("@About.md", "About.md", "@Folder/About.md", "Folder/../Folder/About.md"):
+    for name in ("@About.md", "About.md", "@Folder/About.md", "Folder/../Folder/About.md", "@Other name.md"):
         (known,) = scene.world.run("memory", "import", name, "--json").json["facts"]
         assert known["local"]
         assert leaked(scene.ask(scene.elsewhere, question)) == set()

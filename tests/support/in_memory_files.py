@@ -82,6 +82,9 @@ class MemoryFiles:
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         return {}  # there are no links without a disk
 
+    def shared(self, path: str) -> None:
+        return None
+
     def read(self, path: str) -> str:
         return self.read_whole(path)[0]
 

@@ -18,6 +18,7 @@ from acp.schema import (
 )
 from msgspec import Struct
 
+from zkchat.chat.privacy import Elsewhere
 from zkchat.compose.images import inline_image
 from zkchat.errors import ImageUnusable, StorageError, UsageError, VaultError
 from zkchat.model.note import PrivacyClass, is_note
@@ -136,7 +137,9 @@ class PromptReader:
         """What the note, as it is and as the editor holds it, says about models that may not see it."""
         texts = (text, self._text_of(path) or "") if is_inside else (text,)
         globs = self._local_globs if is_inside else ()
-        return {privacy_of_text(each, path, globs) for each in texts} - {"open"}
+        classes = {privacy_of_text(each, path, globs) for each in texts} - {"open"}
+        is_kept = is_inside and not self._library.guarded_for(Elsewhere()).confirmed([path])
+        return classes | {"local"} if is_kept else classes
 
     def _text_of(self, path: str) -> str | None:
         try:

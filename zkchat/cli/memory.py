@@ -211,11 +211,16 @@ def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, 
     from zkchat.compose.library import vault_files
     from zkchat.compose.local_notes import local_globs
     from zkchat.compose.workspace import load_workspace
-    from zkchat.vault.privacy.guard import CurrentClasses
+    from zkchat.model.note import FileStamp
+    from zkchat.vault.privacy.guard import CurrentClasses, local_files
 
     workspace = load_workspace(io.environment, vault)
-    files = vault_files(workspace)
-    classes = CurrentClasses(files, local_globs(workspace))
+    files, globs = vault_files(workspace), local_globs(workspace)
+
+    def shared() -> frozenset[object]:
+        return local_files(files, [each.path for each in files.scan() if isinstance(each, FileStamp)], globs)[1]
+
+    classes = CurrentClasses(files, globs, shared)
     if path.startswith("@"):
         text = files.read(path[1:])
         return text, classes.of_text(text, normpath(path[1:]))

@@ -27,6 +27,10 @@ class NoteFiles(Protocol):
         """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
         ...
 
+    def shared(self, path: str) -> object | None:
+        """What is the same for all names of a file (hard links); None where it has no other name."""
+        ...
+
 
 class ListedFiles(NoteFiles, Protocol):
     """The files of one vault, which can also be listed."""

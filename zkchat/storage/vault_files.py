@@ -156,6 +156,13 @@ class VaultFiles:
             if target.is_relative_to(self._root):
                 yield f"{folder}/{name}".lstrip("/"), target.relative_to(self._root).as_posix()
 
+    def shared(self, path: str) -> object | None:
+        try:
+            status = self._root.joinpath(*self._parts(path)).stat()
+        except (OSError, VaultError):
+            return None
+        return (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
+
     def identity(self, path: str) -> object | None:
         try:
             status = self._root.joinpath(*self._parts(path)).stat()

@@ -138,6 +138,9 @@ class GuardedFiles:
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         return self._files.linked(self._guard.visible(paths))
 
+    def shared(self, path: str) -> object | None:
+        return self._files.shared(path) if self._guard.may_open(path) else None
+
 
 class GuardedExtractedTexts:
     """Implements `ports.extraction.ExtractedTexts`: of a file that is hidden by its folder there is no text."""

@@ -115,6 +115,10 @@ class OverlaidFiles:
         on_disk = self._overlay.path_on_disk(path)
         return None if on_disk is None else self._files.identity(on_disk)
 
+    def shared(self, path: str) -> object | None:
+        on_disk = self._overlay.path_on_disk(path)
+        return None if on_disk is None else self._files.shared(on_disk)
+
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         by_path = {path: self._overlay.path_on_disk(path) or path for path in paths}
         found = self._files.linked(dict.fromkeys(by_path.values()))

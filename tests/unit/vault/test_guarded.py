@@ -341,6 +341,7 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
         "read_data": ("Open.md", 1_000),
         "identity": ("Secret.md",),
         "linked": (["Mirror.md", "Open.md", "Secret.md"],),
+        "shared": ("Secret.md",),
     },
     "notes": {
         "known": ("Secret.md",),
@@ -482,6 +483,23 @@ def test_no_link_leads_into_a_local_folder_by_another_name(
     assert path not in found(elsewhere, "apples in the journal")
     assert path in elsewhere.hidden()
     assert "journal" in here.read(path)
+    assert here.disclosed
+
+
+def test_no_hard_link_leads_into_a_local_folder_by_another_name(
+    whole: Library, here: GuardedLibrary, elsewhere: GuardedLibrary, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    (vault / "Aside.md").hardlink_to(vault / "Journal" / "Plan.md")
+    (vault / "Twin.md").hardlink_to(vault / "Open.md")
+    with pytest.raises(NoteNotFound):  # before the index knows of it
+        elsewhere.read("Aside.md")
+    whole.refresh()
+    assert "Aside.md" in found(here, "apples in the journal")
+    assert "Aside.md" not in found(elsewhere, "apples in the journal")
+    assert {"Aside.md", "Open.md", "Twin.md"} & elsewhere.hidden() == {"Aside.md"}
+    assert elsewhere.read("Twin.md") == elsewhere.read("Open.md")
+    assert here.read("Aside.md")
     assert here.disclosed
 
 

@@ -3,7 +3,7 @@
 An image is as private as the strictest of the notes that link to it or embed it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from posixpath import normpath
 
@@ -23,9 +23,13 @@ class CurrentClasses:
     A file is read again only where it may have changed since it was read here.
     """
 
-    def __init__(self, files: NoteFiles, local_only: Sequence[str]) -> None:
+    def __init__(
+        self, files: NoteFiles, local_only: Sequence[str], shared: Callable[[], frozenset[object]] = frozenset
+    ) -> None:
+        """`shared` tells which files stand in a local folder under one of several names."""
         self._files = files
         self._local_only = local_only
+        self._shared = shared
         self._known_by: tuple[str, ...] = ()
         self._known: dict[str, tuple[object, PrivacyClass]] = {}
         """By path, for the folders `_known_by`."""
@@ -53,10 +57,26 @@ class CurrentClasses:
         return privacy
 
     def of_text(self, text: str, path: str) -> PrivacyClass:
-        """The class of a note that has just been read, by the place that a link leads to too."""
+        """The class of a note that has just been read, by the place that a link leads to and its other names too."""
         places = {path, *(self._files.linked([path]).values() if self._local_only else ())}
         classes: list[PrivacyClass] = [privacy_of_text(text, place, self._local_only) for place in places]
+        if self._local_only and (shared := self._files.shared(path)) and shared in self._shared():
+            classes.append("local")
         return max(classes, key=STRICTNESS.__getitem__)
+
+
+def local_files(
+    files: NoteFiles, paths: Sequence[str], local_only: Sequence[str]
+) -> tuple[frozenset[str], frozenset[object]]:
+    """Those of the files that stand in a local folder, under whatever name; and what is shared by names of one."""
+    if not local_only:
+        return frozenset(), frozenset()
+    places = files.linked(paths)
+    inside = {path for path in paths if any(is_inside(each, local_only) for each in {path, places.get(path, path)})}
+    shared = frozenset(filter(None, map(files.shared, inside)))
+    if shared:
+        inside |= {path for path in paths if files.shared(path) in shared}
+    return frozenset(inside), shared
 
 
 class _PrivateNotes(Struct, frozen=True, kw_only=True):
@@ -70,6 +90,8 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
     """Notes that the index still names although their files are gone."""
     hidden_here: frozenset[str] = frozenset()
     hidden_elsewhere: frozenset[str] = frozenset()
+    shared: frozenset[object] = frozenset()
+    """What the names of a file share that stands in a local folder and elsewhere."""
 
     @classmethod
     def of(
@@ -79,6 +101,7 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
         local: frozenset[str],
         never: frozenset[str],
         gone: frozenset[str] = frozenset(),
+        shared: frozenset[object] = frozenset(),
     ) -> "_PrivateNotes":
         return cls(
             generation=generation,
@@ -88,6 +111,7 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
             gone=gone,
             hidden_here=never | gone,
             hidden_elsewhere=never | gone | local,
+            shared=shared,
         )
 
     def with_class(self, path: str, privacy: PrivacyClass | None, images: frozenset[str]) -> "_PrivateNotes":
@@ -100,7 +124,7 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
         else:
             local -= images
             never |= {path} | images
-        return _PrivateNotes.of(self.generation, self.folders, local, never, gone)
+        return _PrivateNotes.of(self.generation, self.folders, local, never, gone, self.shared)
 
 
 class PrivacyGuard:
@@ -125,7 +149,7 @@ class PrivacyGuard:
         self._local_only = local_only
         self._model = model
         self._private = _PrivateNotes()
-        self._current = CurrentClasses(files, local_only)
+        self._current = CurrentClasses(files, local_only, lambda: self._private_notes().shared)
         self.disclosed = False
         """Whether a local note was named or read through this guard since somebody set this to False."""
 
@@ -239,17 +263,10 @@ class PrivacyGuard:
         if self._private.generation != generation or self._private.folders != folders:
             own = self._index.private()
             never = frozenset(path for path, privacy in own.items() if privacy == "never")
-            local = (frozenset(own) | self._inside_local_folders()) - never
+            paths = [row.path for row in self._index.catalog()] if folders else []
+            inside, shared = local_files(self._files, paths, folders)
+            local = (frozenset(own) | inside) - never
             never |= self._images_of(never)
             local = (local | self._images_of(local)) - never
-            self._private = _PrivateNotes.of(generation, folders, local, never)
+            self._private = _PrivateNotes.of(generation, folders, local, never, shared=shared)
         return self._private
-
-    def _inside_local_folders(self) -> frozenset[str]:
-        if not self._local_only:
-            return frozenset()
-        paths = [row.path for row in self._index.catalog()]
-        places = self._files.linked(paths)
-        return frozenset(
-            path for path in paths if any(is_inside(each, self._local_only) for each in {path, places.get(path, path)})
-        )
