@@ -283,10 +283,35 @@ class VaultTree(VaultFiles):
             os.fsync(stream.fileno())
 
     def _replace(self, change: ContentChange, place: Place, new: Place) -> None:
-        """The last look and the new name are as close to each other as can be; what is written in between is put back.
+        """The old file and the new one swap their names, and then the old one is looked at.
 
-        Another program may still put a new file of its own there in between: no system offers us to compare and rename
-        in one.
+        What somebody else put there since the last look comes out instead, and is swapped back. That ends as soon as
+        nobody does so between two swaps.
+        """
+        self._require(change, self._content_of(place, change.path))
+        put, replaced = change.after, change.before
+        while True:
+            try:
+                if not new.swap_with(place):
+                    self._replace_unless_changed(change, place, new)
+                    return
+            except FileNotFoundError:
+                raise files_changed([conflict_of(change, None)]) from None
+            found = None
+            with suppress(OSError, NoteUnreadable):
+                found = self._content_of(new, change.path)
+            if found == replaced:
+                break
+            put, replaced = found, put
+        new.unlink()
+        if put != change.after:
+            raise files_changed([conflict_of(change, put)])
+
+    def _replace_unless_changed(self, change: ContentChange, place: Place, new: Place) -> None:
+        """Where names cannot be swapped: the last look and the new name are as close to each other as can be.
+
+        What is written into the file in between is put back. A new file that another program puts there in between is
+        lost.
         """
         if place.descriptor is None:  # Windows replaces no file that is open
             self._require(change, self._content_of(place, change.path))

@@ -1,8 +1,10 @@
 """Names in folders that are held open, so that no link can replace a folder between a look and a change."""
 
+import ctypes
 import errno
 import os
 import stat
+import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +16,11 @@ from msgspec import Struct
 from zkchat.storage.vault_files import FILE_FLAGS
 
 _NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_NO_FLAGS: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+"""Where a file system, or the system, knows no renaming with flags."""
+_ONLY_NEW: Final = 1
+_SWAP: Final = 2
+"""Flags of renaming on Linux."""
 
 
 class Place(Struct, frozen=True):
@@ -55,6 +62,24 @@ class Place(Struct, frozen=True):
         """Over what is there."""
         os.replace(self.path, target.path, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
 
+    def swap_with(self, other: "Place") -> bool:
+        """Each gets the name of the other in one step. Returns whether the system can do that."""
+        return self._rename_by(_SWAP, other)
+
+    def _rename_by(self, flag: int, target: "Place") -> bool:
+        """Rename as the flag says. Returns False, and does nothing, where the system cannot."""
+        if self.descriptor is None or target.descriptor is None or sys.platform != "linux":
+            return False
+        rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if rename is None:
+            return False
+        names = os.fsencode(self.path), os.fsencode(target.path)
+        if rename(self.descriptor, names[0], target.descriptor, names[1], ctypes.c_uint(flag)) == 0:
+            return True
+        if (number := ctypes.get_errno()) in _NO_FLAGS:
+            return False
+        raise OSError(number, os.strerror(number))
+
     def sync_folder(self) -> None:
         if self.descriptor is not None:
             with suppress(OSError):  # not every system can sync a folder
@@ -71,6 +96,8 @@ class Place(Struct, frozen=True):
 
     def rename_to_new(self, target: "Place") -> None:
         """Raises `FileExistsError` where something has the new name."""
+        if self._rename_by(_ONLY_NEW, target):
+            return
         try:
             is_windows = self.descriptor is None  # which cannot be asked not to follow links
             os.link(

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.change_disk import HERE, Disk, change, write
 from zkchat.errors import OutsideVault, VaultError
+from zkchat.storage.changes.places import Place
 
 
 @pytest.fixture
@@ -58,6 +59,7 @@ def test_a_file_system_without_hard_links_gets_the_note_too(disk: Disk, monkeypa
         raise OSError(errno.EPERM, "no hard links here")
 
     monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(Place, "_rename_by", lambda *_: False)
     create(disk, "Sleep.md", "x")
     with pytest.raises(VaultError):
         create(disk, "Sleep.md", "y")

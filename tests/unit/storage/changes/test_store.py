@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -186,6 +187,7 @@ def test_what_another_program_writes_at_the_moment_of_the_rename_is_put_back(
             file.write_bytes(b"theirs")
         rename(place, target)
 
+    monkeypatch.setattr(Place, "_rename_by", lambda *_: False)  # as on a system without it
     monkeypatch.setattr(Place, "status", look_and_disturb)
     monkeypatch.setattr(Place, "rename_to", disturb_and_rename)
     with pytest.raises(FilesChanged) as raised:
@@ -194,6 +196,41 @@ def test_what_another_program_writes_at_the_moment_of_the_rename_is_put_back(
     assert disk.contents == {"A.md": b"theirs"}
     if way == "into the file":
         assert disk.tree["A.md"][1] == 0o600
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are swapped on Linux")
+@pytest.mark.parametrize("saves", [("theirs",), ("1", "2"), ("1", "2", "3")])
+def test_what_an_editor_saves_between_the_last_look_and_the_new_name_is_put_back(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch, saves: tuple[str, ...]
+) -> None:
+    file = disk.note("A.md", b"a")
+    swap_with, coming = Place.swap_with, [*saves]
+
+    def save_and_swap(place: Place, other: Place) -> bool:
+        if coming:
+            disk.note(".saving", coming.pop(0).encode()).replace(file)
+        return swap_with(place, other)
+
+    monkeypatch.setattr(Place, "swap_with", save_and_swap)
+    with pytest.raises(FilesChanged) as raised:
+        disk.apply(write("A.md", b"a", b"a2"))
+    assert [each.found for each in raised.value.conflicts] == [saves[-1].encode()]
+    assert (disk.contents, disk.states) == ({"A.md": saves[-1].encode()}, [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux renames without a second name")
+def test_what_an_editor_saves_while_a_file_is_moved_stays(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = disk.note("A.md", b"a")
+    unlink, saved = Place.unlink, []
+
+    def save_and_unlink(place: Place) -> None:
+        if place.name == "A.md":
+            saved.append(disk.note(".saving", b"theirs").replace(file))
+        unlink(place)
+
+    monkeypatch.setattr(Place, "unlink", save_and_unlink)
+    disk.apply(move("A.md", "B.md"))
+    assert disk.contents == {"B.md": b"a"} | ({"A.md": b"theirs"} if saved else {})
 
 
 def test_a_file_that_stays_the_same_is_not_written(disk: Disk) -> None:
