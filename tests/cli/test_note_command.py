@@ -235,17 +235,58 @@ def test_wrong_use_is_told_with_a_way_out(garden: World, arguments: list[str], t
     assert tree(garden.vault) == before
 
 
-def test_a_file_that_somebody_edits_while_the_user_decides_is_left_and_the_edit_is_shown(garden: World) -> None:
+def said_while(garden: World, text: str, *arguments: str) -> tuple[int, str]:
+    """The exit code and all that is said, where somebody saves this text of the inbox while the user decides."""
+
     class Slow(Terminal):
         def readline(self, *_: object) -> str:  # type: ignore[override]
-            garden.note("Inbox.md", INBOX + "- Mine\n")
+            garden.note("Inbox.md", text)
             return "y\n"
 
     environment = replace(garden.environment(terminal=True), stdin=Slow())
-    assert run(("note", "append", "Inbox", "- New"), environment) == ExitCode.VAULT
-    told = environment.stderr.getvalue() if isinstance(environment.stderr, io.StringIO) else ""
-    assert "- Mine" in told.partition("What changed in Inbox.md since:")[2]
-    assert (garden.vault / "Inbox.md").read_text() == INBOX + "- Mine\n"
+    code = run(("note", *arguments), environment)
+    streams = (environment.stdout, environment.stderr)
+    return code, "".join(each.getvalue() for each in streams if isinstance(each, io.StringIO))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "theirs", "expected"),
+    [
+        (["append", "Inbox", "- New"], INBOX + "- Mine\n", INBOX + "- Mine\n- New\n"),
+        (
+            ["append", "Inbox", "- New", "--section", "Ideas"],
+            INBOX.replace("- One\n", "- One\n- Mine\n"),
+            INBOX.replace("- One\n", "- One\n- Mine\n- New\n"),
+        ),
+        (
+            ["set", "Inbox", "a", "1"],
+            INBOX.replace("---\n#", "b: 2\n---\n#"),
+            INBOX.replace("---\n#", "b: 2\na: 1\n---\n#"),
+        ),
+        (
+            ["tag", "Inbox", "new"],
+            INBOX.replace("---\n#", "tags: [mine]\n---\n#"),
+            INBOX.replace("---\n#", "tags: [mine, new]\n---\n#"),
+        ),
+    ],
+)
+def test_a_change_is_made_of_what_somebody_saves_while_the_user_decides(
+    garden: World, arguments: list[str], theirs: str, expected: str
+) -> None:
+    code, told = said_while(garden, theirs, *arguments)
+    assert code == 0
+    assert "Changed meanwhile: Inbox.md." in told
+    assert (garden.vault / "Inbox.md").read_text() == expected
+    assert told.count("Apply?") == (2 if "tag" in arguments else 1)  # asked again where the diff is another one
+
+
+def test_where_somebody_saves_the_same_line_while_the_user_decides_it_is_shown_and_left(garden: World) -> None:
+    theirs = INBOX.replace("status: open", "status: theirs")
+    code, told = said_while(garden, theirs, "set", "Inbox", "status", "done")
+    assert code == ExitCode.VAULT
+    assert "theirs" in told.partition("What changed meanwhile")[2]
+    assert "Changed meanwhile, in the same place: Inbox.md." in told
+    assert (garden.vault / "Inbox.md").read_text() == theirs
 
 
 def test_nobody_is_asked_about_folders_that_the_user_accepts_changes_in(garden: World) -> None:

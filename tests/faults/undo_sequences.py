@@ -71,9 +71,8 @@ class Writer:
             case "write":
                 text = staged.read(file)
                 if text is not None:
-                    staged.write(
-                        file, text + self._text() if self._rng.random() < 0.5 else self._text() + text, title="Edit"
-                    )
+                    after = text + self._text() if self._rng.random() < 0.5 else self._text() + text
+                    staged.write(file, after, made_from=text, title="Edit")
             case "create":
                 staged.create(self._new_path(), self._text(), title="Create")
             case "move":

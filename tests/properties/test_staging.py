@@ -31,7 +31,10 @@ def _create(path: str, text: str) -> Operation:
 
 def _write(path: str, text: str) -> Operation:
     def act(staged: StagedChanges, model: dict[str, bytes]) -> None:
-        staged.write(path, text, title="Write")
+        before = staged.read(path)
+        if before is None:
+            return
+        staged.write(path, text, made_from=before, title="Write")
         assert path in model
         model[path] = text.encode()
 
@@ -104,7 +107,7 @@ def test_what_is_free_can_be_created_and_what_is_there_moved(path: str, steps: l
         with suppress(VaultError):
             step(staged, model)
     if path in model:
-        staged.write(path, "other", title="Write")
+        staged.write(path, "other", made_from=model[path].decode(), title="Write")
         staged.move(path, "elsewhere.md", title="Move")
         assert staged.read("elsewhere.md") == "other"
     else:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.support.sessions import NOON
 from zkchat.errors import FileConflict, FilesChanged, OutsideVault, UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+from zkchat.ports.changes import BringToPresent
 from zkchat.writing.review import Verdict
 
 
@@ -29,7 +30,15 @@ class ChangesInMemory:
             raise OutsideVault(f"{path!r} leads out of the vault.")
         return path in self.files or any(each.startswith(f"{path}/") for each in self.files)
 
-    def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
+        try:
+            return self._apply(changes, origin)
+        except FilesChanged as error:
+            if bring is None or not error.conflicts:
+                raise
+            return self._apply(bring(changes, error), origin)
+
+    def _apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
         self.before_apply()
         files = dict(self.files)
         for move in changes.moves:

@@ -38,14 +38,13 @@ def print_patch(io: "CommandIO", changes: ChangeSet) -> None:
         io.out_exactly(patch)
 
 
-def print_conflicts(io: "CommandIO", error: "FilesChanged", *, is_undo: bool = True) -> None:
+def print_conflicts(io: "CommandIO", error: "FilesChanged") -> None:
     """Show, beside the result, what changed in each file, and before that what is to be undone."""
     from zkchat.cli.output import consoles
     from zkchat.render.change_history import describe_conflict
 
     _, console = consoles(io.environment, "auto")
-    described = (describe_conflict(conflict, is_undo=is_undo) for conflict in error.conflicts)
-    for sentence, changes in chain.from_iterable(described):
+    for sentence, changes in chain.from_iterable(map(describe_conflict, error.conflicts)):
         io.note(sentence)
         if console.is_terminal:
             _draw(console, changes)

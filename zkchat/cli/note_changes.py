@@ -3,23 +3,23 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.cli.change_display import file_records, print_conflicts, print_diff
+from zkchat.cli.change_display import file_records, print_diff
 from zkchat.cli.common import CommandIO
 from zkchat.cli.note_lookup import open_refreshed_workspace, paths_beside
-from zkchat.errors import EditRefused, FilesChanged, NoteNotFound, UsageError
+from zkchat.errors import EditRefused, NoteNotFound, UsageError
 from zkchat.model.patch import patch_of
 
 if TYPE_CHECKING:
     from zkchat.compose.paths import Paths
     from zkchat.compose.workspace import Workspace
     from zkchat.compose.writing import Editing
-    from zkchat.model.change import ChangeRecord, ChangeSet
+    from zkchat.model.change import ChangeSet, ReviewOutcome
     from zkchat.vault.library import Library
     from zkchat.vault.named_notes import NamedNote
     from zkchat.writing.editor import StagedEdit
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the diff, and change nothing.")]
 UnaskedOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it at once: no diff, no question.")]
+
+_NOTHING_CHANGED: Final = "Nothing was changed."
 
 
 class ChangeOptions(Struct, frozen=True):
@@ -119,63 +121,38 @@ def change_notes(io: CommandIO, options: ChangeOptions, stage: "Callable[[OpenNo
         if not changes or options.dry_run:
             report.tell_unchanged(changes)
             return None
-        agreed = _reviewed(notes, options, changes, edit)
-        record = _apply(notes, agreed.changes, options.command)
-        report.tell_applied(record, agreed.remarks)
+        report.tell_applied(_settled(notes, options, edit))
         return notes.workspace.paths.vault / edit.path
 
 
-def _apply(notes: OpenNotes, changes: "ChangeSet", command: str) -> "ChangeRecord":
-    """Raises `FilesChanged`, and shows what changed since the diff was."""
+def _settled(notes: OpenNotes, options: ChangeOptions, edit: "StagedEdit") -> "ReviewOutcome":
+    """Apply what is staged, once the user agrees; nobody is asked about folders of `write.accept`.
+
+    Raises `UsageError` where the answer is no, or nobody can be asked, and `FilesChanged`.
+    """
+    from zkchat.compose.writing import link_follower
     from zkchat.model.change import ChangeOrigin
-
-    try:
-        return notes.editing.store.apply(changes, ChangeOrigin(command=command))
-    except FilesChanged as error:
-        print_conflicts(notes.io, error, is_undo=False)
-        raise
-
-
-class _Agreed(Struct, frozen=True):
-    """The changes as the user agrees to them, and what is to be said of them afterwards."""
-
-    changes: "ChangeSet"
-    remarks: tuple[str, ...] = ()
-
-
-def _reviewed(notes: OpenNotes, options: ChangeOptions, changes: "ChangeSet", edit: "StagedEdit") -> _Agreed:
-    """Raises `UsageError` where the answer is no, or nobody can be asked. Nobody is about folders of `write.accept`."""
+    from zkchat.writing.proposals import Proposals
     from zkchat.writing.review import ReviewPolicy, why_asked
 
-    policy = ReviewPolicy(accept=tuple(notes.workspace.settings.write.accept))
-    if options.yes or why_asked(changes, policy) is None:
-        return _Agreed(changes)
-    agreed = _asked(notes, changes, edit.remarks)
-    return _with_new_links(notes, changes, agreed) if agreed.moves else _Agreed(agreed)
-
-
-def _with_new_links(notes: OpenNotes, shown: "ChangeSet", agreed: "ChangeSet") -> _Agreed:
-    """With the links that were written while the question stood; asked again about notes that were not shown."""
-    from zkchat.compose.writing import link_follower
-
-    kept = {write.path for write in agreed.writes}
-    left_out = frozenset(write.path for write in shown.writes if write.path not in kept)
-    try:
-        followed = link_follower(notes.workspace, notes.library, notes.editing.store)(agreed, left_out)
-    except FilesChanged as error:
-        print_conflicts(notes.io, error, is_undo=False)
-        raise
-    if followed.unseen:
-        return _Agreed(_asked(notes, followed.changes, followed.remarks))
-    return _Agreed(followed.changes, followed.remarks)
-
-
-def _asked(notes: OpenNotes, changes: "ChangeSet", remarks: tuple[str, ...]) -> "ChangeSet":
-    reviewer = reviewer_of(notes.io, "Nothing was changed.", notes.workspace.settings.ui.color)
-    verdict = reviewer.review(changes, remarks=remarks)
-    if verdict.answer != "yes" or not verdict.changes:
-        raise UsageError("Nothing was changed.")
-    return verdict.changes
+    editing, settings = notes.editing, notes.workspace.settings
+    policy = ReviewPolicy(accept=tuple(settings.write.accept), assumes_yes=options.yes)
+    reviewer = None
+    if not options.yes and why_asked(editing.staged.change_set(), policy):
+        reviewer = reviewer_of(notes.io, _NOTHING_CHANGED, settings.ui.color)
+        editing.staged.remarks += edit.remarks
+    proposals = Proposals(
+        staged=editing.staged,
+        store=editing.store,
+        reviewer=reviewer,
+        policy=policy,
+        follow_links=link_follower(notes.workspace, notes.library, editing.store),
+        raises=True,
+    )
+    outcome = proposals.settle(ChangeOrigin(command=options.command))
+    if outcome is None or outcome.decision != "applied":
+        raise UsageError(_NOTHING_CHANGED)
+    return outcome
 
 
 def reviewer_of(io: CommandIO, nothing: str, color: str) -> "ChangeReviewer":
@@ -212,17 +189,16 @@ class ChangeReport(Struct, frozen=True):
         why = "this is a dry run" if changes else f"{self.edit.path} says so already"
         self.io.note(f"Nothing was changed: {why}.")
 
-    def tell_applied(self, record: "ChangeRecord", remarks: tuple[str, ...] = ()) -> None:
-        """`remarks`: what came about while the user was asked."""
+    def tell_applied(self, outcome: "ReviewOutcome") -> None:
+        beside = tuple(filter(None, [outcome.reason]))
         if self.options.json:
-            told = self._record(record.changes, record.id)
-            self.io.json(told | {"remarks": [*self._remarks, *remarks]})
+            told = self._record(outcome.changes, outcome.record_id)
+            self.io.json(told | {"remarks": [*self._remarks, *beside]})
             return
-        self.io.out(f"{record.changes.title}: done.")
+        self.io.out(f"{outcome.changes.title}: done.")
         if self.options.yes:  # else they stood with the question, and the diff
             self._tell(self._remarks)
-        for remark in (*remarks, *record.remarks):
-            self.io.note_wrapped(remark)
+        self._tell(beside)
         if self.io.environment.stdout_is_tty:
             self.io.note("zkchat undo takes it back.")
 

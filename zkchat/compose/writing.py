@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
-    from zkchat.ports.changes import ChangeStore
+    from zkchat.ports.changes import BringToPresent, ChangeStore
     from zkchat.storage.changes.files import VaultTree
     from zkchat.storage.changes.journal import SqliteChangeJournal
     from zkchat.storage.changes.store import VaultChanges
@@ -166,8 +166,10 @@ class LateChanges:
     def last_move(self, move: "FileMove") -> "ChangeSet | None":
         return self._store.last_move(move)
 
-    def apply(self, changes: "ChangeSet", origin: "ChangeOrigin") -> "ChangeRecord":
-        return self._refreshed(self._store.apply(changes, origin))
+    def apply(
+        self, changes: "ChangeSet", origin: "ChangeOrigin", bring: "BringToPresent | None" = None
+    ) -> "ChangeRecord":
+        return self._refreshed(self._store.apply(changes, origin, bring))
 
     def undo(self, record_id: int) -> "ChangeRecord":
         return self._refreshed(self._store.undo(record_id))

@@ -1,9 +1,14 @@
 """The files of a vault, to be changed."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
+from zkchat.errors import FilesChanged
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+
+BringToPresent = Callable[[ChangeSet, FilesChanged], ChangeSet]
+"""Makes the same changes of what the files hold now. Raises `FilesChanged` where that cannot be done."""
 
 
 class ChangeableFiles(Protocol):
@@ -22,10 +27,11 @@ class ChangeableFiles(Protocol):
 class ChangeStore(ChangeableFiles, Protocol):
     """The files of a vault, changed so that every change is in the journal first and can be undone."""
 
-    def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
-        """Make all of the changes or none.
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
+        """Make all of the changes or none, as the record tells them.
 
-        Raises `FilesChanged` where a file is not what `before` says, `VaultError` for a target that is taken or out of
+        Where a file is not what `before` says, `bring` makes them anew while no other process changes files. Raises
+        `FilesChanged` where it cannot, or there is none, `VaultError` for a target that is taken or out of
         reach, `StorageError` where the disk refuses; nothing is changed then.
         """
         ...

@@ -64,10 +64,10 @@ def _undone(record: ChangeRecord, each: FileChange) -> str:
             return f"{each.moved_from} is back from the trash."
 
 
-def describe_conflict(conflict: FileConflict, *, is_undo: bool = True) -> Iterator[tuple[str, ChangeSet]]:
-    """What zkchat did to a file, where that is to be undone, and what somebody else did: sentences and changes."""
+def describe_conflict(conflict: FileConflict) -> Iterator[tuple[str, ChangeSet]]:
+    """What zkchat did to a file that is to be undone, and what somebody else did: sentences and changes."""
     path = conflict.path
-    if is_undo and conflict.expected is not None:
+    if conflict.expected is not None:
         yield f"What zkchat changed in {path}:", _change(path, conflict.wanted, conflict.expected)
     if conflict.found is None:
         yield f"What changed since: {path} is not there any more.", ChangeSet(title="")

@@ -22,6 +22,7 @@ from zkchat.writing.edits.appending import append_text
 from zkchat.writing.edits.passages import replace_passage
 from zkchat.writing.edits.sections import edit_section
 from zkchat.writing.properties.edits import PropertyValue, add_tag, set_property
+from zkchat.writing.rebase import Edit
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import Targets
 from zkchat.writing.templates import fill_template, unknown_placeholders
@@ -104,11 +105,13 @@ class NoteEditor:
 
     def edit(self, target: str, old: str, new: str, expected: int = 1) -> StagedEdit:
         """Stage the replacement of an exact passage, which has to be there as often as expected."""
-        return self._rewrite(target, "Edit", lambda text: replace_passage(text, old, new, expected=expected))
+        return self._rewrite(
+            target, "Edit", Edit(lambda text: replace_passage(text, old, new, expected=expected), replaces=True)
+        )
 
     def append(self, target: str, text: str) -> StagedEdit:
         """Stage lines at the end of a note."""
-        return self._rewrite(target, "Append to", lambda before: append_text(before, text))
+        return self._rewrite(target, "Append to", Edit(lambda before: append_text(before, text)))
 
     def edit_section(
         self, target: str, place: str, text: str, position: SectionPosition, include_children: bool = False
@@ -118,7 +121,7 @@ class NoteEditor:
         def change(before: str) -> str:
             return edit_section(before, place, text, position=position, include_children=include_children)
 
-        return self._rewrite(target, _SECTION_TITLES[position], change, place)
+        return self._rewrite(target, _SECTION_TITLES[position], Edit(change, replaces=position == "replace"), place)
 
     def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
         """Stage the value of a property; None removes it."""
@@ -130,7 +133,8 @@ class NoteEditor:
             return set_property(text, key, new)
 
         lost = self._lost(self._targets.note(target), change) if key.casefold() in _NAMES else ()
-        edit = self._rewrite(target, f"Remove {key} of" if value is None else f"Set {key} of", change)
+        verb = f"Remove {key} of" if value is None else f"Set {key} of"
+        edit = self._rewrite(target, verb, Edit(change, replaces=True))
         return replace(edit, remarks=(*edit.remarks, *lost))
 
     def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
@@ -142,7 +146,8 @@ class NoteEditor:
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""
-        return self._rewrite(target, "Tag", lambda text: add_tag(text, tag), end=f" with {tag.removeprefix('#')}")
+        change = Edit(lambda text: add_tag(text, tag))
+        return self._rewrite(target, "Tag", change, end=f" with {tag.removeprefix('#')}")
 
     def append_daily(self, text: str, section: str = "") -> StagedEdit:
         """Stage lines at the end of today's note, or of a section of it; it is created where there is none."""
@@ -152,12 +157,12 @@ class NoteEditor:
 
         daily = find_daily_note(self.library, self._conventions.daily, self._now().astimezone().date())
         if daily.path is not None:
-            return self._rewrite(daily.path, "Append to", change, section)
+            return self._rewrite(daily.path, "Append to", Edit(change), section)
         note_names.check_inside(daily.expected_path)
         path = self._targets.free(daily.expected_path)
         template = self._conventions.daily.template
         base, remarks = self._filled(template, path) if template else ("", ())
-        return self._create(path, change(base), remarks)
+        return self._create(path, change(base), remarks, edit=Edit(change))
 
     def _new_path(self, named: str, folder: str) -> str:
         return self._targets.new_note(named, folder.rstrip("/") if folder else self._conventions.new_note_folder)
@@ -235,9 +240,17 @@ class NoteEditor:
     def _shown(self, paths: Sequence[str]) -> list[str]:
         return self.library.confirmed(paths[:MAX_NAMED])
 
-    def _create(self, path: str, text: str, remarks: tuple[str, ...] = (), *, may_take_over: bool = True) -> StagedEdit:
+    def _create(
+        self,
+        path: str,
+        text: str,
+        remarks: tuple[str, ...] = (),
+        *,
+        may_take_over: bool = True,
+        edit: Edit | None = None,
+    ) -> StagedEdit:
         remarks += self._taken_over(path, text, is_refused=self._for_model or not may_take_over)
-        self.staged.create(path, text, title=(title := f"Create {path}"))
+        self.staged.create(path, text, title=(title := f"Create {path}"), edit=edit)
         return StagedEdit(path=path, title=title, after=text, remarks=remarks)
 
     def _taken_over(self, path: str, text: str, *, is_refused: bool) -> tuple[str, ...]:
@@ -257,17 +270,15 @@ class NoteEditor:
             )
         return () if self._for_model else remarks_on_new(changed, path, meant)
 
-    def _rewrite(
-        self, target: str, verb: str, change: Callable[[str], str], place: str = "", *, end: str = ""
-    ) -> StagedEdit:
+    def _rewrite(self, target: str, verb: str, edit: Edit, place: str = "", *, end: str = "") -> StagedEdit:
         path = self._targets.note(target)
         before = self.staged.read(path)
         if before is None:
             raise EditRefused(f"{path} cannot be changed.")
-        after = self._changed(before, change)
+        after = self._changed(before, edit.change)
         title = f"{verb} {path}{_place(place)}{end}"
         if after != before:
-            self.staged.write(path, after, title=title)
+            self.staged.write(path, after, made_from=before, title=title, edit=edit)
         elif self._for_model:
             raise EditRefused(f"Nothing would change in {path}: it says so already.")
         return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))

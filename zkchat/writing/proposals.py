@@ -1,6 +1,6 @@
 """The changes that a model proposes: staged by its tools, reviewed when it has answered, applied together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -14,7 +14,7 @@ from zkchat.model.line_diff import DiffLine
 from zkchat.model.patch import hunks_of_write
 from zkchat.ports.changes import ChangeStore
 from zkchat.ports.tools import Tool
-from zkchat.writing.rebase import FollowLinks, brought_to_present, rebase_changes
+from zkchat.writing.rebase import Edit, FollowLinks, brought_to_present, rebase_changes
 from zkchat.writing.review import (
     ChangeReviewer,
     ReviewPolicy,
@@ -33,7 +33,10 @@ NOBODY_ASKED: Final = "Nobody could be asked: it needs a terminal, --yes, or a f
 NEEDS_ASKING: Final = "It needs a yes at a terminal."
 ALWAYS_CHANGING: Final = "Somebody else writes to the same files all the time. Nothing was written."
 MAX_ATTEMPTS: Final = 3
-"""Times that a proposal is brought to files that changed meanwhile."""
+"""Times that a proposal is brought to files that changed meanwhile, where links follow or the user is asked again."""
+
+Edits = Mapping[str, Sequence[Edit]]
+"""By path, how a file was changed."""
 
 
 class Proposals(Struct, kw_only=True, eq=False, dict=True):
@@ -54,6 +57,8 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
     """Adds the links to changes with moves that were written since these were staged."""
     is_on: bool = False
     """Whether the model may propose changes now."""
+    raises: bool = False
+    """Whether what cannot be applied is an error, as in a command of the user; else it is kept, with the reason."""
     is_deferred: bool = False
     """Whether they are to be reviewed later than at the end of the turn."""
     always: set[str] = field(default_factory=set)
@@ -94,7 +99,7 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
 
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
-        reasons, remarks = tuple(self.staged.reasons_to_ask), tuple(self.staged.remarks)
+        reasons, remarks, edits = tuple(self.staged.reasons_to_ask), tuple(self.staged.remarks), self.staged.edits()
         changes = self._take()
         if not changes:
             return None
@@ -102,17 +107,18 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         why = why_asked(
             changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld.__contains__
         )
-        outcome = self._settled(changes, why, remarks, origin)
+        outcome = self._settled(changes, why, remarks, edits, origin)
         return replace(outcome, withheld=withheld | self._withheld(outcome.changes))
 
     def _settled(
-        self, changes: ChangeSet, why: WhyAsked | None, remarks: Sequence[str], origin: ChangeOrigin
+        self, changes: ChangeSet, why: WhyAsked | None, remarks: Sequence[str], edits: Edits, origin: ChangeOrigin
     ) -> ReviewOutcome:
         if self.policy.is_dry_run or self.policy.mode == "propose":
             self._show(changes, *remarks)
             return _kept(changes, DRY_RUN if self.policy.is_dry_run else PROPOSE_ONLY)
         said: tuple[str, ...] = ()
-        if why is None or (self.policy.assumes_yes and why.takes_yes):
+        is_asked = why is not None and not (self.policy.assumes_yes and why.takes_yes)
+        if why is None or not is_asked:
             self._show(changes, *remarks)
             verdict = Verdict(answer="yes", changes=changes)
             unseen = () if self.reviewer else tuple(remarks)
@@ -123,7 +129,8 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         else:
             verdict = self._ask(changes, why, *remarks)
         reasons = why.sentences if why and not why.takes_yes else ()
-        return self._conclude(_Agreed(proposed=changes, verdict=verdict, remarks=said, reasons=reasons), origin)
+        agreed = _Agreed(proposed=changes, verdict=verdict, remarks=said, reasons=reasons, is_asked=is_asked)
+        return self._conclude(agreed.made_by(edits), origin)
 
     def _withheld(self, changes: ChangeSet) -> frozenset[str]:
         return frozenset(path for path in touched_paths(changes) if self.is_withheld(changes, path))
@@ -152,16 +159,20 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
                 agreed = self._with_new_links(agreed)
                 if agreed.verdict.answer != "yes" or not agreed.verdict.changes:
                     return agreed.outcome("declined")
+                bringing = _Bringing(agreed)
                 try:
-                    record = self.store.apply(agreed.verdict.changes, origin)
+                    record = self.store.apply(agreed.verdict.changes, origin, bringing)
                 except FilesChanged as error:
-                    agreed = self._rebased(agreed, error)
+                    agreed = self._asked_again(bringing.agreed, error)
                 else:
+                    agreed = bringing.agreed
                     reason = " ".join((*agreed.remarks, *record.remarks))
                     return replace(agreed.outcome("applied"), record_id=record.id, reason=reason)
+            raise FilesChanged(ALWAYS_CHANGING)
         except ZkchatError as error:
+            if self.raises:
+                raise
             return agreed.kept(f"{error.message} {error.hint}".strip(), error.exit_code)
-        return agreed.kept(ALWAYS_CHANGING, ExitCode.VAULT)
 
     def _with_new_links(self, agreed: "_Agreed") -> "_Agreed":
         """The same with the links that were written since the moves were staged.
@@ -194,28 +205,42 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         said = () if why.takes_yes else why.sentences
         return agreed.answered(self.reviewer.review(changes, remarks=(*followed.remarks, *said)))
 
-    def _rebased(self, agreed: "_Agreed", error: FilesChanged) -> "_Agreed":
-        """The changes on top of what somebody else wrote meanwhile; asked about again where they are others now.
+    def _asked_again(self, agreed: "_Agreed", error: FilesChanged) -> "_Agreed":
+        """The changes on top of what somebody else wrote meanwhile; asked about where they are others now.
 
         Raises `FilesChanged`, once the user has seen what changed, where they clash.
         """
-        before = agreed.verdict.changes
-        if self.follow_links and before.moves:
+        if not error.conflicts:
+            raise error
+        if self.follow_links and agreed.verdict.changes.moves:
             return agreed  # which is brought to the present files with the links
         try:
-            rebased = rebase_changes(before, error.conflicts)
+            brought = agreed.rebased(error)
         except FilesChanged as clash:
             self._show(_foreign_changes(clash.conflicts))
             raise
-        if not rebased.changes:
-            raise FilesChanged(f"{error.message} It holds what was proposed already.")
-        said = brought_to_present(rebased.paths)
-        agreed = agreed.brought_to(rebased.changes, said)
-        if changed_lines(rebased.changes) == changed_lines(before):
-            return agreed
+        if not brought.must_be_asked(agreed):
+            return brought
         if self.reviewer is None:
             raise error
-        return agreed.answered(self.reviewer.review(rebased.changes, remarks=(said,)))
+        return brought.answered(self.reviewer.review(brought.verdict.changes, remarks=brought.remarks))
+
+
+class _Bringing:
+    """Implements `ports.changes.BringToPresent` without a question."""
+
+    def __init__(self, agreed: "_Agreed") -> None:
+        self.agreed = agreed
+        """As it was brought so far."""
+
+    def __call__(self, changes: ChangeSet, error: FilesChanged) -> ChangeSet:
+        if changes.moves:  # whose links are to be looked for
+            raise error
+        brought = self.agreed.rebased(error)
+        if brought.must_be_asked(self.agreed):
+            raise error
+        self.agreed = brought
+        return brought.verdict.changes
 
 
 class _Agreed(Struct, frozen=True, kw_only=True):
@@ -226,6 +251,10 @@ class _Agreed(Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     """Why the user had to be asked whatever the settings accept."""
+    is_asked: bool = False
+    """Whether the user has agreed to the very diff."""
+    edits: Edits = field(default_factory=dict)
+    """How the files were changed that are as they were proposed."""
 
     @property
     def left_out(self) -> frozenset[str]:
@@ -245,7 +274,26 @@ class _Agreed(Struct, frozen=True, kw_only=True):
 
     def answered(self, again: Verdict) -> "_Agreed":
         """After the user was asked again."""
-        return replace(self, verdict=replace(again, edited=self.verdict.edited or again.edited))
+        asked = replace(self, proposed=self.verdict.changes, verdict=again).made_by(self.edits)
+        return replace(
+            asked, proposed=self.proposed, verdict=replace(again, edited=self.verdict.edited or again.edited)
+        )
+
+    def made_by(self, edits: Edits) -> "_Agreed":
+        """The same with how it was made, but for what the user has edited."""
+        same = {write.path for write in self.verdict.changes.writes if write in self.proposed.writes}
+        return replace(self, edits={path: made for path, made in edits.items() if path in same})
+
+    def must_be_asked(self, before: "_Agreed") -> bool:
+        """Whether the user has seen another diff before it was brought to the present text."""
+        return self.is_asked and changed_lines(self.verdict.changes) != changed_lines(before.verdict.changes)
+
+    def rebased(self, error: FilesChanged) -> "_Agreed":
+        """The same on top of what was found. Raises `FilesChanged` where it clashes, or is there already."""
+        rebased = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
+        if not rebased.changes:
+            raise FilesChanged(f"{error.message} It holds what was proposed already.")
+        return self.brought_to(rebased.changes, brought_to_present(rebased.paths))
 
     def kept(self, reason: str, exit_code: int) -> ReviewOutcome:
         return replace(self.outcome("kept"), reason=reason, exit_code=exit_code)
@@ -271,11 +319,15 @@ def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
 
 
 def changed_lines(changes: ChangeSet) -> list[tuple[str, list[DiffLine]]]:
-    """By file, the lines that go and those that come, without what stands around them."""
+    """By file, the lines that go and those that come, without what stands around them and blank ones."""
     return [
-        (write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines if line.mark != " "])
+        (write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines if _is_changed(line)])
         for write in changes.writes
     ]
+
+
+def _is_changed(line: DiffLine) -> bool:
+    return line.mark != " " and bool(line.text.strip())
 
 
 def _kept(changes: ChangeSet, reason: str, exit_code: int = 0) -> ReviewOutcome:

@@ -1,17 +1,27 @@
 """Bring proposed changes to files that somebody else changed meanwhile, where both can be kept."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.errors import FileConflict, FilesChanged
+from zkchat.errors import EditRefused, FileConflict, FilesChanged
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.line_diff import Block, changed_blocks, split_lines
 
 MAX_CONTEXT_LINES: Final = 8
 """Lines on each side of a passage by which its place is looked for."""
+
+
+class Edit(Struct, frozen=True):
+    """How a text was changed, so that another text can be changed in the same way."""
+
+    change: Callable[[str], str]
+    """Raises `EditRefused` where that cannot be done."""
+    replaces: bool = False
+    """Whether it may take lines away; else it only adds."""
 
 
 class Rebased(Struct, frozen=True, kw_only=True):
@@ -51,12 +61,18 @@ FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
 """Brings changes with moves to the present files, without the files that the user left out, by their paths."""
 
 
-def rebase_changes(changes: ChangeSet, conflicts: Iterable[FileConflict]) -> Rebased:
-    """The same changes made to the files as they were found.
+def rebase_changes(
+    changes: ChangeSet,
+    conflicts: Iterable[FileConflict],
+    edits: Mapping[str, Sequence[Edit]] | None = None,
+) -> Rebased:
+    """The same changes made to the files as they were found. `edits` tells by path how they were made.
 
-    Each changed passage has to be there untouched, and only once, with the lines around it. Raises `FilesChanged` with
-    the files of which that is not so.
+    Where it is known how a change was made it is made again, unless that would take other lines away. Else each changed
+    passage has to be there untouched, and only once, with the lines around it. Raises `FilesChanged` with the files of
+    which neither is so.
     """
+    edits = edits or {}
     found = {conflict.path: conflict for conflict in conflicts}
     writes: list[FileWrite] = []
     clashes: list[FileConflict] = []
@@ -64,7 +80,7 @@ def rebase_changes(changes: ChangeSet, conflicts: Iterable[FileConflict]) -> Reb
         conflict = found.pop(write.path, None)
         if conflict is None:
             writes.append(write)
-        elif (after := rebase_content(write.before, write.after, conflict.found)) is None:
+        elif (after := _rebase_write(write, conflict.found, edits.get(write.path, ()))) is None:
             clashes.append(conflict)
         elif after != conflict.found:
             writes.append(replace(write, before=conflict.found, after=after))
@@ -81,6 +97,29 @@ def changed_meanwhile(clashes: Sequence[FileConflict]) -> FilesChanged:
     return FilesChanged(
         f"Changed meanwhile, in the same place: {names}.", hint="Nothing was written.", conflicts=clashes
     )
+
+
+def _rebase_write(write: FileWrite, found: bytes | None, edits: Sequence[Edit]) -> bytes | None:
+    again = remake(write, found, edits) if found is not None and edits else None
+    return rebase_content(write.before, write.after, found) if again is None else again
+
+
+def remake(write: FileWrite, found: bytes, edits: Sequence[Edit]) -> bytes | None:
+    """What was found, with the edits that made a file of what it was; None where they would take other lines away."""
+    try:
+        text = found.decode()
+        for edit in edits:
+            text = edit.change(text)
+    except (UnicodeDecodeError, EditRefused):
+        return None
+    after = text.encode()
+    if any(edit.replaces for edit in edits) and _taken_away(found, after) != _taken_away(write.before, write.after):
+        return None
+    return after
+
+
+def _taken_away(before: bytes | None, after: bytes) -> Counter[bytes]:
+    return Counter((before or b"").splitlines()) - Counter(after.splitlines())
 
 
 def rebase_content(before: bytes | None, after: bytes, found: bytes | None) -> bytes | None:

@@ -3,9 +3,22 @@
 import unicodedata
 from collections.abc import Callable, Iterator
 
+from msgspec import Struct
+
 from zkchat.errors import EditRefused, NoteNotFound, NoteUnreadable, VaultError
 from zkchat.model.change import TRASH, ChangeSet, FileMove, FileWrite
 from zkchat.ports.changes import ChangeableFiles
+from zkchat.writing.rebase import Edit
+
+
+class _Write(Struct, frozen=True):
+    """What becomes of one file."""
+
+    before: bytes | None
+    """What it held when the change was made; None for a new one."""
+    after: bytes
+    edits: tuple[Edit | None, ...]
+    """How the one was made of the other; None where that cannot be done again."""
 
 
 class StagedChanges:
@@ -18,9 +31,8 @@ class StagedChanges:
         self._files = files
         self._last_applied = last_applied
         self._moves: list[FileMove] = []
-        self._before: dict[str, bytes | None] = {}
-        """By present path, what the files that are written hold on disk; None for new ones."""
-        self._after: dict[str, bytes] = {}
+        self._writes: dict[str, _Write] = {}
+        """By present path."""
         self.titles: list[str] = []
         """What each change does, in a few words."""
         self.remarks: list[str] = []
@@ -31,7 +43,7 @@ class StagedChanges:
         """Grows with every change, also when all are taken back."""
 
     def __bool__(self) -> bool:
-        return bool(self._moves or self._after)
+        return bool(self._moves or self._writes)
 
     def read(self, path: str) -> str | None:
         """The text of a file as it will be, every character of it; None where there will be no file.
@@ -46,22 +58,22 @@ class StagedChanges:
 
     def staged_bytes(self, path: str) -> bytes | None:
         """What a file will hold, where that is not what it holds on disk."""
-        return self._after.get(path)
+        return self._writes[path].after if path in self._writes else None
 
     def read_bytes(self, path: str) -> bytes | None:
-        if path in self._after:
-            return self._after[path]
+        if path in self._writes:
+            return self._writes[path].after
         on_disk = self.path_on_disk(path)
         return None if on_disk is None else self._files.read_bytes(on_disk)
 
     def is_taken(self, path: str) -> bool:
         """Whether there will be something at this path."""
-        return any(_is_within(each, path) for each in self._after) or self._is_moved_or_on_disk(path)
+        return any(_is_within(each, path) for each in self._writes) or self._is_moved_or_on_disk(path)
 
     @property
     def new_paths(self) -> list[str]:
         """The files that are only staged, and not on disk."""
-        return [path for path, before in self._before.items() if before is None]
+        return [path for path, write in self._writes.items() if write.before is None]
 
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is before the staged moves; None where they leave nothing at this path."""
@@ -78,25 +90,30 @@ class StagedChanges:
             path = _follow(path, move.source, move.target) or path
         return path
 
-    def write(self, path: str, text: str, *, title: str) -> None:
-        """Give a file that will be there a new text. One that stays the same is not written."""
+    def write(self, path: str, text: str, *, made_from: str, title: str, edit: Edit | None = None) -> None:
+        """Give a file a new text, made from what `read` gave. One that stays the same is not written.
+
+        The file is not read again: what it holds when the change is applied is compared with what the text was made
+        from. `edit` tells how, so that it can be done again.
+        """
         content = _encode(text)
-        if path not in self._before:
-            before = self.read_bytes(path)
-            if before is None:
-                raise NoteNotFound(f"There is no file {path} in the vault.")
-            self._before[path] = before
-        self._put(path, content)
+        staged = self._writes.get(path) or _Write(made_from.encode(), b"", ())
+        if staged.before == content:
+            self._writes.pop(path, None)
+        else:
+            self._writes[path] = _Write(staged.before, content, (*staged.edits, edit))
         self._note(title)
 
-    def create(self, path: str, text: str, *, title: str) -> None:
-        """Add a file. Raises `VaultError` where something has that path."""
+    def create(self, path: str, text: str, *, title: str, edit: Edit | None = None) -> None:
+        """Add a file. Raises `VaultError` where something has that path.
+
+        `edit` tells what is done to the file if somebody else adds it meanwhile.
+        """
         content = _encode(text)
         if self.is_taken(path):
             raise VaultError(f"{path} is there already, and was left as it is.", hint="Choose another name.")
         self._check_folders(path)
-        self._before[path] = None
-        self._after[path] = content
+        self._writes[path] = _Write(None, content, (edit,))
         self._note(title)
 
     def move(self, source: str, target: str, *, title: str) -> None:
@@ -113,18 +130,14 @@ class StagedChanges:
         self._check_folders(target)
         if self._is_moved_or_on_disk(source):
             self._moves.append(FileMove(source=source, target=target))
-        for path in [*self._before]:
-            if moved := _follow(path, source, target):
-                self._before[moved] = self._before.pop(path)
-                self._after[moved] = self._after.pop(path)
+        self._writes = {_follow(path, source, target) or path: write for path, write in self._writes.items()}
         self._note(title)
 
     def trash(self, path: str, *, title: str) -> None:
         """Move a file, or a folder, to the trash of the vault as it is on disk; what was only staged is gone."""
         if not self.is_taken(path):
             raise NoteNotFound(f"There is no file {path} in the vault.")
-        for staged in [each for each in self._before if _is_within(each, path)]:
-            del self._before[staged], self._after[staged]
+        self._writes = {each: write for each, write in self._writes.items() if not _is_within(each, path)}
         if self._is_moved_or_on_disk(path):
             self.move(path, self._free_place_in_trash(path.rpartition("/")[2]), title=title)
         else:
@@ -136,9 +149,17 @@ class StagedChanges:
             title=self._title(),
             moves=tuple(self._moves),
             writes=tuple(
-                FileWrite(path=path, before=self._before[path], after=after) for path, after in self._after.items()
+                FileWrite(path=path, before=write.before, after=write.after) for path, write in self._writes.items()
             ),
         )
+
+    def edits(self) -> dict[str, tuple[Edit, ...]]:
+        """By path, how the writes were made that can be made again of another text."""
+        return {
+            path: edits
+            for path, write in self._writes.items()
+            if len(edits := tuple(filter(None, write.edits))) == len(write.edits)
+        }
 
     def last_move(self, source: str, target: str) -> ChangeSet | None:
         """The last change set that made this move, staged or applied."""
@@ -148,8 +169,7 @@ class StagedChanges:
 
     def clear(self) -> None:
         self._moves.clear()
-        self._before.clear()
-        self._after.clear()
+        self._writes.clear()
         self.titles.clear()
         self.remarks.clear()
         self.reasons_to_ask.clear()
@@ -181,7 +201,7 @@ class StagedChanges:
         """Raise `VaultError` where a file is in the way of the folders of a path."""
         folder = path.rpartition("/")[0]
         while folder and folder != TRASH:
-            if folder in self._after or (self.is_taken(folder) and self._is_file(folder)):
+            if folder in self._writes or (self.is_taken(folder) and self._is_file(folder)):
                 raise VaultError(f"{folder} is a file, not a folder.", hint="Choose another folder.")
             folder = folder.rpartition("/")[0]
 
@@ -190,13 +210,6 @@ class StagedChanges:
             return self.read_bytes(path) is not None
         except NoteUnreadable:
             return False  # a folder, or what cannot be told from one: writing it will show
-
-    def _put(self, path: str, content: bytes) -> None:
-        if self._before[path] == content:
-            self._after.pop(path, None)
-            del self._before[path]
-        else:
-            self._after[path] = content
 
     def _title(self) -> str:
         first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]

@@ -86,7 +86,7 @@ class Vault:
                     return ToolOutcome(
                         text=f"There is no note {line.relative_path}.\nThe closest is Sleep.", failed=True
                     )
-                staged.write("Sleep.md", f"{text}{line.text}\n", title="Append to Sleep.md")
+                staged.write("Sleep.md", f"{text}{line.text}\n", made_from=text, title="Append to Sleep.md")
                 return ToolOutcome(text="Proposed.", summary="proposed")
 
             tool = FunctionTool("append", "Append a line.", Line, append)

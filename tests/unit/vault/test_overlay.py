@@ -51,7 +51,7 @@ def test_without_changes_it_is_the_same(library: Library, plain: Library) -> Non
 
 
 def test_a_changed_note_is_read_as_it_will_be(library: Library, staged: StagedChanges) -> None:
-    staged.write("Tea.md", "\ufeff# Tea\n\nGreen.\n", title="Edit")
+    staged.write("Tea.md", "\ufeff# Tea\n\nGreen.\n", made_from="# Tea\n", title="Edit")
     assert library.read("Tea.md") == "# Tea\n\nGreen.\n"
     assert library.section("Tea.md", "Tea") == "# Tea\n\nGreen.\n"
 

@@ -9,6 +9,7 @@ from zkchat.writing.proposals import Proposals
 from zkchat.writing.review import ReviewPolicy
 from zkchat.writing.staging import StagedChanges
 
+NINE = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 ORIGIN = ChangeOrigin(command="edit_document", session_id="s", message_id="m")
 
 
@@ -22,7 +23,7 @@ def proposals(store: ChangesInMemory, reviewer: Answering | None = None, **more:
 
 
 def stage(proposed: Proposals) -> None:
-    proposed.staged.write("Sleep.md", "new\n", title="Edit Sleep.md")
+    proposed.staged.write("Sleep.md", "new\n", made_from="old\n", title="Edit Sleep.md")
     proposed.staged.create("Inbox/Tea.md", "green\n", title="Create Inbox/Tea.md")
 
 
@@ -80,7 +81,7 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     proposed.staged.create("Inbox/Milk.md", "white\n", title="Create")
     assert settle(proposed).reason == "Not asked: it is in Inbox, which you agreed to in this session."
     assert (len(reviewer.asked), len(reviewer.shown)) == (1, 1)
-    proposed.staged.write("Sleep.md", "new\n", title="Edit")
+    proposed.staged.write("Sleep.md", "new\n", made_from="old\n", title="Edit")
     assert settle(proposed).decision == "declined"
 
 
@@ -100,7 +101,7 @@ def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store:
     assert settle(proposed).decision == "applied"
     proposed = proposals(store, policy=sure)
     proposed.staged.reasons_to_ask.append("Clip.md is a web clipping.")
-    proposed.staged.write("Sleep.md", "newest\n", title="Edit")
+    proposed.staged.write("Sleep.md", "newest\n", made_from="new\n", title="Edit")
     outcome = settle(proposed)
     assert outcome.decision == "kept"
     assert "Clip.md is a web clipping." in outcome.reason
@@ -158,10 +159,10 @@ def test_what_is_dropped_is_returned(store: ChangesInMemory) -> None:
 
 
 def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(store: ChangesInMemory) -> None:
-    store.files["Sleep.md"] = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+    store.files["Sleep.md"] = NINE.encode()
     reviewer = Answering(yes)
     proposed = proposals(store, reviewer)
-    proposed.staged.write("Sleep.md", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", title="Edit")
+    proposed.staged.write("Sleep.md", NINE.replace("9", "nine"), made_from=NINE, title="Edit")
 
     def meddle() -> None:
         store.files["Sleep.md"] = b"one\n2\n3\n4\n5\n6\n7\n8\n9\n"
@@ -192,14 +193,14 @@ def test_where_somebody_else_changed_the_same_place_it_is_shown_and_the_proposal
 
 def test_somebody_who_writes_all_the_time_does_not_hold_the_user_up(store: ChangesInMemory) -> None:
     numbers = iter(range(100))
-    store.files["Sleep.md"] = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+    store.files["Sleep.md"] = NINE.encode()
     store.before_apply = lambda: store.files.update(
         {"Sleep.md": b"%d\n2\n3\n4\n5\n6\n7\n8\n9\n" % (next(numbers) + 10)}
     )
     proposed = proposals(store, Answering(yes))
-    proposed.staged.write("Sleep.md", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", title="Edit")
+    proposed.staged.write("Sleep.md", NINE.replace("9", "nine"), made_from=NINE, title="Edit")
     assert settle(proposed).decision == "kept"
-    assert next(numbers) < 5
+    assert next(numbers) < 10
 
 
 def test_what_the_user_should_know_is_said_with_the_question(store: ChangesInMemory) -> None:

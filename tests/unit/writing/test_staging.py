@@ -34,22 +34,22 @@ def test_nothing_is_staged_at_first_and_after_all_is_taken_back(staged: StagedCh
 
 
 def test_writes_of_one_file_are_one(staged: StagedChanges) -> None:
-    staged.write("A.md", "one", title="One")
-    staged.write("A.md", "two", title="Two")
+    staged.write("A.md", "one", made_from="a", title="One")
+    staged.write("A.md", "two", made_from="a", title="Two")
     changes = staged.change_set()
     assert changes.writes == (FileWrite(path="A.md", before=b"a", after=b"two"),)
     assert changes.title == "One, and 1 more"
 
 
 def test_a_file_that_gets_its_own_text_back_is_not_written(staged: StagedChanges) -> None:
-    staged.write("A.md", "one", title="One")
-    staged.write("A.md", "a", title="Two")
+    staged.write("A.md", "one", made_from="a", title="One")
+    staged.write("A.md", "a", made_from="a", title="Two")
     assert not staged
 
 
 def test_a_file_is_read_as_it_will_be(staged: StagedChanges) -> None:
     staged.move("Folder", "Other", title="Move")
-    staged.write("Other/B.md", "new", title="Write")
+    staged.write("Other/B.md", "new", made_from="b", title="Write")
     staged.create("New.md", "n", title="Create")
     assert [staged.read(path) for path in ("Other/B.md", "Other/Deep/C.md", "New.md")] == ["new", "c", "n"]
     assert [staged.read(path) for path in ("Folder/B.md", "Nowhere.md")] == [None, None]
@@ -70,7 +70,7 @@ def test_text_that_no_note_can_hold_is_refused(staged: StagedChanges, text: str)
     with pytest.raises(EditRefused):
         staged.create("X.md", text, title="Create")
     with pytest.raises(EditRefused):
-        staged.write("A.md", text, title="Write")
+        staged.write("A.md", text, made_from="a", title="Write")
     assert not staged
 
 
@@ -129,7 +129,7 @@ def test_a_name_that_differs_in_case_is_taken_where_another_file_has_it(
 
 def test_the_trash_gets_a_file_as_it_is_on_disk(files: FilesInMemory, staged: StagedChanges) -> None:
     files.put(".trash/A.md", b"older")
-    staged.write("A.md", "edited", title="Write")
+    staged.write("A.md", "edited", made_from="a", title="Write")
     staged.trash("A.md", title="Trash")
     assert tree(files, staged).items() >= {".trash/A.md": "older", ".trash/A 2.md": "a"}.items()
     with pytest.raises(NoteNotFound):
@@ -141,6 +141,18 @@ def test_what_was_only_staged_goes_to_no_trash(files: FilesInMemory, staged: Sta
     staged.trash("X.md", title="Trash")
     assert not staged
     staged.create("Folder/X.md", "x", title="Create")
-    staged.write("Folder/B.md", "edited", title="Write")
+    staged.write("Folder/B.md", "edited", made_from="b", title="Write")
     staged.trash("Folder", title="Trash")
     assert tree(files, staged) == {"A.md": "a", ".trash/Folder/B.md": "b", ".trash/Folder/Deep/C.md": "c"}
+
+
+def test_a_file_that_changes_after_it_was_read_is_compared_with_what_was_read(
+    files: FilesInMemory, staged: StagedChanges
+) -> None:
+    text = staged.read("A.md") or ""
+    files.put("A.md", b"theirs")
+    staged.write("A.md", text + " and more", made_from=text, title="Write")
+    assert staged.change_set().writes == (FileWrite(path="A.md", before=b"a", after=b"a and more"),)
+    with pytest.raises(VaultError):
+        files.apply(staged.change_set())
+    assert files.files["A.md"] == b"theirs"

@@ -11,6 +11,7 @@ from zkchat.errors import FilesChanged, StorageDamaged, StorageError, UsageError
 from zkchat.files import LockBusy, locked
 from zkchat.model.change import TRASH, ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.model.text import counted
+from zkchat.ports.changes import BringToPresent
 from zkchat.storage.changes.checks import check, rests_on
 from zkchat.storage.changes.execution import Execution
 from zkchat.storage.changes.files import VaultTree
@@ -20,6 +21,8 @@ from zkchat.storage.changes.progress import Progress, ProgressFile
 from zkchat.storage.database_errors import sibling
 
 _LOCK_SECONDS: Final = 20.0
+_MAX_BROUGHT: Final = 9
+"""Times that changes are brought to what somebody else, who knows no lock, writes at the same moment."""
 _MAX_NAMED: Final = 10
 """Files that are named one by one; of more, their number is told."""
 
@@ -91,23 +94,33 @@ class VaultChanges:
             return None
         return self._read(lambda journal: journal.last_move(move))
 
-    def apply(self, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
         with self._writing() as journal:
-            self._require_paths(changes)
-            plan = plan_changes(changes, self._files.is_taken)
-            if not plan:
-                raise VaultError("There is nothing to change.")
-            check(plan, self._files, is_undo=False)
-            plan = self._with_copies(plan)
-            record: list[ChangeRecord] = []
+            for _ in range(_MAX_BROUGHT):
+                try:
+                    return self._apply(journal, changes, origin)
+                except FilesChanged as error:
+                    if bring is None or not error.conflicts:
+                        raise
+                    changes = bring(changes, error)
+            return self._apply(journal, changes, origin)
 
-            def begin() -> int:
-                record.append(journal.begin(changes, plan, origin))
-                return record[0].id
+    def _apply(self, journal: SqliteChangeJournal, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
+        self._require_paths(changes)
+        plan = plan_changes(changes, self._files.is_taken)
+        if not plan:
+            raise VaultError("There is nothing to change.")
+        check(plan, self._files, is_undo=False)
+        plan = self._with_copies(plan)
+        record: list[ChangeRecord] = []
 
-            against = self._commit.reason_against(changes) if self._commit else ""
-            self._carry_out(plan, begin, ending="applied", on_failure="failed")
-            return self._committed(record[0], changes.title, against)
+        def begin() -> int:
+            record.append(journal.begin(changes, plan, origin))
+            return record[0].id
+
+        against = self._commit.reason_against(changes) if self._commit else ""
+        self._carry_out(plan, begin, ending="applied", on_failure="failed")
+        return self._committed(record[0], changes.title, against)
 
     def undo(self, record_id: int) -> ChangeRecord:
         self._read(lambda journal: journal.get(record_id))

@@ -37,8 +37,8 @@ def follow_links(
         if write.path not in changed:
             writes.append(write)
             continue
-        before = None if write.before is None else earlier.read(write.path)
-        after = rebase_content(before, write.after, present.read(write.path))
+        before = None if write.before is None else earlier.after(write.path, write.before)
+        after = rebase_content(before, write.after, present.after(write.path, found[write.path]))
         if after is None:
             clashes.append(
                 FileConflict(path=write.path, expected=write.before, wanted=write.after, found=found[write.path])
@@ -75,15 +75,16 @@ class _Staged:
         """By path, how many links follow."""
         for path, content in (befores or {}).items():
             at = self._path_before(path)
-            if staged.read_bytes(at) is not None:
-                staged.write(at, content.decode(errors="replace"), title="")
+            if (held := staged.read_bytes(at)) is not None:
+                text, made_from = (each.decode(errors="replace") for each in (content, held))
+                staged.write(at, text, made_from=made_from, title="")
         for move in self._moves:
             self._stage(library, move, style)
         self.writes = {write.path: write for write in staged.change_set().writes}
 
-    def read(self, path: str) -> bytes | None:
-        """What a file will hold."""
-        return self._staged.read_bytes(path)
+    def after(self, path: str, before: bytes | None) -> bytes | None:
+        """What is made of a file that holds this."""
+        return self.writes[path].after if path in self.writes else before
 
     def bytes_before(self, path: str) -> bytes | None:
         """What the file that will be at a path holds now."""

@@ -235,7 +235,8 @@ def stage_links(staged: StagedChanges, chosen: ChosenLinks) -> StagedLinks:
         unsuitable += [link for link in links if link not in suited]
         if suited:
             title = f"Link {counted(len(suited), 'mention')} in {source}"
-            staged.write(source, with_links(texts[source], suited), title=title)
+            text = texts[source]
+            staged.write(source, with_links(text, suited), made_from=text, title=title)
     return StagedLinks(links=tuple(made), changed_meanwhile=tuple(changed), unsuitable=tuple(unsuitable))
 
 

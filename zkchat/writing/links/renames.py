@@ -52,7 +52,7 @@ def stage_move(library: Library, staged: StagedChanges, source: str, target: str
     title = title_of_move(source, target)
     staged.move(source, target, title=title)
     for path, new in texts.items():
-        staged.write(path, new.text, title=title)
+        staged.write(path, new.text, made_from=new.made_from, title=title)
     return MoveSummary(
         rewritten=tuple(sorted(texts)),
         links=sum(new.links for new in texts.values()),
@@ -144,9 +144,10 @@ def entry_of(path: str, text: str) -> CatalogEntry:
 
 
 class _NewText(NamedTuple):
-    """A text whose links were written anew, and how many of them."""
+    """A text whose links were written anew, the one that it was made from, and how many of them."""
 
     text: str
+    made_from: str
     links: int
     may_change_title: bool
 
@@ -213,14 +214,14 @@ class _Move:
             return None
         if (back := self._earlier_text(path, text)) is not None:
             earlier, edits = back
-            return _NewText(earlier, len(edits), _may_change_title(path, earlier, edits)) if edits else None
+            return _NewText(earlier, text, len(edits), _may_change_title(path, earlier, edits)) if edits else None
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
             raise EditRefused(
                 f"{path} links to what is moved, but is not UTF-8 throughout, and is left as it is.",
                 hint="Save it as UTF-8 first.",
             )
-        return _NewText(edited(text, edits), len(edits), _may_change_title(path, text, edits)) if edits else None
+        return _NewText(edited(text, edits), text, len(edits), _may_change_title(path, text, edits)) if edits else None
 
     def _earlier_text(self, path: str, text: str) -> tuple[str, list[TextEdit]] | None:
         """Where a move is taken back, the text that the file had before it, and the edits that made this one of it."""

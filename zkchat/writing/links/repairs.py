@@ -42,11 +42,12 @@ class LinkRepairer:
 
     def stage(self, broken: BrokenLink, repair: Repair) -> RepairedLink:
         """Stage a repair. Raises `EditRefused` and `NoteUnreadable`."""
-        repaired, text = self._repaired(broken, repair)
-        self._staged.write(broken.source, text, title=f"Repair links in {broken.source}")
+        repaired, before, after = self._repaired(broken, repair)
+        self._staged.write(broken.source, after, made_from=before, title=f"Repair links in {broken.source}")
         return repaired
 
-    def _repaired(self, broken: BrokenLink, repair: Repair) -> tuple[RepairedLink, str]:
+    def _repaired(self, broken: BrokenLink, repair: Repair) -> tuple[RepairedLink, str, str]:
+        """The link, and the text without and with the repair."""
         text = self._staged.read(broken.source)
         if text is None:
             raise EditRefused(f"{broken.source} is not there any more.")
@@ -62,7 +63,7 @@ class LinkRepairer:
             path=repair.path,
             reason=repair.reason,
         )
-        return repaired, after
+        return repaired, text, after
 
     def _edits(self, text: str, broken: BrokenLink, repair: Repair, links: list[Link]) -> Iterator[TextEdit]:
         targets = {(each.link, each.place): each for each in link_targets(text) if each.link == broken.link.text}

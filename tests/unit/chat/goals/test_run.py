@@ -103,7 +103,7 @@ class Vault:
             def append(line: Line) -> ToolOutcome:
                 text = staged.read("Sleep.md")
                 assert text is not None
-                staged.write("Sleep.md", f"{text}{line.text}\n", title=f"Append {line.text}")
+                staged.write("Sleep.md", f"{text}{line.text}\n", made_from=text, title=f"Append {line.text}")
                 return ToolOutcome(text="Proposed.", summary="proposed")
 
             tool = FunctionTool("append", "Append a line.", Line, append)

@@ -51,7 +51,8 @@ def rename(folder: Path, meanwhile: Meanwhile, *answers: Any, edit: str = "", **
         proposals.reviewer, proposals.policy = reviewer, ReviewPolicy(**policy)
         stage_move(library, parts.staged, "Hub.md", "Centre.md", LinkStyle())
         if edit:
-            parts.staged.write("A.md", (parts.staged.read("A.md") or "") + edit, title="Append to A.md")
+            before = parts.staged.read("A.md") or ""
+            parts.staged.write("A.md", before + edit, made_from=before, title="Append to A.md")
         if policy:
             meanwhile(world)
         outcome = proposals.settle(ChangeOrigin())

@@ -274,7 +274,7 @@ def test_private_notes_follow_though_the_index_knows_no_links_of_them(tmp_path: 
 def test_moves_stack_on_staged_edits_new_notes_and_other_moves(tmp_path: Path) -> None:
     with vault(tmp_path, N="", Other="[[N]]", Third="[[N]]") as made:
         made.staged.create("New.md", "[[N]] [[Other]]", title="Create New.md")
-        made.staged.write("Other.md", "text [[N]]", title="Edit Other.md")
+        made.staged.write("Other.md", "text [[N]]", made_from="[[N]]", title="Edit Other.md")
         made.stage("N.md", "M.md")
         made.stage("Other.md", "b/Another.md")
         made.stage("M.md", "b/O.md")
@@ -286,7 +286,7 @@ def test_moves_stack_on_staged_edits_new_notes_and_other_moves(tmp_path: Path) -
 
 def test_a_rename_and_its_reverse_in_one_set_leave_nothing_but_the_moves(tmp_path: Path) -> None:
     with vault(tmp_path, N="", Other="[[n]] [[a/N]]", Edited="[[n]]") as made:
-        made.staged.write("Edited.md", "more [[n]]", title="Edit")
+        made.staged.write("Edited.md", "more [[n]]", made_from="[[n]]", title="Edit")
         made.stage("N.md", "M.md")
         made.stage("M.md", "N.md")
         made.apply()
@@ -297,7 +297,7 @@ def test_a_rename_and_its_reverse_in_one_set_leave_nothing_but_the_moves(tmp_pat
 def test_renaming_back_keeps_what_was_written_meanwhile(tmp_path: Path) -> None:
     with vault(tmp_path, N="", Other="[[n]]", Third="[[n]]") as made:
         made.move("N.md", "M.md")
-        made.staged.write("Other.md", "[[M]] and more", title="Edit")
+        made.staged.write("Other.md", "[[M]] and more", made_from="[[M]]", title="Edit")
         made.apply()
         made.move("M.md", "N.md")
         assert made.text("Other.md") == "[[N]] and more"
