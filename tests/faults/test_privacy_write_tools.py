@@ -96,8 +96,8 @@ def test_every_tool_is_tried_and_would_give_something_away(here: WriteDesk) -> N
 def test_a_local_note_is_not_changed_by_a_model_elsewhere_but_for_its_links(elsewhere: WriteDesk) -> None:
     for tool, arguments in CALLS:
         elsewhere.call(tool, **arguments)
-        changes = elsewhere.staged.change_set()
-        for write in changes.writes:
+        writes = () if elsewhere.staged.refusals else elsewhere.staged.change_set().writes
+        for write in writes:
             if write.before is not None and b"zkchat: local" in write.before:
                 assert tool in {"rename_document", "move_document"}
                 assert write.after.replace(b"[[Y]]", b"[[Open garden]]") == write.before
@@ -128,5 +128,38 @@ def test_what_became_of_a_proposal_is_told_without_what_is_local(tmp_path: Path)
             server.call = ToolCallPart(call_id="c1", name=tool, arguments=written)
             received = scene.ask(scene.elsewhere, "Do it.", "What became of it?", go_on=True)
             assert tool in received
-            assert "were not applied" in received or tool == "create_document"
+            assert "were not applied" in received
             assert leaked(received, written) == set()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("create_document", {"path": "Diary.md", "text": "mine"}),
+        ("create_document", {"path": "diary", "text": "mine"}),
+        ("create_document", {"path": "Deep", "text": "mine"}),
+        ("create_from_template", {"template": "Plain", "title": "Diary"}),
+        ("append_daily", {"text": "mine"}),
+        ("rename_document", {"path": "Open", "new_name": "Diary"}),
+        ("rename_document", {"path": "Folder/", "new_name": "Private"}),
+        ("move_document", {"path": "Folder/Inner", "folder": "Private"}),
+    ],
+    ids=str,
+)
+def test_what_a_tool_answers_is_the_same_whether_or_not_a_local_note_is_in_the_way(
+    tmp_path: Path, tool: str, arguments: dict[str, object]
+) -> None:
+    notes = {"Open.md": "[[Diary]] [[Deep]]\n", "Folder/Inner.md": "inner\n", "Templates/Plain.md": "# {{title}}\n"}
+    hidden = ("Diary.md", "Days/2026-03-01.md", "Private/Inner.md", "Private/Deep.md")
+    read = ("Diary", "diary", "Deep", "Open", "Inner")
+    heard, refusals = [], []
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+        local = dict.fromkeys(hidden if name == "with" else (), "---\nzkchat: local\n---\nsecret\n")
+        with write_desk(tmp_path / name, notes | local, conventions=CONVENTIONS) as desk:
+            outcomes = [desk.call(tool, **arguments) for _ in range(2)]
+            outcomes += [desk.call("read_document", path=path) for path in read]
+            heard.append([each.text for each in outcomes])
+            refusals.append([*desk.staged.refusals])
+    assert heard[0] == heard[1]
+    assert (len(refusals[0]), refusals[1]) == (1, [])

@@ -15,6 +15,7 @@ from zkchat.mcp_server import stdio, tools, vault_tools
 from zkchat.mcp_server.changes import Question, Settled
 from zkchat.mcp_server.service import HostOptions, OpenVault, VaultService
 
+LOCAL = "---\nzkchat: local\n---\nSecret.\n"
 WRITING = ["create_document", "edit_document", "edit_section", "set_property", "add_tag", "append_daily"]
 ELICITS: dict[str, Any] = {"elicitation": {"form": {}}}
 
@@ -219,6 +220,21 @@ def test_a_host_that_can_ask_may_have_a_note_kept_back_after_a_yes(world: World)
     assert done["structuredContent"]["paths"] == []
     assert (world.vault / "Sleep.md").read_text().startswith("---\nzkchat: local\n---\n")
     assert "There is no note" in says(asked())
+
+
+def test_a_host_is_asked_the_same_whether_or_not_a_local_note_is_in_the_way_of_a_new_one(world: World) -> None:
+    def asked(**more: Any) -> Any:
+        arguments = {"path": "Diary", "text": "Mine."}
+        wanted = modern(1, "tools/call", capabilities=ELICITS, name="create_document", arguments=arguments, **more)
+        return answers(world, wanted, options=["--write"])[1]
+
+    free = asked()
+    world.note("Diary.md", LOCAL)
+    taken = asked()
+    assert taken["inputRequests"] == free["inputRequests"]
+    refused = asked(requestState=taken["requestState"], inputResponses={"review": {"action": "accept"}})
+    assert says(refused).endswith("were not applied: nothing was changed. They need a yes of the user.")
+    assert (world.vault / "Diary.md").read_text() == LOCAL
 
 
 def test_what_is_only_proposed_by_the_settings_is_not_written(world: World) -> None:

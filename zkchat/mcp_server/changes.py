@@ -132,7 +132,8 @@ class HostChanges:
     def _settle(self, tool: str, outcome: ToolOutcome, can_ask: bool, agreed: str) -> Question | Settled:
         proposals = self._proposals
         changes = proposals.staged.change_set()
-        if any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
+        is_refused = bool(proposals.staged.refusals)  # which is told as if the user had not agreed
+        if not is_refused and any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
             return Settled(text=WITHHELD_TOUCHED, title=changes.title, failed=True)
         reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
         if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):

@@ -261,13 +261,17 @@ class NoteEditor:
         from zkchat.writing.links.changed_meaning import links_to_new, meant_before, remarks_on_new
 
         changed = links_to_new(self.library.on_disk, self.staged, path, text)
-        named = self._shown(meant_before(changed))
+        before = meant_before(changed)
+        named = self._shown(before)
         meant = ", ".join(named) or "another file"
-        if is_refused and any(each.meant for each in changed):
+        if is_refused and named:
             raise EditRefused(
                 f"{path} is not created: links that mean {meant} would mean it instead.",
-                hint="Choose another name" + (", or edit the note that is there." if named else "."),
+                hint="Choose another name, or edit the note that is there.",
             )
+        if is_refused and before:
+            meant = ", ".join(before[:MAX_NAMED])
+            self.staged.refusals[path] = f"{path} cannot be made: links that mean {meant} would mean it instead."
         return () if self._for_model else remarks_on_new(changed, path, meant)
 
     def _rewrite(self, target: str, verb: str, edit: Edit, place: str = "", *, end: str = "") -> StagedEdit:

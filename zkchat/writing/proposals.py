@@ -100,9 +100,13 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
     def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
         """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
         reasons, remarks, edits = tuple(self.staged.reasons_to_ask), tuple(self.staged.remarks), self.staged.edits()
+        refusal = " ".join(self.staged.refusals.values())
         changes = self._take()
         if not changes:
             return None
+        if refusal:
+            self._show(changes, *remarks)
+            return replace(_kept(changes, refusal, ExitCode.VAULT), withheld=frozenset(touched_paths(changes)))
         withheld = self._withheld(changes)
         why = why_asked(
             changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld.__contains__

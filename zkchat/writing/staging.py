@@ -39,6 +39,8 @@ class StagedChanges:
         """What the user should know of the changes, as sentences."""
         self.reasons_to_ask: list[str] = []
         """Why the user has to be asked whatever the settings accept, as sentences."""
+        self.refusals: dict[str, str] = {}
+        """By path, why none of it can be applied, as sentences for the user that the model may not be told."""
         self.revision = 0
         """Grows with every change, also when all are taken back."""
 
@@ -143,11 +145,17 @@ class StagedChanges:
         else:
             self._note(title)
 
+    def set_aside(self, path: str, reason: str) -> None:
+        """See the files as if nothing were at this path: what is staged is only shown then, and why it is refused."""
+        self._moves.append(FileMove(source=path, target=self._free_place_in_trash(path.rpartition("/")[2])))
+        self.refusals[path] = reason
+        self.revision += 1
+
     def change_set(self) -> ChangeSet:
         """All that is staged."""
         return ChangeSet(
             title=self._title(),
-            moves=tuple(self._moves),
+            moves=tuple(move for move in self._moves if move.source not in self.refusals),
             writes=tuple(
                 FileWrite(path=path, before=write.before, after=write.after) for path, write in self._writes.items()
             ),
@@ -173,6 +181,7 @@ class StagedChanges:
         self.titles.clear()
         self.remarks.clear()
         self.reasons_to_ask.clear()
+        self.refusals.clear()
         self.revision += 1
 
     def _note(self, title: str) -> None:

@@ -89,8 +89,12 @@ class Targets:
         taken = path if self._staged.is_taken(path) else next(alike, "")
         if not taken or (instead_of and note_names.same_name(instead_of) == key and path != instead_of):
             return
-        seen = taken if self._library.has_text(taken) else path
-        raise EditRefused(f"{seen} is there already, and is left as it is.", hint="Choose another name, or edit it.")
+        below = [row.path for row in self._library.whole.files() if row.path.startswith(f"{taken}/")]
+        if not self._library.confirmed(below or [taken]):  # a refusal would tell a model of what it may not see
+            reason = f"{path} cannot be made: {taken} is there already, and kept from this model."
+            self._staged.set_aside(taken, reason)
+            return
+        raise EditRefused(f"{taken} is there already, and is left as it is.", hint="Choose another name, or edit it.")
 
 
 def _exact_paths(target: str) -> Iterator[str]:

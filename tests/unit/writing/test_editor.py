@@ -213,9 +213,10 @@ def test_a_hidden_note_does_not_exist_for_a_model_elsewhere(tmp_path: Path) -> N
                 desk.editor.append(target, "x")
             with pytest.raises(NoteNotFound):
                 desk.editor.delete(target)
-        with pytest.raises(EditRefused):
-            desk.editor.create("secret", "x")
         assert not desk.staged
+        assert desk.editor.create("secret", "x").title == "Create secret.md"
+        reason = "secret.md cannot be made: Secret.md is there already, and kept from this model."
+        assert desk.staged.refusals == {"Secret.md": reason}
 
 
 def test_a_local_note_is_edited_by_a_model_on_this_machine(tmp_path: Path) -> None:

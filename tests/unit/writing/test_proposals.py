@@ -221,3 +221,16 @@ def test_paths_that_are_withheld_are_part_of_the_outcome(store: ChangesInMemory)
     dropped = proposed.drop("Stopped.")
     assert dropped
     assert dropped.withheld == {"Sleep.md"}
+
+
+def test_what_is_refused_is_shown_with_the_reason_and_written_nowhere(store: ChangesInMemory) -> None:
+    reviewer = Answering()
+    proposed = proposals(store, reviewer, policy=ReviewPolicy(accept=("**",), assumes_yes=True))
+    proposed.staged.set_aside("Coffee.md", "Coffee.md is there already, and kept from this model.")
+    proposed.staged.create("Coffee.md", "mine\n", title="Create Coffee.md")
+    outcome = settle(proposed)
+    assert (outcome.decision, outcome.exit_code, outcome.withheld) == ("kept", 4, {"Coffee.md"})
+    assert outcome.reason == "Coffee.md is there already, and kept from this model."
+    assert [(each.moves, len(each.writes)) for each in reviewer.shown] == [((), 1)]
+    assert store.files["Coffee.md"] == b"black\n"
+    assert not proposed.staged.refusals
