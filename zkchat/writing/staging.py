@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 
@@ -33,6 +34,7 @@ class StagedChanges:
         self._moves: list[FileMove] = []
         self._writes: dict[str, _Write] = {}
         """By present path."""
+        self._held: dict[str, bytes] = {}
         self.titles: list[str] = []
         """What each change does, in a few words."""
         self.remarks: list[str] = []
@@ -60,11 +62,22 @@ class StagedChanges:
 
     def staged_bytes(self, path: str) -> bytes | None:
         """What a file will hold, where that is not what it holds on disk."""
-        return self._writes[path].after if path in self._writes else None
+        return self._writes[path].after if path in self._writes else self._held.get(path)
+
+    @contextmanager
+    def holding(self, path: str) -> Iterator[None]:
+        """Read a file once, whoever asks: what a change is checked against is then what it is made from."""
+        text = self.read(path)
+        if text is not None:
+            self._held[path] = text.encode()
+        try:
+            yield
+        finally:
+            self._held.clear()
 
     def read_bytes(self, path: str) -> bytes | None:
-        if path in self._writes:
-            return self._writes[path].after
+        if (content := self.staged_bytes(path)) is not None:
+            return content
         on_disk = self.path_on_disk(path)
         return None if on_disk is None else self._files.read_bytes(on_disk)
 

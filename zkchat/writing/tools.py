@@ -179,24 +179,25 @@ class _Write:
             if wanted.position != "append":
                 raise EditRefused(f"To {wanted.position}, name a section.", hint="Without one, text is appended.")
             return self._edited(wanted.relative_path, lambda path: self._editor.append(path, wanted.text))
-        is_replaced = wanted.position == "replace"
-        if is_replaced and (
-            refusal := self._unknown(wanted.relative_path, wanted.section, must_be_read=True)
-            or self._partly_read(wanted.relative_path, wanted.section, wanted.include_children)
-        ):
-            return refusal
-        return self._edited(
-            wanted.relative_path,
-            lambda path: self._editor.edit_section(
-                path, wanted.section, wanted.text, wanted.position, wanted.include_children
-            ),
-        )
+        with self._staged.holding(self._editor.find(wanted.relative_path)):
+            if wanted.position == "replace" and (
+                refusal := self._unknown(wanted.relative_path, wanted.section, must_be_read=True)
+                or self._partly_read(wanted.relative_path, wanted.section, wanted.include_children)
+            ):
+                return refusal
+            return self._edited(
+                wanted.relative_path,
+                lambda path: self._editor.edit_section(
+                    path, wanted.section, wanted.text, wanted.position, wanted.include_children
+                ),
+            )
 
     def set_property(self, wanted: SetProperty) -> ToolOutcome:
-        if unknown := self._unknown(wanted.relative_path):
-            return unknown
         value = parse_property_value([wanted.value]) if isinstance(wanted.value, str) else wanted.value
-        return self._edited(wanted.relative_path, lambda path: self._editor.set_property(path, wanted.key, value))
+        with self._staged.holding(self._editor.find(wanted.relative_path)):
+            return self._unknown(wanted.relative_path) or self._edited(
+                wanted.relative_path, lambda path: self._editor.set_property(path, wanted.key, value)
+            )
 
     def add_tag(self, wanted: AddTag) -> ToolOutcome:
         return self._edited(wanted.relative_path, lambda path: self._editor.add_tag(path, wanted.tag))

@@ -84,6 +84,24 @@ def test_a_section_is_replaced_only_once_it_was_read(desk: WriteDesk) -> None:
     assert "Fast." in desk.written["Coffee.md"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("edit_section", {"section": "Brewing", "text": "Fast.", "position": "replace"}),
+        ("set_property", {"key": "state", "value": "done"}),
+    ],
+)
+def test_a_note_saved_between_the_check_and_the_edit_is_not_replaced(
+    desk: WriteDesk, tool: str, arguments: dict[str, object]
+) -> None:
+    desk.call("read_document", path="Coffee")
+    saved = COFFEE.replace("Slowly", "Very slowly").encode()
+    desk.files.put("Coffee.md", saved)  # while the library has still read what it was before
+    refused = desk.call(tool, path="Coffee", **arguments)
+    assert "Coffee.md has changed since you read it." in refused.text
+    assert not desk.staged
+
+
 def test_a_section_that_changed_since_it_was_read_is_not_replaced(desk: WriteDesk, vault: Path) -> None:
     desk.call("read_document", path="Coffee")
     change(desk, vault, COFFEE.replace("Slowly", "Very slowly"))
