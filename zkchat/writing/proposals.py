@@ -296,7 +296,9 @@ class _Agreed(Struct, frozen=True, kw_only=True):
         """The same on top of what was found. Raises `FilesChanged` where it clashes, or is there already."""
         rebased = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
         if not rebased.changes:
-            raise FilesChanged(f"{error.message} It holds what was proposed already.")
+            there = FilesChanged(f"{error.message} It holds what was proposed already.")
+            there.exit_code = ExitCode.OK
+            raise there
         return self.brought_to(rebased.changes, brought_to_present(rebased.paths))
 
     def kept(self, reason: str, exit_code: int) -> ReviewOutcome:
