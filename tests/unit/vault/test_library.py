@@ -46,6 +46,12 @@ def test_links_are_resolved_against_the_vault_as_it_is(index: SqliteNoteIndex) -
     assert isinstance(library.resolve(link("a")), Missing)
 
 
+def test_a_heading_below_text_is_no_title_by_which_a_note_is_found(index: SqliteNoteIndex) -> None:
+    library, _ = library_of(index, Mocking="Fakes.\n\n# References\n\nA book.", Naming="Names.")
+    assert (library.title("Mocking.md"), library.search("book")[0].title) == ("Mocking", "Mocking")
+    assert library.resolve(link("References")) == Missing(target="References")
+
+
 def test_a_broken_link_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, Evergreen="x", Other="y")
     found = library.resolve(link("Evergren"))

@@ -33,6 +33,8 @@ def parse_note(path: str, text: str) -> Note:
     found = outline(body, matter.end)
     prose = read_prose(text, body, found)
     headings = tuple(_shown(found.titles, prose.comments)[:MAX_ITEMS])
+    first = headings[0] if headings else None
+    before = _before(first.start, body, found, prose) if first else ""
     tags, blocks = (
         [*islice(_tags(prose.rest), MAX_TAGS + 1)],
         [*islice(_blocks(body, prose.rest, found.blocks), MAX_ITEMS)],
@@ -46,7 +48,7 @@ def parse_note(path: str, text: str) -> Note:
     }
     return Note(
         path=path,
-        title=matter.title or _title_of(path, headings, is_drawing=DRAWING_PROPERTY in matter.properties),
+        title=matter.title or _title_of(path, first, before, is_drawing=DRAWING_PROPERTY in matter.properties),
         aliases=matter.aliases,
         tags=distinct((*matter.tags, *tags)),
         frontmatter=matter.properties,
@@ -123,11 +125,22 @@ def _all_hidden(comments: list[Span], hidden: list[Span]) -> list[Span]:
     return merged_spans(sorted([*comments, *hidden])) if hidden else comments
 
 
-def _title_of(path: str, headings: tuple[Heading, ...], *, is_drawing: bool) -> str:
+def _title_of(path: str, first: Heading | None, before: str, *, is_drawing: bool) -> str:
+    """A level-1 heading with nothing but tags before it, else the name of the file."""
+    name = file_title(path)
     if is_drawing:
-        own = tuple(heading for heading in headings if heading.text not in DRAWING_HEADINGS)
-        return _first_title(own) or file_title(path).removesuffix(".excalidraw") or file_title(path)
-    return _first_title(headings) or file_title(path)
+        name = name.removesuffix(".excalidraw") or name
+    if not first or first.level != 1 or (is_drawing and first.text in DRAWING_HEADINGS) or _TAG.sub("", before).strip():
+        return name
+    return as_read(first.text) or name
+
+
+def _before(end: int, body: str, found: Outline, prose: Prose) -> str:
+    """What stands before a heading, without comments, HTML and embeds."""
+    html = (span for span in found.code if body.startswith("<", span[0]))
+    embeds = ((link.start, link.end) for link in prose.links if link.embed)
+    spans = sorted(span for span in (*html, *embeds, *prose.comments) if span[1] <= end)
+    return blank(body[:end], spans).replace("\0", " ")
 
 
 def _prose(text: str) -> Prose:
@@ -164,11 +177,6 @@ def _shown(titles: list[Heading], comments: list[Span]) -> list[Heading]:
         return titles
     commented = inside([(title.start, title.start + 1) for title in titles], comments)
     return [title for title, in_comment in zip(titles, commented, strict=True) if not in_comment]
-
-
-def _first_title(headings: tuple[Heading, ...]) -> str:
-    shown = (as_read(heading.text) for heading in headings if heading.level == 1)
-    return next(filter(None, shown), "")
 
 
 def as_read(markdown: str) -> str:

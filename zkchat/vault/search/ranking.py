@@ -35,6 +35,8 @@ SECTION_HEADING_WEIGHT = 0.5
 WHOLE_SHARE = 0.5
 """Of a note's score by words, so much is that of the whole note; the rest is that of its best section."""
 VECTOR_WEIGHT = 0.3
+NAMESAKES = 3
+"""Notes that may have one name: where more have it, it tells less of each."""
 
 _PACKED_BYTES = 4
 """Of each number in a segment: a section, a posting, one of the three of a name."""
@@ -175,17 +177,24 @@ class TextRanking:
     def name_scores(self, matches: Sequence[Match]) -> tuple[Scores, Scores]:
         """For every slot how much the best name of its note says, and how much the best heading above it says.
 
-        A name says the share of the question that it holds × the cube of the share of itself that the question holds.
+        A name says the share of the question that it holds × the cube of the share of itself that the question holds;
+        and the less the more notes have it, such as `References`.
         """
         of_notes, of_headings = np.zeros((2, len(self.sections)), dtype=np.float32)
         if not matches:
             return of_notes, of_headings
         idfs = np.array([term.idf for term in matches])
         names, place = np.unique(np.concatenate([term.names for term in matches]), return_inverse=True)
-        mass = np.bincount(place, weights=np.repeat(idfs, [len(term.names) for term in matches]))
+        lengths = [len(term.names) for term in matches]
+        mass = np.bincount(place, weights=np.repeat(idfs, lengths))
         first, count, words = self._names[names].T
-        said = (mass / idfs.sum() * (np.bincount(place) / words) ** 3).astype(np.float32)
+        held = np.bincount(place)
+        said = (mass / idfs.sum() * (held / words) ** 3).astype(np.float32)
         is_heading = self._is_heading[names]
+        whole = np.flatnonzero((held == words) & ~is_heading & self.alive[first])
+        of_terms = np.bincount(place, weights=np.repeat(np.exp2(np.arange(len(matches)) % 50), lengths))[whole]
+        _, same, sharing = np.unique(of_terms, return_inverse=True, return_counts=True)
+        said[whole] *= np.minimum(1, NAMESAKES / sharing[same])
         for best, some in ((of_notes, ~is_heading), (of_headings, is_heading)):
             np.maximum.at(best, ranges(first[some], count[some]), np.repeat(said[some], count[some]))
         return of_notes * self.alive, of_headings * self.alive

@@ -15,19 +15,28 @@ from zkchat.vault.notes.parse import parse_note
         ("---\ntitle:\n---\n# From the heading", "From the heading"),
         ("---\nTitle: >\n  Folded\n  over lines\n---\n", "Folded over lines"),
         ("---\ntitle: 007\n---\n", "007"),
-        ("## Second level\n\n# From the heading\n\n# Another", "From the heading"),
+        ("# From the heading\n\n# Another", "From the heading"),
+        ("Text, and then:\n\n# References\n", "File name"),
+        ("## Second level\n\n# Later", "File name"),
+        ("---\n\n# Contents", "File name"),
+        ("[[Up]]\n\n# Later", "File name"),
+        ("```\ncode\n```\n\n# Later", "File name"),
+        ("$$x$$\n\n# Later", "File name"),
+        ("> Quote\n\n# Later", "File name"),
+        ("\n \n%% why\nso %%\n\n<!-- a -->\n<b></b>\n\n![[a.png]] ![b](b.png)\n#tag #other/one\n# Title", "Title"),
+        ("---\ntags: [a]\n---\n#tag\n\nTitle\n===\n", "Title"),
         ("From the heading\n===\n", "From the heading"),
         ("# A *strong* [[Note|word]], `code` &amp; [link](x.md) #", "A strong word, code & link"),
         ("# [[Note]] and [[#Part]]", "Note and Part"),
         ("# 1. First", "1. First"),
         ("# $a$\\\n", "a\\"),
-        ("# \n\n# Second", "Second"),
+        ("# \n\n# Second", "File name"),
         ("> # In a quote\n\n- # In a list\n", "File name"),
         ("%%\n# In a comment\n%%", "File name"),
         ("", "File name"),
     ],
 )
-def test_the_title_is_that_of_the_frontmatter_or_the_first_heading_or_the_file(text: str, title: str) -> None:
+def test_the_title_is_that_of_the_frontmatter_or_a_heading_at_the_top_or_the_file(text: str, title: str) -> None:
     assert parse_note("folder/File name.md", text).title == title
 
 

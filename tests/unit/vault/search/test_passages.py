@@ -42,7 +42,7 @@ def test_a_passage_is_found_with_its_place(vault: Vault) -> None:
     vault.holds(garden="intro\n\n# Compost\n\nWorms eat the peelings.\n\n## Heat\n\nA hot heap kills weeds.\n")
     (passage,) = vault.find("hot heap")
     assert passage.path == "garden.md"
-    assert passage.title == "Compost"
+    assert passage.title == "garden"
     assert passage.heading_path == ("Compost", "Heat")
     assert (passage.first_line, passage.last_line) == (7, 9)
     assert "A hot heap kills weeds." in passage.text

@@ -92,6 +92,14 @@ def test_the_best_of_several_names_counts(notes: Notes) -> None:
     assert notes.said_by_names("kite") == {"b": 1}
 
 
+def test_a_name_that_many_notes_have_says_little_of_each(notes: Notes) -> None:
+    notes.hold(**{f"n{number}": "# Daily kite\n" for number in range(6)}, other="one")
+    assert notes.said_by_names("daily kite") == {f"n{number}": 0.5 for number in range(6)}
+    for number in range(3, 6):
+        notes.lose(f"n{number}")
+    assert notes.said_by_names("daily kite")["n0"] == 1
+
+
 def test_a_section_that_is_gone_has_no_score_by_its_text_or_by_its_name(notes: Notes) -> None:
     notes.hold(kite="a kite", b="another kite", c="nothing")
     assert notes.scores("kite")["kite"] > 1
