@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
+from pathlib import Path
 
 from benchmarks.generate import ENDINGS, FUNCTION_WORDS, SYLLABLES
 
@@ -19,6 +20,22 @@ FREQUENT = 1_200
 ORDINARY_TITLES = ("Ideas", "Today", "Notes", "Inbox", "Projects", "Meetings", "Reading", "Questions")
 FOREIGN = ("机器学习", "睡眠债务", "光合作用", "知識管理", "東京駅", "서울역", "Évian café", "Müßiggang")
 SENTENCES = 12
+FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
+SERIES = (
+    *(f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29, 3)),
+    *(f"Data course week {week}" for week in range(1, 20, 2)),
+    *(f"Release {major}.{minor}" for major in range(1, 5) for minor in (0, 2, 4)),
+)
+OPPOSITES = {
+    "Supervised learning": "Unsupervised learning", "Linear systems": "Nonlinear systems", "Virus": "Antivirus",
+    "Encoder": "Decoder", "Visible light": "Invisible light", "Rational functions": "Irrational functions",
+    "External links": "Internal links", "North America": "South America", "Symmetric relation": "Asymmetric relation",
+    "Upper bound": "Lower bound", "Divergent margins": "Convergent margins", "Input devices": "Output devices",
+    "Long-term scheduling": "Short-term scheduling", "Elliptic curves": "Hyperelliptic curves",
+    "Active voice": "Passive voice", "Import of goods": "Export of goods", "Encryption": "Decryption",
+    "Equations": "Inequations", "Centralized storage": "Decentralized storage",
+}  # fmt: skip
+"""Names of notes, each with one that nobody has written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +136,15 @@ def _decoys(chance: random.Random, names: list[str]) -> list[str]:
 
 
 def vault_with_broken_links(seed: int = SEED, notes: int = NOTES) -> MadeVault:
-    """Notes whose links are broken in known ways, and links to what was never written."""
+    """Notes whose links are broken in known ways, and links to what was never written.
+
+    Names are invented ones, those of the fixtures, and dates, weeks and versions, of which many are missing.
+    """
     chance = random.Random(seed)
     words = _Words(chance)
-    names = [name for name in _names(chance, words, notes) if name not in FOREIGN]
+    written = sorted(path.stem for path in FIXTURES.glob("[gl]*/**/*.md"))
+    invented = [name for name in _names(chance, words, notes) if name not in FOREIGN]
+    names = [*dict.fromkeys((*invented, *written, *SERIES, *OPPOSITES))]
     folders = {name: f"area {chance.randint(0, 9)}" for name in names}
     headings = {name: [" ".join(words.sentence()[:4]).capitalize() for _ in range(4)] for name in names}
     texts: dict[str, str] = {}
@@ -131,15 +153,18 @@ def vault_with_broken_links(seed: int = SEED, notes: int = NOTES) -> MadeVault:
     for name in names:
         path = f"{folders[name]}/{name}.md"
         links: dict[str, str] = {}
-        for other in chance.sample(names, 6):
-            kind, link, place = _broken(chance, words, other, folders[other], headings[other])
-            if link not in links and f"[[{name}" not in link:
-                links[link] = f"{folders[other]}/{other}.md{place}" if kind != "not written yet" else ""
+        for other in (*chance.sample(names, 5), chance.choice((*SERIES, *OPPOSITES))):
+            is_there = chance.random() < 0.6 and other not in SERIES
+            make = _broken if is_there else _never_written
+            kind, link, place = make(chance, words, other, folders[other], headings[other])
+            if link not in links and f"[[{name}" not in link and link[2:-2] not in folders:
+                links[link] = f"{folders[other]}/{other}.md{place}" if is_there else ""
                 kinds[path, link] = kind
         body = [f"Text with {link} in it." for link in links]
         texts[path] = (
             "\n\n".join([f"# {name}", *(f"## {heading}\n\nWords." for heading in headings[name]), *body]) + "\n"
         )
+        texts[f"pictures/Plan of {name.lower()}.png"] = ""
         truth[path] = links
     return MadeVault(notes=texts, truth=truth, kinds=kinds)
 
@@ -151,7 +176,6 @@ def _broken(chance: random.Random, words: _Words, name: str, folder: str, headin
         "typo": lambda: (f"[[{_typo(chance, name)}]]", ""),
         "two typos": lambda: (f"[[{_typo(chance, _typo(chance, name))}]]", ""),
         "plural": lambda: (f"[[{name}s]]", ""),
-        "word added": lambda: (f"[[{name} {chance.choice(words.frequent)}]]", ""),
         "moved": lambda: (f"[[old {folder}/{name}]]", ""),
         "moved, address": lambda: (f"[x](old/{name.replace(' ', '%20')}.md)", ""),
         "encoded": lambda: (f"[[{name.replace(' ', '%20')}%20]]" if " " in name else f"[[{name}%2Emd]]", ""),
@@ -160,11 +184,45 @@ def _broken(chance: random.Random, words: _Words, name: str, folder: str, headin
         "heading typo": lambda: (f"[[{name}#{_typo(chance, heading)}]]", f"#{heading}"),
         "heading edited": lambda: (f"[[{name}#{heading} {chance.choice(words.frequent)}]]", f"#{heading}"),
         "heading as on the web": lambda: (f"[[{name}#{heading.lower().replace(' ', '-')}]]", f"#{heading}"),
-        "not written yet": lambda: (f"[[{_unwritten(chance, words, name)}]]", ""),
     }
-    weights = [4 if kind == "not written yet" else 1 for kind in kinds]
-    kind = chance.choices([*kinds], weights=weights)[0]
+    kind = chance.choice([*kinds])
     return (kind, *kinds[kind]())
+
+
+def _never_written(
+    chance: random.Random, words: _Words, name: str, _folder: str, _headings: list[str]
+) -> tuple[str, str, str]:
+    """A kind, and a link to what nobody has written, which has a near neighbour."""
+    if name in SERIES:
+        return "another date or number", f"[[{_renumbered(chance, name)}]]", ""
+    if name in OPPOSITES:
+        return "an opposite", f"[[{OPPOSITES[name]}]]", ""
+    kinds = {
+        "a new name": lambda: _unwritten(chance, words, name),
+        "another word": lambda: _reworded(chance, words, name),
+        "a longer name": lambda: f"{name} {chance.choice(words.frequent)}",
+        "a note, not an image": lambda: f"Plan of {name.lower()}",
+        "an image, not a note": lambda: f"{name}.png",
+        "another number": lambda: f"{name} {chance.randint(2, 9)}",
+    }
+    kind = chance.choice([*kinds])
+    return kind, f"[[{kinds[kind]()}]]", ""
+
+
+def _renumbered(chance: random.Random, name: str) -> str:
+    """With another last number, which no note of the series has."""
+    start, last = name[: -len(name.rpartition(" ")[2].rpartition("-")[2])], name.rpartition(" ")[2].rpartition("-")[2]
+    while True:
+        other = f"{start}{chance.randint(1, 31):02}" if "-" in name else start + last[:-1] + str(chance.randint(0, 9))
+        if other not in SERIES:
+            return other
+
+
+def _reworded(chance: random.Random, words: _Words, name: str) -> str:
+    """With one word in place of another."""
+    parts = name.split()
+    parts[chance.randrange(len(parts))] = chance.choice(words.frequent if len(parts) > 1 else words.rare)
+    return " ".join(parts).capitalize()
 
 
 def _typo(chance: random.Random, name: str) -> str:

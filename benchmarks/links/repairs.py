@@ -30,6 +30,7 @@ def main() -> None:
             print(f"{likeness:<24}{row(vault, _of(found[likeness], chosen_on))}{mark}")
         unseen = _of(found[MIN_LIKENESS], other)
         print(f"\n{'unseen half':24}{row(vault, unseen)}")
+        print(f"{'  those not certain':24}{row(vault, [each for each in unseen if not each.is_sure])}")
         print(f"{'closest name alone':24}{row(vault, [_closest(library, each) for each in unseen])}")
         by_kind = sorted(unseen, key=lambda each: vault.kinds[each.source, each.link.text])
         for kind, links in groupby(by_kind, key=lambda each: vault.kinds[each.source, each.link.text]):

@@ -25,3 +25,11 @@ def test_no_certain_repair_is_wrong(vault: MadeVault) -> None:
     meant = [vault.truth[each.source][each.link.text].partition("#")[0] for each in certain]
     assert len(certain) > 30
     assert [each.repairs[0].path for each in certain] == meant
+
+
+def test_nine_of_ten_proposals_that_are_not_certain_are_right(vault: MadeVault) -> None:
+    with opened(vault.notes) as library:
+        proposed = [each for each in broken_links(library) if each.repairs and not each.is_sure]
+    right = [vault.truth[each.source][each.link.text].partition("#")[0] == each.repairs[0].path for each in proposed]
+    assert len(right) > 30
+    assert sum(right) >= 0.9 * len(right)

@@ -5,7 +5,7 @@ import pytest
 from tests.support.world import World
 from zkchat.errors import ExitCode
 
-SOURCE = "[[Old/Compost heap|heap]] and [[Compost heaps]].\n\n[[Compost heap#Turning its]] [[Nothing like it]]\n"
+SOURCE = "[[Old/Compost heap|heap]] and [[Compost heaps]].\n\n[[Compost heap#Turnings it]] [[Nothing like it]]\n"
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_dry_run_lists_proposals_with_their_reasons_the_certain_ones_first(gar
         "  [[Compost heap|heap]]  it is in Garden/ now, certain",
         "Source.md:1: [[Compost heaps]]",
         "  [[Compost heap]]  has a similar name, 90%",
-        "Source.md:3: [[Compost heap#Turning its]]",
+        "Source.md:3: [[Compost heap#Turnings it]]",
         "  [[Compost heap#Turning it]]  there is a similar heading, 90%",
     ]
     assert "3 broken links with a proposal, 1 without one" in shown.err
@@ -49,7 +49,7 @@ def test_a_key_chooses_a_repair(garden: World) -> None:
     done = garden.run("vault", "fix-links", typed="n\n1\n1\n")
     assert "Source.md:1  2 of 3\n  [[Compost heaps]]\n  1 [[Compost heap]]  has a similar name, 90%\n" in done.err
     assert "Which? 1 repair it so · n leave it · c create the note · q enough" in done.err
-    assert source(garden) == SOURCE.replace("heaps", "heap").replace("Turning its", "Turning it")
+    assert source(garden) == SOURCE.replace("heaps", "heap").replace("Turnings it", "Turning it")
 
 
 def test_the_missing_note_can_be_created(garden: World) -> None:

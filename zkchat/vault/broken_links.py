@@ -3,27 +3,48 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import takewhile
 from typing import Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Missing, Resolved, file_title, is_note, without_suffix
+from zkchat.lexicon.negation import NEGATORS
+from zkchat.model.note import (
+    IMAGES,
+    NOTE_SUFFIX,
+    RECORDINGS,
+    Ambiguous,
+    Link,
+    Missing,
+    Resolved,
+    file_title,
+    is_note,
+    without_suffix,
+)
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault import graph
 from zkchat.vault.library import Library
 from zkchat.vault.links.anchors import heading_key
 from zkchat.vault.links.resolver import is_attachment
 from zkchat.vault.notes.wikilink import name_key
+from zkchat.vault.search.terms import has_unspaced, idf, stem
 
 MIN_LIKENESS: Final = 0.8
 """Of a name or heading that is proposed for it; chosen by `benchmarks.links.repairs`."""
+_MIN_WORD: Final = 4
+"""Letters of a word that may have another ending, or less than it has with a wrong letter: shorter ones are others."""
+_MIN_NAME: Final = 8
+"""Letters of a name with a wrong one; a shorter one is mostly that of another thing."""
 MAX_CANDIDATES: Final = 3
 _SUGGESTIONS: Final = 5
 _FOREIGN_SUFFIX: Final = lazy_pattern(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
-_WORD: Final = lazy_pattern(r"\w+")
+_WORD: Final = lazy_pattern(r"[^\W\d_]+|\d+|[+<=>~]")
+"""Digits and the signs of names such as `C++` are words of their own."""
+_NEGATORS: Final = frozenset(" ".join(NEGATORS.values()).split())
 _ID: Final = lazy_pattern(r"\d{8}[tT]\d{4}|\d{8,17}")
 _UNSAFE_IN_ANCHOR: Final = lazy_pattern(r"[#|^\[\]\\]|%%")
 _NOT_IN_SLUG: Final = lazy_pattern(r"[^\w\- ]")
@@ -107,7 +128,9 @@ class RepairFinder:
         """Files that a link with a missing target could have meant."""
         found = [*self._by_spelling(link, source), *self._by_name(link), *self._by_history(link)]
         if not any(repair.is_sure for repair in found):
-            found += [*self._by_loose_name(link), *self._by_id(link), *self._by_similar_name(link)]
+            kind = _kind(link.target) if is_attachment(link.target) else _kind(NOTE_SUFFIX)
+            like = (*self._by_loose_name(link), *self._by_id(link), *self._by_similar_name(link))
+            found += [repair for repair in like if _kind(repair.path) == kind]
         return _best(replace(repair, anchor=link.anchor) for repair in found)
 
     def of_anchor(self, link: Link, source: str) -> tuple[Repair, ...]:
@@ -137,7 +160,7 @@ class RepairFinder:
         for target in (link.target, *(target for target, _ in _respelled(link.target))):
             name = _last(target)
             paths = self._by_exact_name.get(name_key(name if is_attachment(name) else without_suffix(name)), [])
-            for path in paths:
+            for path in paths if len(paths) <= MAX_CANDIDATES else ():
                 folder = path.rpartition("/")[0]
                 reason = f"it is in {folder}/ now" if folder else "it is at the top of the vault now"
                 if len(paths) > 1:
@@ -162,8 +185,8 @@ class RepairFinder:
             (_in_order(loosened(name)), "its words are in another order"),
         ):
             paths = self._by_loose_key.get(key, ())
-            for path in paths:
-                yield Repair(path=path, reason=reason, confidence=0.95 if len(paths) == 1 else 0.8)
+            if len(paths) == 1:  # what several notes are called is meant by none of them
+                yield Repair(path=next(iter(paths)), reason=reason, confidence=0.95)
 
     def _by_id(self, link: Link) -> Iterator[Repair]:
         ids = {*_ID.findall(link.target)}
@@ -172,12 +195,12 @@ class RepairFinder:
                 yield Repair(path=row.path, reason="has the same id", confidence=0.96)
 
     def _by_similar_name(self, link: Link) -> Iterator[Repair]:
-        name = without_suffix(_last(link.target))
+        name = without_suffix("" if link.target.endswith("/") else _last(link.target))
         missing = self._library.resolve(Link(text="", target=name), None, suggestions=_SUGGESTIONS)
         for suggestion in missing.suggestions if isinstance(missing, Missing) else ():
-            likeness = similarity(name, without_suffix(suggestion))
+            likeness = self._likeness(name, without_suffix(suggestion))
             found = self._library.resolve(Link(text="", target=suggestion), None, suggestions=0)
-            if likeness >= self._min_likeness and isinstance(found, Resolved | Ambiguous):
+            if likeness and isinstance(found, Resolved | Ambiguous):
                 for path in (found.path, *(found.others if isinstance(found, Ambiguous) else ())):
                     yield Repair(path=path, reason="has a similar name", confidence=0.94 * likeness)
 
@@ -202,18 +225,58 @@ class RepairFinder:
                     path=path, anchor=anchor_text(heading), reason=reason, confidence=confidence, is_sure=is_sure
                 )
         for heading in headings:
-            likeness = similarity(last, heading)
-            if likeness >= self._min_likeness:
+            if likeness := self._likeness(last, heading, is_heading=True):
                 reason = "there is a similar heading"
                 yield Repair(path=path, anchor=anchor_text(heading), reason=reason, confidence=0.94 * likeness)
 
     def _similar_blocks(self, block: str, blocks: Iterable[str], path: str) -> Iterator[Repair]:
         for other in blocks:
-            likeness = similarity(block, other)
-            if likeness >= self._min_likeness:
+            if likeness := self._likeness(block, other):
                 yield Repair(
                     path=path, anchor=f"^{other}", reason="there is a similar block", confidence=0.9 * likeness
                 )
+
+    def _likeness(self, written: str, name: str, *, is_heading: bool = False) -> float:
+        """How alike two names are letter by letter, 1 at most; 0 unless one may be written for the other by a slip.
+
+        Other digits are none, nor is another word or another beginning of one. Headings, which are edited, may have
+        words more, or less.
+        """
+        likeness = SequenceMatcher(None, name_key(written), name_key(name), autojunk=False).ratio()
+        ones, others = _WORD.findall(loosened(written)), _WORD.findall(loosened(name))
+        if likeness < self._min_likeness or has_unspaced(name) or _digits(ones) != _digits(others):
+            return 0
+        slips: list[tuple[str, str]] = []
+        missing: list[str] = []
+        added: list[str] = []
+        for kind, start, end, first, last in SequenceMatcher(None, ones, others, autojunk=False).get_opcodes():
+            if kind == "replace" and end - start == last - first:
+                slips += zip(ones[start:end], others[first:last], strict=True)
+            elif kind != "equal":
+                missing += others[first:last]
+                added += ones[start:end]
+        is_edited = is_heading and not (missing and added) and _NEGATORS.isdisjoint((*missing, *added))
+        if not (slips or missing or added) or not (is_edited or not (missing or added)):
+            return 0
+        is_alone, is_long = len(others) == 1, len(loose_key(name)) >= _MIN_NAME
+        return likeness if all(self._is_slip(*pair, is_alone=is_alone, is_long=is_long) for pair in slips) else 0
+
+    def _is_slip(self, word: str, meant: str, *, is_alone: bool, is_long: bool) -> bool:
+        """Whether a word has another ending of two letters at most, or one letter wrong that makes no word of it."""
+        shorter, longer = sorted((word, meant), key=len)
+        start = _shared(shorter, longer)
+        end = _shared(shorter[start:][::-1], longer[start:][::-1])
+        less, more = shorter[start : len(shorter) - end], longer[start : len(longer) - end]
+        if not (less or end):
+            return len(more) <= 2 and start >= _MIN_WORD and (not is_alone or stem(word) == stem(meant))
+        is_one_letter = len(more) == 1 or (len(more) == 2 and less == more[::-1])
+        return is_one_letter and is_long and start > 0 and len(longer) > _MIN_WORD and not self._is_known(word)
+
+    def _is_known(self, word: str) -> bool:
+        """Whether a word stands elsewhere too, so that it was meant."""
+        term = stem(word)
+        in_one = idf(self._library.counts().sections, 1)
+        return self._library.idf([term]).get(term, in_one) < in_one - 0.1
 
     @cached_property
     def _by_exact_name(self) -> dict[str, list[str]]:
@@ -261,8 +324,8 @@ def _last(target: str) -> str:
 
 
 def loose_key(name: str) -> str:
-    """A key that ignores accents, signs and spaces too."""
-    return "".join(character for character in loosened(name) if character.isalnum())
+    """A key that ignores accents, punctuation and spaces too."""
+    return "".join(f"{word} " if word.isdecimal() else word for word in _WORD.findall(loosened(name)))
 
 
 def loosened(name: str) -> str:
@@ -271,15 +334,24 @@ def loosened(name: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-def similarity(one: str, other: str) -> float:
-    """How alike two names are letter by letter, 1 at most."""
-    from difflib import SequenceMatcher
+def _digits(words: Iterable[str]) -> list[str]:
+    return [word for word in words if word.isdecimal()]
 
-    return SequenceMatcher(None, name_key(one), name_key(other), autojunk=False).ratio()
+
+def _kind(path: str) -> str:
+    """Images are of one kind, and so are recordings; any other file is of its extension's."""
+    extension = path.rpartition(".")[2].lower()
+    return next((kind[0] for kind in (IMAGES, RECORDINGS) if extension in kind), extension)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters two words begin with together."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _in_order(key: str) -> str:
-    return " ".join(sorted(_WORD.findall(key)))
+    """The digits of a key as they stand, then its words in the order of the alphabet."""
+    return " ".join(sorted(_WORD.findall(key), key=lambda word: "" if word.isdecimal() else word))
 
 
 def anchor_text(heading: str) -> str:
