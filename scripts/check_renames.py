@@ -80,6 +80,9 @@ class VaultInMemory:
     def linked(self, paths: Iterable[str]) -> dict[str, str]:  # noqa: ARG002 - there are no links without a disk
         return {}
 
+    def shared(self, _path: str) -> None:
+        return None
+
     def read_bytes(self, path: str) -> bytes | None:
         return self.files.get(path)
 
