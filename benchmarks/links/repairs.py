@@ -13,7 +13,7 @@ from zkchat.model.note import Link, Missing, Resolved
 from zkchat.vault.broken_links import MIN_LIKENESS, BrokenLink, Repair, broken_links
 from zkchat.vault.library import Library
 
-LIKENESSES = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+LIKENESSES = (0.7, 0.8, 0.9)
 
 
 def main() -> None:

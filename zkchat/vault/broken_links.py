@@ -200,7 +200,11 @@ class RepairFinder:
         for suggestion in missing.suggestions if isinstance(missing, Missing) else ():
             likeness = self._likeness(name, without_suffix(suggestion))
             found = self._library.resolve(Link(text="", target=suggestion), None, suggestions=0)
-            if likeness and isinstance(found, Resolved | Ambiguous):
+            if not likeness or not isinstance(found, Resolved | Ambiguous):
+                continue
+            if (
+                found.via == "name" or " " in suggestion
+            ):  # a form of a single word that is only an alias is another word
                 for path in (found.path, *(found.others if isinstance(found, Ambiguous) else ())):
                     yield Repair(path=path, reason="has a similar name", confidence=0.94 * likeness)
 
@@ -244,7 +248,7 @@ class RepairFinder:
         """
         likeness = SequenceMatcher(None, name_key(written), name_key(name), autojunk=False).ratio()
         ones, others = _WORD.findall(loosened(written)), _WORD.findall(loosened(name))
-        if likeness < self._min_likeness or has_unspaced(name) or _digits(ones) != _digits(others):
+        if likeness < self._min_likeness or has_unspaced(name) or _digits(ones) != _digits(others) or ones == others:
             return 0
         slips: list[tuple[str, str]] = []
         missing: list[str] = []
@@ -255,8 +259,8 @@ class RepairFinder:
             elif kind != "equal":
                 missing += others[first:last]
                 added += ones[start:end]
-        is_edited = is_heading and not (missing and added) and _NEGATORS.isdisjoint((*missing, *added))
-        if not (slips or missing or added) or not (is_edited or not (missing or added)):
+        may_be_edited = is_heading and not (missing and added) and _NEGATORS.isdisjoint((*missing, *added))
+        if (missing or added) and not may_be_edited:
             return 0
         is_alone, is_long = len(others) == 1, len(loose_key(name)) >= _MIN_NAME
         return likeness if all(self._is_slip(*pair, is_alone=is_alone, is_long=is_long) for pair in slips) else 0

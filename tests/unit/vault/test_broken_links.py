@@ -132,6 +132,14 @@ def test_a_name_that_many_notes_have_is_none_of_them(tmp_path: Path) -> None:
         assert [each.repairs for each in broken_links(library)] == [(), (), ()]
 
 
+def test_a_form_of_a_word_that_is_only_an_alias_is_not_proposed(tmp_path: Path) -> None:
+    aliased = "---\naliases: [Mirror, Glass mirror]\n---\n"
+    with library_of(tmp_path, {"Copies.md": aliased, "Source.md": "[[Mirrors]] [[Glass mirrors]]"}) as library:
+        assert [(each.link.target, len(each.repairs)) for each in broken_links(library)] == [
+            ("Glass mirrors", 1), ("Mirrors", 0)
+        ]  # fmt: skip
+
+
 def test_sure_repairs_come_first_and_equal_links_of_a_note_once(tmp_path: Path) -> None:
     source = "[[Nowhere to go]]\n[[Compost heaps]]\n[[Old/Other]]\n[[Compost heaps]]\n"
     with library_of(tmp_path, {**NOTES, "Source.md": source}) as library:
