@@ -131,7 +131,7 @@ def test_a_plain_chat_has_no_marks_and_shows_the_context_once(world: World) -> N
     model = world.script([{"text": "First, says [[Sleep]]."}], [{"text": "Second."}], context_limit=4_096)
     chat = on_plain_terminal(world, "What is [[Sleep]]?\nAnd then?\n", "--model", model, "--plain")
     assert chat.out == "First, says [[Sleep]].\nSecond.\n"
-    assert chat.err.count("1. [[Sleep]]  Sleep.md  cited, linked by you\n") == 1
+    assert chat.err.count("1. [[Sleep]]  Sleep.md:1  cited, linked by you\n") == 1
     assert chat.err.count("Context: ") == 1
     assert not {*"●⌕█─"} & {*chat.err}
 

@@ -11,7 +11,7 @@ from tests.support.world import World
 
 LONG = "Sourdough rises slowly because wild yeast needs time. " * 6
 SENTENCE = "Sourdough needs time because wild yeast rises slowly."
-ASKED, READ = "What of [[Bread]]?", [{"text": "Time, says [[Bread]]."}]
+ASKED, READ = "What of [[Bread]]?", [{"text": "See [[Bread]]."}]
 
 Begin = Callable[..., Terminal]
 

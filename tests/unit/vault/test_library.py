@@ -265,9 +265,13 @@ def test_an_index_that_does_not_fit_together_is_built_again(
 
 
 def _damage(path: Path) -> None:
-    """Leave the header and the schema, and nothing else."""
+    """Leave the header and the schema, and of no table and no index its first page."""
+    with closing(sqlite3.connect(path)) as database:
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+        roots = [root for (root,) in database.execute("SELECT rootpage FROM sqlite_master WHERE rootpage > 1")]
     content = bytearray(path.read_bytes())
-    content[4096:] = b"\x5a" * len(content[4096:])
+    for root in roots:
+        content[(root - 1) * size : root * size] = b"\x5a" * size
     path.write_bytes(content)
 
 
