@@ -62,7 +62,7 @@ def _other_language(library: Library, question: str) -> str:
     asked = language_of(question)
     paths = [each.path for each in library.notes()] if asked else []
     spoken = Counter[str]()
-    for path in paths[:: 1 + len(paths) // MAX_SAMPLED]:
+    for path in library.open_among(paths[:: 1 + len(paths) // MAX_SAMPLED]):
         with suppress(VaultError):  # it is gone, or cannot be read
             spoken.update(filter(None, [detect_language(library.section(path)[:SAMPLED_CHARACTERS])]))
     if not asked or not spoken:

@@ -157,6 +157,10 @@ class Library:
         """Those of the notes that may be named to the model at hand, by what their files say now."""
         return [*paths]
 
+    def open_among(self, paths: Sequence[str]) -> list[str]:
+        """Those of the notes that may go anywhere: who reads them has read nothing local."""
+        return [*paths]
+
     def refresh(self, progress: Progress | None = None) -> Refreshed:
         """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
         return self._maintenance.refresh(progress)
@@ -582,6 +586,9 @@ class GuardedLibrary(Library):
     def confirmed(self, paths: Iterable[str]) -> list[str]:
         asked = [*paths]
         return self._answer(lambda: self._guard.confirm(asked))
+
+    def open_among(self, paths: Sequence[str]) -> list[str]:
+        return self._answer(lambda: self._guard.open_among(paths))
 
     def commits(self, path: str, limit: int) -> list[Commit]:
         return super().commits(path, limit) if self.confirmed([path]) else []
