@@ -33,7 +33,7 @@ demo: $(VENV)/.runtime ## set up and answer a question over vault-fixtures/garde
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses=4 --dist loadfile
 
 test: $(VENV)/.dev ## set up and run the tests, on up to four cores; ARGS="tests/unit/chat -k name" runs some of them
-	@$(PYTEST) $(or $(ARGS),--examples 25 -m 'not slow')
+	@$(PYTEST) $(or $(ARGS),--examples 10 -m 'not slow')
 
 # Under a minute on two cores once mypy has its cache: it checks again what changed, and what that changes.
 quick: format-check lint types ## format, lint, types, and the tests that need no process, terminal or network

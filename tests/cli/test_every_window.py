@@ -16,7 +16,7 @@ from tests.support.world import World
 from zkchat.errors import ExitCode
 from zkchat.model.prompt import Finish
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 RESERVE = 512
 WINDOWS = (2_048, 4_096, 8_192, 32_768)

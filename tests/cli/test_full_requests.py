@@ -9,7 +9,7 @@ import pytest
 from tests.support.recording_server import RecordingServer
 from tests.support.world import World
 
-pytestmark = [pytest.mark.outside, pytest.mark.no_cover]
+pytestmark = [pytest.mark.outside, pytest.mark.no_cover, pytest.mark.slow]
 
 RESERVE = 512
 WINDOWS = (2_048, 4_096, 8_192, 32_768)

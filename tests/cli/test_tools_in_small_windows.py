@@ -17,7 +17,7 @@ from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
 from zkchat.tools.names import CORE_TOOLS
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 RESERVE = 512
 ESTIMATE_ERROR = 0.01

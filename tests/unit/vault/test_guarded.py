@@ -293,6 +293,7 @@ ASKED: dict[str, Callable[[Library], object]] = {
     "resolve": lambda library: library.resolve(link("Hus")),
     "withheld": lambda library: library.withheld(link("Hush")),
     "confirmed": lambda library: library.confirmed(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
+    "open_among": lambda library: library.open_among(["Open.md", "Secret.md", "Never.md", "Journal/Plan.md"]),
     "link_to": lambda library: library.link_to("Open.md"),
     "link_into": lambda library: library.link_into("Open.md", ["Page 7"]),
     "counts": lambda library: library.counts().notes,
