@@ -92,6 +92,7 @@ def sent(request: ModelRequest) -> str:
     return json.dumps([messages, [tool_param(spec) for spec in request.tools]], sort_keys=True)
 
 
+@pytest.mark.slow
 def test_every_request_is_rebuilt_byte_for_byte(tmp_path: Path, server: Recorder, scaled: Callable[[int], int]) -> None:
     world = prepared(tmp_path, server)
     turns = scaled(TURNS)
