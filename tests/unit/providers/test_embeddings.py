@@ -233,9 +233,9 @@ def test_a_server_that_asks_for_a_long_wait_is_not_waited_for(server: EmbeddingS
 
 def test_a_server_that_hangs_is_given_up(server: EmbeddingServer) -> None:
     server.always = server.hang
-    embedder = embedder_at(server, timeout=0.5)
+    embedder = embedder_at(server, timeout=4)  # a busy machine connects in that time
     embedder._policy = replace(QUICK, max_retries=0)
-    with pytest.raises(ProviderError, match=r"did not answer within 0.5 seconds"):
+    with pytest.raises(ProviderError, match=r"did not answer within 4 seconds"):
         embedder.embed(["tea"])
 
 
