@@ -7,14 +7,18 @@ the package is internal. All errors are subclasses of `ZkchatError`.
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from zkchat.actions.base import Result, every_action
+from zkchat.actions.base import Vault as ActionVault
 from zkchat.compose.conversation import open_conversation
 from zkchat.compose.conversation_options import ConversationOptions
+from zkchat.compose.daily_notes import daily_note_settings
 from zkchat.compose.library import embed_for_search, extract_for_search, open_note_library
 from zkchat.compose.stores import open_session_store
 from zkchat.compose.workspace import load_workspace
@@ -58,6 +62,8 @@ from zkchat.model.session import Session
 from zkchat.model.thread import thread_of
 from zkchat.model.usage import ContextUsage
 from zkchat.model.values import to_plain
+from zkchat.render.numbered_rows import Place
+from zkchat.vault.named_notes import find_named_note
 
 if TYPE_CHECKING:
     from zkchat.compose.workspace import Workspace
@@ -87,6 +93,7 @@ __all__ = [
     "Resolution",
     "Resolved",
     "ResourceRead",
+    "Result",
     "Session",
     "SessionError",
     "StorageError",
@@ -157,6 +164,30 @@ class Vault(Struct, frozen=True):
         from zkchat.vault.named_notes import parse_link
 
         return self._library.resolve(parse_link(link), source)
+
+    def run(self, action: str, **arguments: object) -> Result:
+        """Run an action by the name of its command: `recent`, `tags`, `timeline`, `links` …
+
+        Arguments are those of the command; a note is named as there. Rows, and the data that `--json` prints, are in
+        the result. Raises `UsageError` for an action that there is not.
+        """
+        actions = every_action()
+        found = actions.get(action)
+        if found is None or "api" not in found.surfaces:
+            raise UsageError(f"There is no action {action!r}.", hint=f"There are {', '.join(sorted(actions))}.")
+        vault = ActionVault(
+            library=self._library,
+            now=self._workspace.environment.now,
+            find=self._find,
+            daily_notes=partial(daily_note_settings, self.path),
+        )
+        notes = {each.name for each in found.parameters if each.kind == "note"}
+        given = {name: vault.find(str(value)) if name in notes else value for name, value in arguments.items()}
+        return found.run(vault, **given)
+
+    def _find(self, name: str) -> Place:
+        found = find_named_note(self._library, name, search="search")
+        return Place(path=found.path, line=found.line, anchor=found.anchor, name=name)
 
     async def ask(
         self,

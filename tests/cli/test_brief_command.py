@@ -32,17 +32,17 @@ def test_a_brief_needs_no_model(garden: World) -> None:
 Sunday, 8 March 2026
 
 Tasks: 2 overdue · 1 due soon · 1 without a date in changed notes
-1. ! Pay the rent (due 3 days ago · Home.md:1)
-2. See the doctor (due yesterday · Secret.md:4)
-3. Call Ann (due tomorrow · Home.md:2)
-4. Paint the shed (begun · Home.md:3)
+! Pay the rent (due 3 days ago · Home.md:1)
+See the doctor (due yesterday · Secret.md:4)
+Call Ann (due tomorrow · Home.md:2)
+Paint the shed (begun · Home.md:3)
 
 Changed: 1 today · 1 yesterday · 2 in 7 days
-5. Home (today 09:36 · Home.md)
-6. Secret (yesterday 12:00 · Secret.md)
+Home (today 09:36 · Home.md)
+Secret (yesterday 12:00 · Secret.md)
 
 Without links: 1 note of these days
-7. Secret (Secret.md)
+Secret (Secret.md)
 """
     )
     assert garden.run("brief", "--model", "quote").out == found.out
@@ -97,7 +97,7 @@ def test_a_model_that_fails_costs_a_word(garden: World) -> None:
 def test_an_old_vault_has_nothing_to_tell(tmp_path: Path) -> None:
     world = World(tmp_path, now=lambda: NOW)
     os.utime(world.note("Old.md", "x"), (0, 0))
-    assert world.run("brief").out == "Sunday, 8 March 2026: Nothing changed, nothing is due.\n"
+    assert world.run("brief").err == "Sunday, 8 March 2026: nothing changed, nothing is due.\n"
 
 
 def test_the_day_a_month_ago_is_named_as_a_day(world: World) -> None:

@@ -117,17 +117,17 @@ def test_recent_lists_the_notes_that_changed_in_a_time(world: World) -> None:
     assert listed("--since", "2026-02", "--on", "8 march") == ["Old.md"]
     assert world.run("recent", "--on", "yesterday").err == "No note changed yesterday (2026-03-09).\n"
     cut = world.run("recent", "--since", "2026", "--limit", "1")
-    assert (cut.out, cut.err) == ("2026-03-08        Old.md · frontmatter\n", "… and 1 more. --limit 2 lists all.\n")
+    assert (cut.out, cut.err) == ("2026-03-08  Old (Old.md · frontmatter)\n", "… and 1 more\n")
     assert world.run("recent", "--since", "2026", "--limit", "2").err == ""
     world.now = lambda: datetime(2026, 3, 15, 12, tzinfo=UTC)  # a Sunday, as 8 March is
     assert listed("--since", "sunday") == listed("--since", "since sunday") == ["Old.md"]
     assert listed("--on", "sunday") == []
     refused = world.run("recent", "--since", "whenever")
-    assert (refused.code, "--since 'whenever' is not a time." in refused.err) == (2, True)
+    assert (refused.code, "'whenever' is not a time." in refused.err) == (2, True)
 
 
 def test_tags_are_counted_with_those_below_them(garden: World) -> None:
-    assert garden.run("tags").out == "2  #health\n  1  #health/night\n1  #drink\n"
+    assert garden.run("tags").out == "2  #health\n1    #health/night\n1  #drink\n"
     assert garden.run("tags", "#DR").out == "1  #drink\n"
     assert garden.run("tags", "drink", "--json").json == [{"tag": "drink", "notes": 1}]
     assert garden.run("tags", "x").out == ""

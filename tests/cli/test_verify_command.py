@@ -23,21 +23,18 @@ def test_each_statement_has_its_mark_its_place_and_what_stands_there(vault: Worl
     shown = vault.run("verify", "-", stdin=DRAFT)
     assert shown.code == ExitCode.NO_ANSWER
     assert shown.out.splitlines() == [
-        "1. ✓ Adults need seven hours.",
-        "   quoted · Sleep.md:5 › Hours",
-        "2. ✗ Adults need nine hours.",
-        "   contradicted: another number · Sleep.md:5 › Hours",
-        "   “Adults need seven hours.”",
-        "3. ? Owls read newspapers.",
-        "   unsupported: no note says this",
+        "✓ Adults need seven hours. (quoted · Sleep.md:5 › Hours)",
+        "✗ Adults need nine hours. (contradicted: another number · Sleep.md:5 › Hours)",
+        "  “Adults need seven hours.”",
+        "? Owls read newspapers. (unsupported: no note says this)",
     ]
     assert shown.err == "1 of 3 statements stands in your notes, 1 contradicts them, 1 is not there.\n"
 
 
 def test_problems_alone_are_listed_on_request(vault: World) -> None:
     shown = vault.run("verify", "-", "--problems", stdin=DRAFT)
-    assert "seven hours.\n   quoted" not in shown.out
-    assert shown.out.startswith("1. ✗ Adults need nine hours.")
+    assert "quoted" not in shown.out
+    assert shown.out.startswith("✗ Adults need nine hours.")
 
 
 def test_scripts_get_verdicts_with_places(vault: World) -> None:
@@ -65,9 +62,9 @@ def test_all_supported_ends_with_zero(vault: World) -> None:
 def test_what_comes_nearest_to_a_statement_is_named(vault: World) -> None:
     vault.note("Heap.md", "A cold heap is left alone and needs a year.\n")
     statement = "A cold heap is left alone and needs a month."
-    assert vault.run("verify", "-", stdin=statement).out.splitlines()[1:] == [
-        "   unsupported: no note says this so; nearest: Heap.md:1",
-        "   “A cold heap is left alone and needs a year.”",
+    assert vault.run("verify", "-", stdin=statement).out.splitlines() == [
+        f"? {statement} (unsupported: no note says this so; nearest: Heap.md:1)",
+        "  “A cold heap is left alone and needs a year.”",
     ]
     (found,) = vault.run("verify", "-", "--json", stdin=statement).json["statements"]
     assert (found["places"], found["nearest"]["path"]) == ([], "Heap.md")

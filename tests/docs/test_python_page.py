@@ -33,7 +33,7 @@ def _own_home(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_example_says_what_it_prints() -> None:
-    assert len(EXAMPLES) == PAGE.count("```python") == 6
+    assert len(EXAMPLES) == PAGE.count("```python") == 7
 
 
 @pytest.mark.parametrize(("code", "printed"), EXAMPLES)

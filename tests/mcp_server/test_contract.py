@@ -35,6 +35,8 @@ READS: dict[str, dict[str, Any]] = {
     "verify_quotes": {"text": "Green tea steeps for two minutes. Tea grows on the moon."},
     "search": {"query": "tea"},
     "fetch": {"id": "Kitchen/Water.md"},
+    "recent": {"limit": 2},
+    "tags": {"prefix": "dr"},
     "read_document": {"relative_path": "Tea"},
     "find_excerpts": {"query": "minutes"},
     "find_documents": {"query": "tea", "limit": 1},
@@ -45,7 +47,7 @@ READS: dict[str, dict[str, Any]] = {
     "list_documents": {"tag": "drink"},
     "get_current_datetime": {},
 }
-WITHOUT_SOURCES = frozenset({"search", "fetch", "get_current_datetime"})
+WITHOUT_SOURCES = frozenset({"search", "fetch", "recent", "tags", "get_current_datetime"})
 WRITES: dict[str, dict[str, Any]] = {
     "create_document": {"relative_path": "Cups/Mug", "text": "A mug.\n"},
     "edit_document": {"relative_path": "Tea", "old": "two minutes", "new": "three minutes"},

@@ -26,7 +26,7 @@ from zkchat.model.session_history import History, Window
 from zkchat.model.stored_forms import read_message
 from zkchat.model.usage import ContextUsage
 from zkchat.render.console import Matches
-from zkchat.render.numbered_rows import NumberedRow, RowSection, plain_rows, plain_sections
+from zkchat.render.numbered_rows import RowSection, plain_sections
 from zkchat.repl.command_context import CommandContext
 from zkchat.repl.note_pages import Position
 from zkchat.repl.pick_list import PickRow
@@ -184,12 +184,10 @@ class RecordingSurface:
         self.drawn.append(text)
         self.marked += [text[start:end] for start, end in matches(text)] if matches else []
 
-    def print_rows(self, rows: Sequence[NumberedRow], matches: Matches | None = None, /) -> None:
-        self.lines += plain_rows(rows)
-        self.marked += [row.text[start:end] for row in rows for start, end in matches(row.text)] if matches else []
-
-    def print_sections(self, sections: Sequence[RowSection]) -> None:
+    def print_sections(self, sections: Sequence[RowSection], matches: Matches | None = None, /) -> None:
         self.lines.append(plain_sections(sections))
+        texts = [row.text for section in sections for row in section.rows]
+        self.marked += [text[start:end] for text in texts for start, end in matches(text)] if matches else []
 
     def print_changes(self, changes: ChangeSet) -> None:
         self.lines.append(patch_of(changes).removesuffix("\n"))

@@ -13,7 +13,7 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
 from zkchat.model.usage import ContextUsage
 from zkchat.render.context_bar import context_line
-from zkchat.render.numbered_rows import plain_rows, plain_sections
+from zkchat.render.numbered_rows import plain_sections
 from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 from zkchat.repl.note_pages import Position
@@ -21,7 +21,7 @@ from zkchat.repl.pick_list import numbered_lines
 
 if TYPE_CHECKING:
     from zkchat.render.console import Matches
-    from zkchat.render.numbered_rows import NumberedRow, RowSection
+    from zkchat.render.numbered_rows import RowSection
     from zkchat.repl.pick_list import PickRow
 
 _WIDTH: Final = 79
@@ -57,10 +57,7 @@ class MarkdownSurface:
     def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
         self._add(sanitize_text(text))
 
-    def print_rows(self, rows: "Sequence[NumberedRow]", _matches: "Matches | None" = None, /) -> None:
-        self.print("\n".join(plain_rows(rows)))
-
-    def print_sections(self, sections: "Sequence[RowSection]") -> None:
+    def print_sections(self, sections: "Sequence[RowSection]", _matches: "Matches | None" = None, /) -> None:
         self.print(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:

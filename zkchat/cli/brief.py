@@ -3,26 +3,26 @@
 from contextlib import ExitStack, aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import Struct
-from msgspec.structs import asdict
 
+from zkchat.actions.brief import brief_of
+from zkchat.cli.actions import print_result
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.note_lookup import open_refreshed_workspace
 from zkchat.cli.trust import ask_to_approve
+from zkchat.compose.workspace import Workspace
 from zkchat.errors import ConfigError, ProviderError
+from zkchat.vault.library import Library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from zkchat.compose.conversation import OpenConversation
-    from zkchat.compose.workspace import Workspace
-    from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf, OpenTask
     from zkchat.model.events import Event
     from zkchat.model.message import ChatMessage
-    from zkchat.vault.library import Library
 
 _MAX_DAYS = 366
 
@@ -129,72 +129,12 @@ def _note_warning(io: CommandIO, event: "Event") -> None:
         io.note(" ".join(filter(None, (event.text, event.hint))))
 
 
-def _show(
-    io: CommandIO, workspace: "Workspace", library: "Library", view: _View, summary: "ChatMessage | None"
-) -> None:
-    from zkchat.vault.brief.daily import LONG, SHORT, make_brief
-
-    found = make_brief(library, library.calendar(), days=view.days, most=LONG if view.json else SHORT)
+def _show(io: CommandIO, workspace: Workspace, library: Library, view: _View, summary: "ChatMessage | None") -> None:
+    found = brief_of(library, view.days, for_scripts=view.json)
     if view.json:
-        io.json(_record(found, summary))
-        return
-    _print(io, workspace, library, found, view)
-
-
-def _print(io: CommandIO, workspace: "Workspace", library: "Library", found: "DailyBrief", view: _View) -> None:
-    from zkchat.cli.output import stdout_console
-    from zkchat.compose.document_links import VaultDocumentLinks
-    from zkchat.render.daily_brief import NOTHING, brief_sections, brief_title
-    from zkchat.render.numbered_rows import RowSection, plain_sections, print_sections
-
-    sections = [RowSection(title=brief_title(found), summary=NOTHING if found.is_empty else ""), *brief_sections(found)]
-    console = None if view.plain else stdout_console(io, workspace.paths)
-    if console is None:
-        io.out(plain_sections(sections))
-        return
-    open_with = workspace.settings.ui.open_with
-    print_sections(console, sections, VaultDocumentLinks(workspace.paths.vault, library, open_with))
-
-
-def _record(found: "DailyBrief", summary: "ChatMessage | None") -> dict[str, object]:
-    tasks = found.tasks
-    return {
-        "date": found.today,
-        "days": found.days,
-        "summary": _summary_record(summary) if summary else None,
-        "tasks": {
-            "overdue": _list_record(tasks.overdue, _task_record),
-            "due": _list_record(tasks.due, _task_record),
-            "undated": _list_record(tasks.undated, _task_record),
-            "later": tasks.later,
-            "older": tasks.older,
-        },
-        "changed": _list_record(found.changed, _note_record),
-        "on_this_day": {"ago": found.past_day, **_list_record(found.past, _note_record)},
-        "without_links": _list_record(found.orphans, _note_record),
-        "unlinked_mentions": _list_record(found.mentions, asdict),
-    }
-
-
-def _list_record(found: "FirstOf[Any]", record: "Callable[[Any], dict[str, object]]") -> dict[str, object]:
-    return {"total": found.total, "items": [record(item) for item in found.items]}
-
-
-def _task_record(task: "OpenTask") -> dict[str, object]:
-    return asdict(task)
-
-
-def _note_record(note: "BriefNote") -> dict[str, object]:
-    at = note.date
-    return {
-        "path": note.path,
-        "title": note.title,
-        "date": at.day,
-        "time": f"{at.time:%H:%M}" if at.time else None,
-        "origin": at.origin,
-        "is_new": note.is_new,
-        "beginning": note.beginning,
-    }
+        io.json({**found.plain, "summary": _summary_record(summary) if summary else None})
+    else:
+        print_result(io, workspace, library, found, json_output=False, plain=view.plain)
 
 
 def _summary_record(summary: "ChatMessage") -> dict[str, object]:

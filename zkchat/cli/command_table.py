@@ -13,15 +13,15 @@ COMMANDS = {
     "Look into your notes": (
         ("search", "search.search", "Search your notes."),
         ("verify", "verify.verify", "Check which statements of a text stand in your notes, and where."),
-        ("show", "notes.show", "Show a note, or a section of it."),
-        ("recent", "notes.recent", "Show the notes that changed last, the latest first."),
-        ("tags", "notes.tags", "Show the tags of your notes, each with the number of notes."),
-        ("daily", "notes.daily", "Show the daily note of today."),
-        ("timeline", "timeline.timeline", "Show what happened to a note, in order of time."),
+        ("show", "actions.notes.show", "Show a note, or a section of it."),
+        ("recent", "actions.notes.recent", "Show the notes that changed last, the latest first."),
+        ("tags", "actions.notes.tags", "Show the tags of your notes, each with the number of notes."),
+        ("daily", "actions.notes.daily", "Show the daily note of today."),
+        ("timeline", "actions.notes.timeline", "Show what happened to a note, in order of time."),
         ("brief", "brief.brief", "Show what changed, what is due, and what was on this day."),
         ("links", "links.links", "Show the links of a note and the links that lead to it."),
-        ("backlinks", "links.backlinks", "Show the links of other notes to a note, with their lines."),
-        ("resolve", "links.resolve", "Show what a link leads to, and why."),
+        ("backlinks", "actions.links.backlinks", "Show the links of other notes to a note, with their lines."),
+        ("resolve", "actions.links.resolve", "Show what a link leads to, and why."),
         ("refs", "refs.refs", "Show which conversations used a note."),
         ("index", "vault.index", "Bring the index up to date."),
         ("vault", "vault.app", "Show what is in the vault, and what in it to mend."),
@@ -68,7 +68,7 @@ Something is wrong?  zkchat doctor
 Read more:           zkchat help"""
 
 PLACES = {name: place for rows in COMMANDS.values() for name, place, _ in rows}
-"""`module.attribute` by the name of the command; the attribute is a function or a `Typer`."""
+"""Where each command is: `module.attribute` for a function or a `Typer`, `actions.module.name` for an action."""
 
 SECTIONS = {heading: [(name, line) for name, _, line in rows] for heading, rows in COMMANDS.items()}
 """The names and lines, as the help shows them."""

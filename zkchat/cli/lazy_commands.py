@@ -43,9 +43,12 @@ class LazyCommands(MutableMapping[str, "Command"]):
 
 
 def load_command(name: str, place: str) -> "Command":
-    """The command at `module.attribute` of this package."""
-    module, _, attribute = place.partition(".")
-    target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
+    """The command at `module.attribute` of this package, or the one made of an action."""
+    *package, module, attribute = place.split(".")
+    if package:
+        target = import_module("zkchat.cli.actions").command_of(module, attribute)
+    else:
+        target = getattr(import_module(f"zkchat.cli.{module}"), attribute)
     alone = typer.Typer(rich_markup_mode=None)
     if isinstance(target, typer.Typer):
         alone.add_typer(target, name=name)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 from msgspec.structs import asdict
 
+from zkchat.cli.actions import command_of
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.fix_links import fix_links
-from zkchat.cli.note_lookup import NoteArgument, find_note, open_refreshed_library, print_warnings
+from zkchat.cli.note_lookup import open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
 from zkchat.cli.vectors import embed_by_server, vectors_record
@@ -98,52 +99,8 @@ def status(vault: VaultOption = None, json_output: JsonOption = False) -> None:
             _list_status(Listing(io, paths), paths, library)
 
 
-@app.command()
-def mentions(note: NoteArgument, vault: VaultOption = None, json_output: JsonOption = False) -> None:
-    """Show where other notes name a note without a link to it. By title, file name or alias."""
-    from zkchat.model.note import line_place
-    from zkchat.vault import graph
-
-    io = current_io()
-    with open_refreshed_library(io, vault) as (paths, library):
-        path = find_note(io, paths, library, note)
-        found = graph.mentions(library, path)
-    if json_output:
-        io.json([asdict(mention) for mention in found])
-        return
-    if not found and io.environment.stderr_is_tty:
-        io.note(f"No other note names {path} without a link.")
-    listing = Listing(io, paths)
-    for mention in found:
-        listing.line(f"{line_place(mention.path, mention.line)}: {mention.name}")
-        listing.aside(mention.context, indent=2)
-
-
-@app.command()
-def neighbours(
-    note: NoteArgument,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=3, metavar="N", help="How many links away.")] = 1,
-    vault: VaultOption = None,
-    json_output: JsonOption = False,
-) -> None:
-    """Show the notes linked with a note, in either direction."""
-    from zkchat.vault import graph
-
-    io = current_io()
-    with open_refreshed_library(io, vault) as (paths, library):
-        path = find_note(io, paths, library, note)
-        found = graph.neighbours(library, path, steps=steps)
-        rows = [{"path": other, "title": library.title(other), "steps": away} for other, away in found.items()]
-    if json_output:
-        io.json(rows)
-        return
-    if not rows and io.environment.stderr_is_tty:
-        io.note(f"No link connects {path} with another note.")
-    listing = Listing(io, paths)
-    for row in rows:
-        listing.line(f"{row['steps']}  {row['title']} ({row['path']})")
-
-
+app.command()(command_of("links", "mentions"))
+app.command()(command_of("links", "neighbours"))
 app.command()(fix_links)
 
 
@@ -171,7 +128,7 @@ def _format_index(counts: "IndexCounts") -> str:
 
 
 def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
-    from zkchat.cli.links import link_record
+    from zkchat.actions.links import link_record
     from zkchat.vault import graph
 
     doubts = graph.doubts(library)

@@ -2,21 +2,18 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from zkchat.actions.checks import verified
+from zkchat.cli.actions import print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
-from zkchat.cli.note_lookup import open_refreshed_library
-from zkchat.cli.output import stdout_console
-from zkchat.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from zkchat.compose.paths import Paths
-    from zkchat.model.verification import CheckedStatement, Verification
-    from zkchat.vault.library import Library
+from zkchat.cli.note_lookup import open_refreshed_workspace
+from zkchat.compose.paths import Paths
+from zkchat.errors import UsageError
+from zkchat.vault.library import Library
+from zkchat.vault.verification.statements import MAX_CHARACTERS
 
 STANDARD_INPUT = "-"
 
@@ -28,7 +25,7 @@ def verify(
     problems: Annotated[bool, typer.Option("--problems", help="Only what your notes do not support.")] = False,
     vault: VaultOption = None,
     json_output: JsonOption = False,
-) -> None:
+) -> int:
     """Check which statements of a text stand in your notes, and where. No model is asked.
 
     Each sentence is quoted (it stands there word for word), supported (nearly so, with the same numbers, names and
@@ -42,26 +39,18 @@ def verify(
 
     zkchat ask "What do my notes say about compost?" | zkchat verify -
     """
-    from zkchat.vault.verification.verify import verify as verify_text
-
     io = current_io()
     if not file:
         raise UsageError("Which text is to be checked?", hint="zkchat verify draft.txt, or - for standard input.")
     text = _read(io, file)
-    with open_refreshed_library(io, vault) as (paths, library):
-        found = verify_text(library, text, without=_own_paths(io, paths, library, file))
-    shown = [each for each in found.statements if not (problems and each.is_supported)]
-    if json_output:
-        io.json(_record(found, shown))
-    else:
-        _print(io, paths, found, shown)
-    if not found.is_supported:
-        raise typer.Exit(ExitCode.NO_ANSWER)
+    with open_refreshed_workspace(io, vault) as (workspace, library):
+        own = _own_paths(io, workspace.paths, library, file)
+        return print_result(
+            io, workspace, library, verified(library, text, without=own, problems=problems), json_output=json_output
+        )
 
 
 def _read(io: CommandIO, file: str) -> str:
-    from zkchat.vault.verification.statements import MAX_CHARACTERS
-
     try:
         if file == STANDARD_INPUT:
             return io.environment.stdin.read(MAX_CHARACTERS + 1)
@@ -77,35 +66,10 @@ def _read(io: CommandIO, file: str) -> str:
         ) from error
 
 
-def _own_paths(io: CommandIO, paths: "Paths", library: "Library", file: str) -> set[str]:
+def _own_paths(io: CommandIO, paths: Paths, library: Library, file: str) -> set[str]:
     """The paths under which the draft itself is a note of the vault."""
     named = io.environment.cwd.resolve() / file
     places = () if file == STANDARD_INPUT else (Path(os.path.normpath(named)), named.resolve())
     own = {path.relative_to(paths.vault).as_posix() for path in places if path.is_relative_to(paths.vault)}
     links = library.linked_files(row.path for row in library.files()) if own else {}
     return own | {path for path, target in links.items() if target in own}
-
-
-def _record(found: "Verification", shown: "Sequence[CheckedStatement]") -> dict[str, object]:
-    from zkchat.model.verification import VERDICTS
-
-    return {
-        "supported": found.is_supported,
-        "complete": found.is_complete,
-        "counts": {verdict: found.count(verdict) for verdict in VERDICTS},
-        "statements": [*shown],
-    }
-
-
-def _print(io: CommandIO, paths: "Paths", found: "Verification", shown: "Sequence[CheckedStatement]") -> None:
-    from zkchat.render.numbered_rows import plain_rows, print_rows
-    from zkchat.render.verification import statement_rows, summary
-
-    rows = statement_rows(shown)
-    if console := stdout_console(io, paths):
-        print_rows(console, rows)
-    else:
-        for row in plain_rows(rows):
-            io.out(row)
-    io.environment.stdout.flush()  # the summary comes last, also where both go to one pipe
-    io.note_wrapped(summary(found))

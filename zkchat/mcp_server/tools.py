@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
 
@@ -12,8 +13,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
 
+from zkchat.actions.base import Action
 from zkchat.environment import utc_now
 from zkchat.errors import ZkchatError
+from zkchat.mcp_server.actions import Found, action_tools, arguments_of, run_action
 from zkchat.mcp_server.answers import (
     Answer,
     Changed,
@@ -147,7 +150,18 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
     ]
     chat = [_of_chat(tool) for tool in explore_tools(_UNOPENED, utc_now)]
     changing = [_changing(tool) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
-    return {tool.name: tool for tool in (*own, *chat, *changing)}
+    return {tool.name: tool for tool in (*own, *map(_of_action, action_tools()), *chat, *changing)}
+
+
+def _of_action(action: Action) -> HostTool:
+    arguments = arguments_of(action)
+    return HostTool(
+        name=action.name,
+        description=action.sentence,
+        arguments=arguments,
+        answer=Found,
+        read=partial(run_action, action, arguments),
+    )
 
 
 def _own(

@@ -1,12 +1,13 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
+from zkchat.model.note import line_place
 from zkchat.model.patterns import lazy_pattern
-from zkchat.render.sanitize import sanitize_line
+from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -21,124 +22,144 @@ _DOUBTFUL: Final = "yellow"
 _WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
 
 
+class Place(Struct, frozen=True, kw_only=True):
+    """A place in the vault that a number, a name or a row of a list means."""
+
+    path: str | None
+    """None for what leads to no file, such as a broken link."""
+    line: int | None = None
+    anchor: str = ""
+    """The heading or block that was named, if that alone is meant."""
+    name: str = ""
+    """For completion, and for what leads to no file."""
+    doubt: str = ""
+    """Why it leads to no file, or which names come closest."""
+
+    @property
+    def location(self) -> str:
+        """Path and line, as editors take them."""
+        return line_place(self.path, self.line) if self.path and self.line else f"{self.path}"
+
+
 class NumberedRow(Struct, frozen=True, kw_only=True):
     """One place. Its texts are sanitized where they are drawn."""
 
     name: str
+    lead: str = ""
+    """A date or a count before the name; those of a list are set one below the other."""
+    depth: int = 0
+    """How many rows it stands below."""
     place: str = ""
     """Path and line, and what else is said in short."""
     text: str = ""
     """A line or two of what stands there."""
     is_doubtful: bool = False
     """Whether it is drawn as something to check, such as a broken link."""
-    path: str = ""
-    """Of the note that a click on its place opens."""
-
-    @property
-    def lines(self) -> list[str]:
-        """Its texts without those that are empty."""
-        return [line for line in map(sanitize_line, (self.name, self.place, self.text)) if line]
+    to: Place | None = None
+    """What its number opens in a chat, and a click on its place."""
+    data: Any = None
+    """What scripts get of it."""
 
 
 class RowSection(Struct, frozen=True, kw_only=True):
     """A part of a list under a heading; numbers run through all parts."""
 
-    title: str
+    title: str = ""
     summary: str = ""
     rows: Sequence[NumberedRow] = ()
     rest: str = ""
     """A line below the rows: what is left out."""
 
 
-def plain_rows(rows: Sequence[NumberedRow], first: int = 1, width: int = 0, columns: int = 0) -> Iterator[str]:
-    """The rows as plain text, one after the other, numbered from `first` on; wrapped between words to `columns`."""
-    width = width or len(str(len(rows)))
-    indent = " " * (width + 2)
-    for number, row in enumerate(rows, start=first):
-        lines = [f"{number:>{width}}. {row.lines[0]}", *(f"{indent}{line}" for line in row.lines[1:])]
-        yield "\n".join(_wrapped(line, columns, indent) if columns else line for line in lines)
+def plain_sections(sections: Sequence[RowSection], *, is_numbered: bool = True, columns: int = 0) -> str:
+    """The parts of a list as plain text, with a blank line between them; wrapped between words to `columns`."""
+    width = _number_width(sections) if is_numbered else 0
+    indent = " " * (width + 2 if width else 2)
+    parts: list[str] = []
+    number = 0
+    for section in sections:
+        lines = [f"{section.title}: {section.summary}" if section.summary else section.title] if section.title else []
+        for row in section.rows:
+            number += 1
+            sign = f"{number:>{width}}. " if width else ""
+            place = f" ({sanitize_line(row.place)})" if row.place else ""
+            lines.append(f"{sign}{_lead(row, section)}{sanitize_line(row.name)}{place}")
+            lines += [f"{indent}{sanitize_line(row.text)}"] if row.text else []
+        lines += [f"{indent}{section.rest}"] if section.rest else []
+        parts.append("\n".join(_wrapped(line, columns, indent) for line in lines))
+    return sanitize_text("\n\n".join(parts))
+
+
+def _lead(row: NumberedRow, section: RowSection) -> str:
+    width = max(len(each.lead) for each in section.rows)
+    if not width:
+        return "  " * row.depth
+    is_number = row.lead.replace(",", "").isdigit()
+    return sanitize_text(row.lead.rjust(width) if is_number else row.lead.ljust(width)) + "  " * (row.depth + 1)
+
+
+def _number_width(sections: Sequence[RowSection]) -> int:
+    """How wide the numbers are; 0 where no row leads anywhere, so that a number would mean nothing."""
+    rows = [row for section in sections for row in section.rows]
+    return len(str(len(rows))) if any(row.to for row in rows) else 0
 
 
 def _wrapped(line: str, columns: int, indent: str) -> str:
     from textwrap import fill
 
+    if not columns:
+        return line
     return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
-def plain_sections(sections: Sequence[RowSection]) -> str:
-    """The parts of a list as plain text, with a blank line between them."""
-    width = len(str(sum(len(section.rows) for section in sections)))
-    parts: list[str] = []
-    first = 1
-    for section in sections:
-        heading = f"{section.title}: {section.summary}" if section.summary else section.title
-        rest = [f"{' ' * (width + 2)}{sanitize_line(section.rest)}"] if section.rest else []
-        rows = [_on_one_line(row) for row in section.rows]
-        parts.append("\n".join([sanitize_line(heading), *plain_rows(rows, first, width), *rest]))
-        first += len(section.rows)
-    return "\n\n".join(parts)
-
-
-def _on_one_line(row: NumberedRow) -> NumberedRow:
-    """With its place beside its name."""
-    return NumberedRow(name=f"{row.name} ({row.place})" if row.place else row.name, text=row.text)
-
-
-def print_rows(console: "Console", rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> None:
-    """Draw the rows without trailing blanks, so that they can be copied cleanly."""
-    from zkchat.render.live import render_rows
-
-    console.file.write("".join(f"{row.text}\n" for row in render_rows(console, draw_rows(rows, matches))))
-    console.file.flush()
-
-
-def print_sections(console: "Console", sections: Sequence[RowSection], links: "ClickableLinks") -> None:
-    """Draw the parts of a list, each below its heading. What a row says of its place can be clicked."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from zkchat.render.live import render_rows
-
-    width = len(str(sum(len(section.rows) for section in sections))) + 1
-    parts: list[RenderableType] = []
-    first = 1
-    for section in sections:
-        if parts:
-            parts.append(Text())
-        summary = (f"  {sanitize_line(section.summary)}", "dim")
-        parts.append(Text.assemble((sanitize_line(section.title), "bold cyan"), *[summary] * bool(section.summary)))
-        if section.rows:
-            parts.append(draw_rows(section.rows, first=first, width=width, links=links))
-        if section.rest:
-            parts.append(Padding(Text(sanitize_line(section.rest), style="dim"), (0, 0, 0, width + 1)))
-        first += len(section.rows)
-    console.file.write("".join(f"{row.text}\n" for row in render_rows(console, Group(*parts))))
-    console.file.flush()
-
-
-def draw_rows(
-    rows: Sequence[NumberedRow],
-    matches: "Matches | None" = None,
-    *,
-    first: int = 1,
-    width: int = 0,
+def print_sections(
+    console: "Console",
+    sections: Sequence[RowSection],
     links: "ClickableLinks | None" = None,
-) -> "RenderableType":
-    """The rows for a terminal, numbered from `first` on, with the words of a query highlighted in their texts."""
+    matches: "Matches | None" = None,
+) -> None:
+    """Draw the parts of a list, each below its heading, without trailing blanks, so that they can be copied cleanly.
+
+    What a row says of its place can be clicked; `matches` finds words to be marked in the texts of rows.
+    """
+    from rich.console import Group
+
+    from zkchat.render.live import render_rows
+
+    rows = render_rows(console, Group(*draw_sections(sections, links, matches)))
+    console.file.write("".join(f"{row.text}\n" for row in rows))
+    console.file.flush()
+
+
+def draw_sections(
+    sections: Sequence[RowSection], links: "ClickableLinks | None" = None, matches: "Matches | None" = None
+) -> "Iterator[RenderableType]":
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(justify="right", no_wrap=True, min_width=width or None)
-    grid.add_column(overflow="fold")
-    for number, row in enumerate(rows, start=first):
-        name = (sanitize_line(row.name), _DOUBTFUL if row.is_doubtful else "bold")
-        place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
-        grid.add_row(f"{number}.", Text.assemble(name, *place))
-        if row.text:
-            grid.add_row("", _marked(sanitize_line(row.text), matches) if matches else Text(sanitize_line(row.text)))
-    return grid
+    width = _number_width(sections)
+    number = 0
+    for section in sections:
+        if section is not sections[0]:
+            yield Text()
+        if section.title:
+            summary = [(f"  {sanitize_line(section.summary)}", "dim")] if section.summary else []
+            yield Text.assemble((sanitize_line(section.title), "bold cyan"), *summary)
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(justify="right", no_wrap=True, min_width=width + 1 if width else 0)
+        grid.add_column(overflow="fold")
+        for row in section.rows:
+            number += 1
+            name = (sanitize_line(row.name), _DOUBTFUL if row.is_doubtful else "bold")
+            place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
+            grid.add_row(f"{number}." if width else "", Text.assemble(_lead(row, section), name, *place))
+            if row.text:
+                grid.add_row("", _marked(sanitize_line(row.text), matches))
+        if section.rows:
+            yield grid
+        if section.rest:
+            yield Padding(Text(sanitize_line(section.rest), style="dim"), (0, 0, 0, width + 2 if width else 1))
 
 
 def _place_style(row: NumberedRow, links: "ClickableLinks | None") -> "Style":
@@ -147,17 +168,20 @@ def _place_style(row: NumberedRow, links: "ClickableLinks | None") -> "Style":
     from zkchat.model.references import DocumentReference
     from zkchat.render.links import percent_encoded
 
-    reference = DocumentReference(wikilink=row.path, relative_path=row.path) if row.path else None
+    path = row.to.path if row.to else None
+    reference = DocumentReference(wikilink=path, relative_path=path) if path else None
     address = links.clickable(reference) if links and reference else None
     return Style(dim=True, link=percent_encoded(address) if address else None)
 
 
-def _marked(text: str, matches: "Matches") -> "Text":
-    """What was found, with the labels of its links, and the words of the query highlighted."""
+def _marked(text: str, matches: "Matches | None") -> "Text":
+    """What was found; with the labels of its links, and the words of the query highlighted, where it was searched."""
     from rich.text import Text
 
     from zkchat.render.markdown.wikilinks import label_of
 
+    if matches is None:
+        return Text(text)
     marked = Text(_WIKILINK.sub(lambda link: label_of(link[0]), text))
     for start, end in matches(marked.plain):
         marked.stylize(_MATCH, start, end)

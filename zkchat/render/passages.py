@@ -1,7 +1,7 @@
 """Search results as rows of a numbered list."""
 
 from zkchat.model.note import Passage, line_place, page_of
-from zkchat.render.numbered_rows import NumberedRow
+from zkchat.render.numbered_rows import NumberedRow, Place
 from zkchat.render.sanitize import sanitize_line
 
 
@@ -11,7 +11,9 @@ def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> Numbere
     page = page_of(passage.path, passage.heading_path)
     where = f"{passage.path}#page={page}" if page else line_place(passage.path, passage.first_line)
     place = f"{where} · {passage.why}{repeated}"
-    return NumberedRow(name=passage_title(passage), place=place, text=preview)
+    title = passage_title(passage)
+    to = Place(path=passage.path, line=passage.first_line, name=title)
+    return NumberedRow(name=title, place=place, text=preview, to=to)
 
 
 def passage_title(passage: Passage) -> str:

@@ -7,7 +7,7 @@ from zkchat.model.note import line_place, page_named
 from zkchat.model.quotation import heading_of
 from zkchat.model.text import counted, shorten
 from zkchat.model.verification import CheckedStatement, Difference, SourcePlace, Verdict, Verification
-from zkchat.render.numbered_rows import NumberedRow
+from zkchat.render.numbered_rows import NumberedRow, Place
 
 _MAX_SENTENCE: Final = 240
 _MARKS: Final[dict[Verdict, str]] = {"quoted": "✓", "supported": "≈", "contradicted": "✗", "unsupported": "?"}
@@ -30,6 +30,10 @@ def _row(statement: CheckedStatement) -> NumberedRow:
         place=_verdict(statement),
         text=f"“{_shortened(best.quote)}”" if best and statement.verdict != "quoted" else "",
         is_doubtful=not statement.is_supported,
+        to=Place(path=best.path, line=best.lines.first, name=best.title)
+        if best
+        else Place(path=None, name=statement.text, doubt="No note says it."),
+        data=statement,
     )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from zkchat.ports.changes import ChangeStore
     from zkchat.ports.sessions import SessionStore
     from zkchat.render.console import Matches
-    from zkchat.render.numbered_rows import NumberedRow, RowSection
+    from zkchat.render.numbered_rows import RowSection
     from zkchat.repl.note_pages import Position
     from zkchat.repl.pick_list import PickRow
     from zkchat.repl.vault_browser import VaultBrowser
@@ -139,12 +139,8 @@ class Surface(Protocol):
         """Draw the text of a message as an answer is drawn; `matches` finds words to be marked in quotations."""
         ...
 
-    def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
-        """Show a numbered list of places; `matches` finds words to be marked in their texts."""
-        ...
-
-    def print_sections(self, sections: "Sequence[RowSection]") -> None:
-        """Show a numbered list of places in parts."""
+    def print_sections(self, sections: "Sequence[RowSection]", matches: "Matches | None" = None, /) -> None:
+        """Show a numbered list of places in parts; `matches` finds words to be marked in their texts."""
         ...
 
     def print_changes(self, changes: "ChangeSet") -> None:

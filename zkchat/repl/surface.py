@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from zkchat.render.console import Matches
     from zkchat.render.links import ClickableLinks
-    from zkchat.render.numbered_rows import NumberedRow, RowSection
+    from zkchat.render.numbered_rows import RowSection
     from zkchat.repl.pick_list import PickRow
 
 _MAX_COPY_BYTES: Final = 74_000
@@ -116,10 +116,10 @@ class PlainSurface(_Surface):
     def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
         self.print(text)
 
-    def print_rows(self, rows: "Sequence[NumberedRow]", _matches: "Matches | None" = None, /) -> None:
-        from zkchat.render.numbered_rows import plain_rows
+    def print_sections(self, sections: "Sequence[RowSection]", _matches: "Matches | None" = None, /) -> None:
+        from zkchat.render.numbered_rows import plain_sections
 
-        self.print("\n".join(plain_rows(rows, columns=self._narrow_columns())))
+        self.print(plain_sections(sections, columns=self._narrow_columns()))
 
     def _narrow_columns(self) -> int:
         """The width of a narrow terminal; 0 for any other, and for a pipe, where lines stay whole."""
@@ -128,11 +128,6 @@ class PlainSurface(_Surface):
         except (OSError, ValueError):
             return 0
         return columns if columns < _PLAIN_WIDTH else 0
-
-    def print_sections(self, sections: "Sequence[RowSection]") -> None:
-        from zkchat.render.numbered_rows import plain_sections
-
-        self.print(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:
         from zkchat.model.patch import patch_of
@@ -194,15 +189,10 @@ class DrawnSurface(_Surface):
         stream.feed(text)
         stream.finish()
 
-    def print_rows(self, rows: "Sequence[NumberedRow]", matches: "Matches | None" = None, /) -> None:
-        from zkchat.render.numbered_rows import print_rows
-
-        print_rows(self._console, rows, matches)
-
-    def print_sections(self, sections: "Sequence[RowSection]") -> None:
+    def print_sections(self, sections: "Sequence[RowSection]", matches: "Matches | None" = None, /) -> None:
         from zkchat.render.numbered_rows import print_sections
 
-        print_sections(self._console, sections, self._links)
+        print_sections(self._console, sections, self._links, matches)
 
     def print_changes(self, changes: ChangeSet) -> None:
         from zkchat.render.diffs import print_changes

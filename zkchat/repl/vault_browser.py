@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct, field
 
-from zkchat.model.note import line_place
+from zkchat.render.numbered_rows import Place
 from zkchat.repl.note_pages import Position
 
 if TYPE_CHECKING:
@@ -15,25 +15,6 @@ if TYPE_CHECKING:
 
 _MAX_REFRESH_SECONDS: Final = 0.5
 """How long a command waits for notes that changed; the rest goes on beside it."""
-
-
-class Place(Struct, frozen=True, kw_only=True):
-    """A place in the vault that a number or a name means."""
-
-    path: str | None
-    """None for what leads to no file, such as a broken link."""
-    line: int | None = None
-    anchor: str = ""
-    """The heading or block that was named, if that alone is meant."""
-    name: str = ""
-    """For completion, and for what leads to no file."""
-    doubt: str = ""
-    """Why it leads to no file, or which names come closest."""
-
-    @property
-    def location(self) -> str:
-        """Path and line, as editors take them."""
-        return line_place(self.path, self.line) if self.path and self.line else f"{self.path}"
 
 
 class VaultView:

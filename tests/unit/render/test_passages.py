@@ -1,9 +1,11 @@
 import pytest
 from msgspec.structs import replace
+from rich.console import Group
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.model.note import Passage
-from zkchat.render.numbered_rows import NumberedRow, draw_rows, plain_rows
+from zkchat.render.console import Matches
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection, draw_sections, plain_sections
 from zkchat.render.passages import passage_row
 
 TEXT = "We took glass, since plastic turns yellow."
@@ -20,12 +22,19 @@ ROOF = Passage(
 )
 
 
+def drawing(rows: list[NumberedRow], matches: Matches | None = None) -> Group:
+    return Group(*draw_sections([RowSection(rows=rows)], matches=matches))
+
+
+def plain(rows: list[NumberedRow]) -> str:
+    return plain_sections([RowSection(rows=rows)])
+
+
 def test_in_a_pipe_a_passage_is_its_name_its_place_and_its_snippet() -> None:
-    assert [*plain_rows([passage_row(ROOF, TEXT)])] == [
-        "1. Greenhouse › Roof › Glass or plastic\n"
-        "   Projects/Greenhouse.md:12 · heading, text\n"
+    assert plain([passage_row(ROOF, TEXT)]) == (
+        "1. Greenhouse › Roof › Glass or plastic (Projects/Greenhouse.md:12 · heading, text)\n"
         "   We took glass, since plastic turns yellow."
-    ]
+    )
 
 
 def test_passages_with_the_same_text_are_counted_in_the_row_of_the_first() -> None:
@@ -34,37 +43,45 @@ def test_passages_with_the_same_text_are_counted_in_the_row_of_the_first() -> No
 
 
 def test_numbers_stand_below_each_other() -> None:
-    rows = [NumberedRow(name=f"Note {number}", place="a.md:1") for number in range(1, 11)]
-    assert [*plain_rows(rows)][::9] == [" 1. Note 1\n    a.md:1", "10. Note 10\n    a.md:1"]
+    rows = [NumberedRow(name=f"Note {number}", place="a.md:1", to=Place(path="a.md")) for number in range(1, 11)]
+    assert plain(rows).splitlines()[::9] == [" 1. Note 1 (a.md:1)", "10. Note 10 (a.md:1)"]
+
+
+def test_rows_that_lead_nowhere_have_no_numbers_and_dates_and_counts_stand_below_each_other() -> None:
+    rows = [NumberedRow(lead="1,204", name="#health"), NumberedRow(lead="7", name="#health/night", depth=1)]
+    assert plain(rows) == "1,204  #health\n    7    #health/night"
+    assert plain([NumberedRow(lead="2026-03-08 20:26", name="a"), NumberedRow(lead="2026-03-09", name="b")]) == (
+        "2026-03-08 20:26  a\n2026-03-09        b"
+    )
 
 
 def test_a_passage_without_text_is_one_row() -> None:
     passage = replace(ROOF, heading_path=())
-    rows = drawn(draw_rows([passage_row(passage, "")])).split("\n")
+    rows = drawn(drawing([passage_row(passage, "")])).split("\n")
     assert [row.rstrip() for row in rows] == ["1. Greenhouse  Projects/Greenhouse.md:12 · heading, text", ""]
 
 
 def test_on_a_terminal_the_words_asked_for_are_marked() -> None:
     console = terminal(color="always")
-    console.print(draw_rows([passage_row(ROOF, TEXT)], lambda text: [(text.index("glass"), text.index(","))]))
+    console.print(drawing([passage_row(ROOF, TEXT)], lambda text: [(text.index("glass"), text.index(","))]))
     assert "\x1b[1;33mglass\x1b[0m" in written(console)
 
 
 def test_links_in_what_was_found_show_their_label() -> None:
     row = NumberedRow(name="Sleep", text="See [[Body/Nap#Short|a nap]] and [[Tea]], not [[ or [[half")
-    assert "See a nap and Tea, not [[ or [[half" in drawn(draw_rows([row], lambda _: []))
-    assert "[[Tea]]" in "".join(plain_rows([row]))
+    assert "See a nap and Tea, not [[ or [[half" in drawn(drawing([row], lambda _: []))
+    assert "[[Tea]]" in plain([row])
 
 
 def test_a_doubtful_row_is_yellow() -> None:
     console = terminal(color="always")
-    console.print(draw_rows([NumberedRow(name="[[Nowhere]] → nothing", is_doubtful=True)]))
+    console.print(drawing([NumberedRow(name="[[Nowhere]] → nothing", is_doubtful=True)]))
     assert "\x1b[33m[[Nowhere]] → nothing\x1b[0m" in written(console)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
 def test_a_passage_fits_into_any_width(width: int) -> None:
-    lines = drawn(draw_rows([passage_row(ROOF, TEXT)]), width).split("\n")
+    lines = drawn(drawing([passage_row(ROOF, TEXT)]), width).split("\n")
     assert max(map(len, lines)) <= width
     assert "".join(TEXT.split()) in "".join("".join(lines).split())
 
@@ -72,7 +89,7 @@ def test_a_passage_fits_into_any_width(width: int) -> None:
 def test_no_text_of_a_note_acts_on_the_terminal() -> None:
     bad = "\x1b]0;title\x07 \x9b31m \u202e [red]x[/red]"
     rows = [passage_row(replace(ROOF, path=f"{bad}.md", title=bad, heading_path=(bad,)), bad)]
-    assert what_acts_on_a_terminal("".join(plain_rows(rows))) == set()
-    shown = drawn(draw_rows(rows), 200)
+    assert what_acts_on_a_terminal(plain(rows)) == set()
+    shown = drawn(drawing(rows), 200)
     assert what_acts_on_a_terminal(shown) == set()
     assert "[red]x[/red]" in shown

@@ -14,7 +14,7 @@ from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_t
 from tests.unit.render.markdown.test_wikilinks import Vault
 from zkchat.model.references import DocumentReference
 from zkchat.render.links import NO_LINKS, ClickableLinks
-from zkchat.render.numbered_rows import NumberedRow
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
 from zkchat.repl.note_pages import Position
 from zkchat.repl.pick_list import PickRow
 from zkchat.repl.surface import DrawnSurface, PlainSurface
@@ -123,7 +123,8 @@ def test_nothing_that_is_shown_acts_on_the_terminal() -> None:
         one.print_dimmed(HOSTILE)
         one.print_markdown(HOSTILE)
         one.print_references([reference])
-        one.print_rows([NumberedRow(name=HOSTILE, place=HOSTILE, text=HOSTILE)], lambda _: [(0, 3)])
+        row = NumberedRow(lead=HOSTILE, name=HOSTILE, place=HOSTILE, text=HOSTILE)
+        one.print_sections([RowSection(title=HOSTILE, rows=[row], rest=HOSTILE)], lambda _: [(0, 3)])
         one.print_heading(HOSTILE, HOSTILE)
         one.print_note(HOSTILE, source=HOSTILE)
     assert not what_acts_on_a_terminal(stream.getvalue())
@@ -236,18 +237,21 @@ def test_a_list_is_picked_from_where_it_can_be_drawn_and_numbered_elsewhere() ->
 
 def test_plain_rows_are_wrapped_between_words_on_a_narrow_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
     row = NumberedRow(
-        name="Evergreen notes", place="Ideas/Evergreen.md:23 · title, alias", text="revised, sharpened " * 4
+        name="Evergreen notes",
+        place="Ideas/Evergreen.md:23 · title, alias",
+        text="revised, sharpened " * 4,
+        to=Place(path="Ideas/Evergreen.md"),
     )
 
     def shown(columns: int) -> list[str]:
         monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((columns, 20)))
         surface, stream = plain()
         monkeypatch.setattr(stream, "fileno", lambda: 1)
-        surface.print_rows([row])
+        surface.print_sections([RowSection(rows=[row])])
         return stream.getvalue().splitlines()
 
     narrow, wide = shown(40), shown(100)
-    assert len(wide) == 3
+    assert len(wide) == 2
     assert max(map(len, narrow)) <= 40
     assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(wide).split())
     assert all(line.startswith("   ") for line in narrow[1:])

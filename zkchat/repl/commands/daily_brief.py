@@ -4,14 +4,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
+from zkchat.actions.brief import brief_of
 from zkchat.errors import UsageError
-from zkchat.render.daily_brief import NOTHING as NOTHING_NEW
-from zkchat.render.daily_brief import brief_places, brief_sections, brief_title
-from zkchat.render.numbered_rows import RowSection
 from zkchat.repl.command_context import CommandContext, Outcome, Play
-from zkchat.repl.commands.places import NEXT_STEP, show_list
-from zkchat.repl.vault_browser import Place
-from zkchat.vault.brief.daily import DEFAULT_DAYS, MAX_DAYS, make_brief
+from zkchat.repl.commands.actions import show_result
+from zkchat.vault.brief.daily import DEFAULT_DAYS, MAX_DAYS
 
 if TYPE_CHECKING:
     from zkchat.model.events import Event
@@ -35,10 +32,4 @@ async def _events(context: CommandContext, days: int) -> "AsyncGenerator[Event, 
             yield event
     if has_summary:
         context.surface.print("")
-    library = context.browser.library
-    found = make_brief(library, library.calendar(), days=days)
-    title = RowSection(title=brief_title(found), summary=NOTHING_NEW if found.is_empty else "")
-    context.surface.print_sections([title, *brief_sections(found)])
-    if places := brief_places(found):
-        show_list(context, [Place(path=path, line=line, name=name) for path, line, name in places])
-        context.surface.print_dimmed(NEXT_STEP)
+    show_result(context, brief_of(context.browser.library, days))

@@ -1,16 +1,16 @@
-"""Commands for one document of the vault: read it page by page, today's daily note, open it in another program."""
+"""Commands for one document of the vault: read it page by page, open it in another program."""
 
 from typing import Final
 
+from zkchat.actions.base import ShownNote
+from zkchat.actions.notes import show as show_action
 from zkchat.errors import UsageError
 from zkchat.model.note import may_hold_text
 from zkchat.model.references import DocumentReference
+from zkchat.render.numbered_rows import Place
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.repl.commands.arguments import last_answer_id
+from zkchat.repl.commands.actions import end_page, open_vault, show_result
 from zkchat.repl.commands.places import complete_place, find_file
-from zkchat.repl.note_pages import Position
-from zkchat.repl.vault_browser import Place
-from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.reading import read_note
 
 MORE: Final = "more"
@@ -18,34 +18,10 @@ ALL: Final = "all"
 
 
 async def show(context: CommandContext, argument: str) -> Outcome:
-    if argument in {MORE, ALL}:
-        return _show_on(context, whole=argument == ALL)
-    place, path = find_file(context, argument, "show")
-    return _show_place(context, place, path)
-
-
-async def daily(context: CommandContext, _argument: str) -> Outcome:
-    browser, today = context.browser, context.now().astimezone().date()
-    found = find_daily_note(browser.refreshed(), browser.daily_notes(), today)
-    if found.path is None:
-        context.surface.print(f"There is no daily note for {today} yet. It would be {found.expected_path}.")
-        return NOTHING
-    return _show_place(context, Place(path=found.path), found.path)
-
-
-def _show_place(context: CommandContext, place: Place, path: str) -> Outcome:
-    note = read_note(context.browser.library, path, place.anchor)
-    tags = " ".join(f"#{tag}" for tag in note.tags)
-    context.surface.print_heading(" › ".join(note.names), " · ".join(filter(None, (place.location, tags))))
-    first_line = 1 if place.anchor else place.line or 1
-    position = context.surface.print_note(note.body, source=path, first_line=first_line)
-    if not position.is_from_top:
-        context.surface.print_dimmed(f"It begins further up: /show {path}")
-    return _end_page(context, place, path, position)
-
-
-def _show_on(context: CommandContext, *, whole: bool) -> Outcome:
-    """Show the next page of the note that is being read, or all that is left of it."""
+    """A note from its beginning, the next page of the one that is being read, or all that is left of it."""
+    if argument not in {MORE, ALL}:
+        place, _ = find_file(context, argument, "show")
+        return show_result(context, show_action(open_vault(context), place))
     reading = context.browser.view.reading
     if reading is None:
         raise UsageError("No note is being read.", hint="/show [[Note]], a path, or a number.")
@@ -53,15 +29,8 @@ def _show_on(context: CommandContext, *, whole: bool) -> Outcome:
     if position.is_end:
         raise UsageError(f"{path} was shown to its end.", hint=f"/show {path} shows it again.")
     note = read_note(context.browser.library, path, place.anchor)
-    shown = context.surface.print_note(note.body, source=path, after=position, whole=whole)
-    return _end_page(context, place, path, shown)
-
-
-def _end_page(context: CommandContext, place: Place, path: str, position: Position) -> Outcome:
-    context.browser.view.show_note(last_answer_id(context), place, path, position)
-    if not position.is_end:
-        context.surface.print_dimmed(f"{position.percent} % · /show more goes on, /show all shows the rest.")
-    return NOTHING
+    shown = context.surface.print_note(note.body, source=path, after=position, whole=argument == ALL)
+    return end_page(context, ShownNote(place=place, path=path, note=note), shown)
 
 
 def complete_show(context: CommandContext, text: str) -> list[str]:

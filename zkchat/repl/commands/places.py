@@ -8,10 +8,10 @@ from zkchat.model.evidence import VaultListing
 from zkchat.model.note import page_named
 from zkchat.model.references import DocumentReference
 from zkchat.model.text import counted
+from zkchat.render.numbered_rows import Place
 from zkchat.render.references import describe_doubt
 from zkchat.repl.command_context import CommandContext
 from zkchat.repl.commands.arguments import last_answer_id, last_references, number_completions, parse_number
-from zkchat.repl.vault_browser import Place
 from zkchat.vault.catalog.query import MAX_LISTED
 from zkchat.vault.named_notes import find_named_note
 

@@ -1,6 +1,6 @@
 """The table of slash commands, and their lookup, dispatch and completion.
 
-A new command is one row in `COMMANDS` and one function in a module beside this one.
+A new command is a row here and a function in a module beside this one; an action is a command by itself.
 """
 
 from collections.abc import Sequence
@@ -8,22 +8,27 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Final
 
+from zkchat.actions.base import every_action
 from zkchat.errors import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
 from zkchat.repl.commands import (
     answer,
     changes,
     context_window,
+    daily_brief,
+    documents,
     goal,
     history,
+    mentions,
     model_choice,
     servers,
     session,
     verification,
     writing,
 )
+from zkchat.repl.commands.actions import slash_command
 from zkchat.repl.commands.arguments import complete_answer_number, complete_message_number, complete_reference_number
-from zkchat.repl.commands.vault_table import VAULT_COMMANDS
+from zkchat.repl.commands.places import complete_place, describe_number
 from zkchat.repl.commands.why import why
 from zkchat.repl.key_table import help_lines
 
@@ -137,7 +142,7 @@ def _complete_history(_context: CommandContext, text: str) -> list[str]:
     return [history.ARCHIVED] if history.ARCHIVED.startswith(text) else []
 
 
-COMMANDS: Final[Sequence[Command]] = (
+_OF_ANSWERS: Final[Sequence[Command]] = (
     Command(
         name="refs",
         arguments="[N]",
@@ -163,7 +168,48 @@ COMMANDS: Final[Sequence[Command]] = (
         act=verification.verify,
         complete=complete_answer_number,
     ),
-    *VAULT_COMMANDS,
+)
+_OTHER: Final[Sequence[Command]] = (
+    Command(
+        name="show",
+        arguments="[NOTE]",
+        help="read a note",
+        details="NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long "
+        "one comes in pages: /show more goes on, /show all shows the rest. "
+        "Without NOTE, the first source of the last answer.",
+        act=documents.show,
+        complete=documents.complete_show,
+        describe=describe_number,
+    ),
+    Command(
+        name="open",
+        arguments="[NOTE]",
+        help="open in its program",
+        details="NOTE as for /show. In Obsidian if the vault is used with it, else with the program that your system "
+        "has for it; without a desktop in $VISUAL or $EDITOR, at the line. The setting ui.open_with chooses.",
+        act=documents.open_,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="link",
+        arguments="[NOTE]",
+        help="mentions into links",
+        details="One key each: where other notes name NOTE without a link to it, then what NOTE names; without NOTE, "
+        "what the notes name that changed last. What you say yes to is one change, which /undo takes back. NOTE as for "
+        "/show.",
+        act=mentions.link,
+        complete=complete_place,
+        describe=describe_number,
+    ),
+    Command(
+        name="brief",
+        arguments="[DAYS]",
+        help="tasks and changes",
+        details="Open tasks by their due dates, notes that changed in seven days, or DAYS, notes of this day in "
+        "earlier years, and what is not linked. A model writes a paragraph on top.",
+        act=daily_brief.brief,
+    ),
     Command(
         name="goal",
         arguments="[GOAL]",
@@ -422,3 +468,11 @@ COMMANDS: Final[Sequence[Command]] = (
     ),
     Command(name="quit", aliases=("exit", "q"), help="leave, as Ctrl-D does", act=_quit),
 )
+_NAMED: Final = {command.name for command in (*_OF_ANSWERS, *_OTHER)}
+_GENERATED: Final = [
+    slash_command(action)
+    for action in every_action().values()
+    if "chat" in action.surfaces and action.name not in _NAMED
+]
+COMMANDS: Final[Sequence[Command]] = (*_OF_ANSWERS, *_GENERATED, *_OTHER)
+"""In the order of `/help`. Actions are commands by themselves, unless one above has their name."""

@@ -19,6 +19,6 @@ def test_the_numbers_of_a_timeline_are_places(tmp_path: Path) -> None:
 
         asyncio.run(play())
     shown = harness.surface.text
-    assert "1. 2026-03-08 written, by its properties\n" in shown
+    assert "1. 2026-03-08  written, by its properties\n" in shown
     assert "2026-03-09.md links here" in shown
     assert harness.surface.read[0][0] == "2026-03-09.md"

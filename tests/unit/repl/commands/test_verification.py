@@ -24,17 +24,15 @@ def test_the_last_answer_or_a_numbered_one_is_checked_and_its_places_can_be_show
         harness.exchange("Tea?", "Tea is mild.")
         harness.exchange("Sleep?", "Sure! Owls read newspapers. Adults need eight hours of sleep.")
         assert typed(harness, "/verify") == [
-            "1. ? Owls read newspapers.",
-            "   unsupported: no note says this",
-            "2. ✗ Adults need eight hours of sleep.",
-            "   contradicted: another number · Sleep.md:3",
+            "1. ? Owls read newspapers. (unsupported: no note says this)",
+            "2. ✗ Adults need eight hours of sleep. (contradicted: another number · Sleep.md:3)",
             "   “Adults need seven hours of sleep.”",
             "0 of 2 statements stand in your notes, 1 contradicts them, 1 is not there.",
             "/show N reads one, /open N opens it.",
         ]
         assert typed(harness, "/show 2")[0] == "Sleep"
         assert "No note says it." in " ".join(typed(harness, "/show 1"))
-        assert typed(harness, "/verify 2")[:2] == ["1. ✓ Tea is mild.", "   quoted · Tea.md:3"]
+        assert typed(harness, "/verify 2")[0] == "1. ✓ Tea is mild. (quoted · Tea.md:3)"
         assert typed(harness, "/verify 1") == ["Message 1 is a message of yours. The answer after it is message 2."]
         assert typed(harness, "/verify 9") == ["There is no message 9: there are 4. /history numbers them."]
         harness.conversation.add("user", "And?")

@@ -1,43 +1,73 @@
-"""The daily brief as parts of a numbered list."""
+"""The daily brief: open tasks by their due dates, what changed, what was on this day, what is not linked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
-from zkchat.model.daily_brief import BriefNote, DailyBrief, OpenTask, Priority, UnlinkedMention
+from msgspec.structs import asdict
+
+from zkchat.actions.base import Result
+from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf, OpenTask, Priority, UnlinkedMention
 from zkchat.model.dates import NoteDate
 from zkchat.model.note import without_suffix
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted, shorten
-from zkchat.render.numbered_rows import NumberedRow, RowSection
+from zkchat.render.markdown.wikilinks import label_of
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
+from zkchat.vault.brief.daily import LONG, SHORT, make_brief
+from zkchat.vault.library import Library
 
 _WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
 _MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
 _ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}
-NOTHING: Final = "Nothing changed, nothing is due."
 
 
-def brief_sections(brief: DailyBrief) -> list[RowSection]:
-    """The parts of a brief that hold something, in their order."""
-    return [section for section in (*_task_sections(brief), *_note_sections(brief)) if section.rows]
+def brief_of(library: Library, days: int, *, for_scripts: bool = False) -> Result:
+    """What changed in so many days, what is due in as many, and what was on this day in earlier years."""
+    found = make_brief(library, library.calendar(), days=days, most=LONG if for_scripts else SHORT)
+    day = f"{found.today:%A}, {found.today.day} {found.today:%B %Y}"
+    sections = [section for section in (task_section(found), *_note_sections(found)) if section.rows]
+    return Result(heading=day, sections=sections, empty=f"{day}: nothing changed, nothing is due.", data=_record(found))
 
 
-def brief_title(brief: DailyBrief) -> str:
-    return f"{brief.today:%A}, {brief.today.day} {brief.today:%B %Y}"
+def _record(found: DailyBrief) -> dict[str, Any]:
+    tasks = found.tasks
+    return {
+        "date": found.today,
+        "days": found.days,
+        "tasks": {
+            "overdue": _list_record(tasks.overdue, asdict),
+            "due": _list_record(tasks.due, asdict),
+            "undated": _list_record(tasks.undated, asdict),
+            "later": tasks.later,
+            "older": tasks.older,
+        },
+        "changed": _list_record(found.changed, _note_record),
+        "on_this_day": {"ago": found.past_day, **_list_record(found.past, _note_record)},
+        "without_links": _list_record(found.orphans, _note_record),
+        "unlinked_mentions": _list_record(found.mentions, asdict),
+    }
 
 
-def brief_places(brief: DailyBrief) -> list[tuple[str, int | None, str]]:
-    """Path, line and name of what each row of all parts stands for."""
-    tasks = (*brief.tasks.overdue.items, *brief.tasks.due.items, *brief.tasks.undated.items)
-    return [
-        *((task.path, task.line, task.title) for task in tasks),
-        *((note.path, None, note.title) for note in (*brief.changed.items, *brief.past.items, *brief.orphans.items)),
-        *((each.path, each.line, without_suffix(each.path)) for each in brief.mentions.items),
-    ]
+def _list_record(found: FirstOf[Any], record: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    return {"total": found.total, "items": [record(item) for item in found.items]}
 
 
-def _task_sections(brief: DailyBrief) -> Iterator[RowSection]:
+def _note_record(note: BriefNote) -> dict[str, Any]:
+    at = note.date
+    return {
+        "path": note.path,
+        "title": note.title,
+        "date": at.day,
+        "time": f"{at.time:%H:%M}" if at.time else None,
+        "origin": at.origin,
+        "is_new": note.is_new,
+        "beginning": note.beginning,
+    }
+
+
+def task_section(brief: DailyBrief) -> RowSection:
     tasks, today = brief.tasks, brief.today
     listed = {"overdue": tasks.overdue, "due soon": tasks.due, "without a date in changed notes": tasks.undated}
     counts = [f"{found.total:,} {what}" for what, found in listed.items() if found.total]
@@ -45,7 +75,7 @@ def _task_sections(brief: DailyBrief) -> Iterator[RowSection]:
     left_out += [f"{tasks.later:,} due later"] if tasks.later else []
     left_out += [f"{tasks.older:,} without a date in older notes"] if tasks.older else []
     rows = [_task_row(task, today) for found in listed.values() for task in found.items]
-    yield RowSection(title="Tasks", summary=" · ".join(counts), rows=rows, rest=_and(left_out))
+    return RowSection(title="Tasks", summary=" · ".join(counts), rows=rows, rest=_and(left_out))
 
 
 def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
@@ -89,7 +119,7 @@ def _task_row(task: OpenTask, today: date) -> NumberedRow:
         name=_SIGNS.get(task.priority, "") + shorten(_read(task.text), _MAX_TASK, whole_words=True),
         place=" · ".join([*told, f"{task.path}:{task.line}"]),
         is_doubtful=is_overdue,
-        path=task.path,
+        to=Place(path=task.path, line=task.line, name=task.title),
     )
 
 
@@ -97,8 +127,6 @@ def _read(text: str) -> str:
     """A text with the labels of its links."""
     if "[[" not in text:
         return text
-    from zkchat.render.markdown.wikilinks import label_of
-
     return _WIKILINK.sub(lambda link: label_of(link[0]), text)
 
 
@@ -113,11 +141,14 @@ def _due(task: OpenTask, day: date, today: date) -> str:
 
 
 def _note_row(note: BriefNote, *told: str, text: str = "") -> NumberedRow:
-    return NumberedRow(name=note.title, place=" · ".join([*told, note.path]), text=text, path=note.path)
+    return NumberedRow(
+        name=note.title, place=" · ".join([*told, note.path]), text=text, to=Place(path=note.path, name=note.title)
+    )
 
 
 def _mention_row(mention: UnlinkedMention) -> NumberedRow:
-    return NumberedRow(name=mention.name, place=f"in {mention.path}:{mention.line}", path=mention.path)
+    to = Place(path=mention.path, line=mention.line, name=without_suffix(mention.path))
+    return NumberedRow(name=mention.name, place=f"in {to.location}", to=to)
 
 
 def _when(at: NoteDate, brief: DailyBrief) -> str:

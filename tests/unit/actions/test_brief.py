@@ -2,8 +2,8 @@
 
 from datetime import date
 
+from zkchat.actions.brief import task_section
 from zkchat.model.daily_brief import DailyBrief, FirstOf, OpenTask, OpenTasks
-from zkchat.render.daily_brief import brief_sections
 
 
 def test_what_is_long_overdue_tells_its_date_and_tasks_without_one_tell_of_which_notes() -> None:
@@ -12,7 +12,7 @@ def test_what_is_long_overdue_tells_its_date_and_tasks_without_one_tell_of_which
     undated = [OpenTask(path="Home.md", title="Home", line=2, text="Sweep")]
     tasks = OpenTasks(overdue=FirstOf(overdue, 3), undated=FirstOf(undated, 1), older=2)
     brief = DailyBrief(today=date(2026, 11, 16), days=7, week_begins=date(2026, 11, 16), tasks=tasks)
-    section = brief_sections(brief)[0]
+    section = task_section(brief)
     assert [row.place.partition(" · ")[0] for row in section.rows[:3]] == [
         "due 3 days ago",
         "due on 2026-10-01, 46 days ago",

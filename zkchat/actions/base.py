@@ -1,0 +1,206 @@
+"""What an action is: a function from an open vault and typed arguments to a `Result`.
+
+The command line, slash commands, MCP tools and the Python API are made from the functions marked with `@action`: the
+signature says what can be given, the docstring is the help. A surface knows no action by name; it decides only how
+arguments arrive and how results look.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_type_hints
+
+from msgspec import UNSET, Struct, UnsetType
+
+from zkchat.errors import ExitCode
+from zkchat.model.change import ChangeRecord
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
+from zkchat.vault.daily_notes import DailyNoteSettings
+from zkchat.vault.library import Library
+from zkchat.vault.reading import ReadableNote
+
+
+class Vault(Struct, frozen=True, kw_only=True):
+    """The open vault that an action works on. For a model elsewhere its library is guarded, so an action leaks nothing.
+
+    `find` raises `NoteNotFound` where nothing is meant.
+    """
+
+    library: Library
+    now: Callable[[], datetime]
+    find: Callable[[str], Place]
+    """The note that somebody names, as names are understood on this surface."""
+    records: Callable[[], Sequence[ChangeRecord]] = tuple
+    """What zkchat changed, the latest first."""
+    daily_notes: Callable[[], DailyNoteSettings] = DailyNoteSettings
+    command: Callable[[str], str] = "zkchat {}".format
+    """How another action is called on this surface, for hints."""
+
+
+class ShownNote(Struct, frozen=True, kw_only=True):
+    """A note, or a section of it, to read."""
+
+    place: Place
+    path: str
+    note: ReadableNote
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    heading: str = ""
+    sections: Sequence[RowSection] = ()
+    document: ShownNote | None = None
+    empty: str = ""
+    """What is said where there is nothing to show."""
+    summary: str = ""
+    """A sentence below the rows."""
+    next_step: str = ""
+    """What else could be asked now."""
+    remarks: Sequence[str] = ()
+    """Said beside the result, such as which other note could be meant."""
+    data: Any | UnsetType = UNSET
+    """For scripts; else the data of the rows."""
+    matches: Callable[[str], Sequence[tuple[int, int]]] | None = None
+    """Finds words to be marked in the texts of rows."""
+    exit_code: ExitCode = ExitCode.OK
+
+    @property
+    def rows(self) -> list[NumberedRow]:
+        return [row for section in self.sections for row in section.rows]
+
+    @property
+    def plain(self) -> Any:
+        return [row.data for row in self.rows] if self.data is UNSET else self.data
+
+
+Kind = Literal["note", "words", "text", "number", "switch"]
+
+
+class Argument(Struct, frozen=True, kw_only=True):
+    """What a surface must know of a parameter beside its type and default."""
+
+    help: str
+    name: str = ""
+    """As users see it: `NOTE`, `TIME`."""
+    option: str = ""
+    """Its name on the command line, such as `--since`; without one it has no name there but a place."""
+    least: int | None = None
+    most: int | None = None
+    complete: Literal["", "tag", "query"] = ""
+
+
+NoteArgument = Annotated[Place, Argument(name="NOTE", help="Its path, its title, or a [[wikilink]].")]
+Limit = Annotated[int, Argument(option="--limit", name="N", least=1, help="How many at most.")]
+
+
+class Parameter(Struct, frozen=True, kw_only=True):
+    """A parameter of an action."""
+
+    name: str
+    kind: Kind
+    default: Any
+    about: Argument
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+
+_KINDS: Final[Mapping[Any, Kind]] = {
+    Place: "note",
+    Place | None: "note",
+    str: "text",
+    int: "number",
+    bool: "switch",
+    list[str]: "words",
+}
+
+Surface = Literal["cli", "chat", "mcp", "api"]
+EVERYWHERE: Final[frozenset[Surface]] = frozenset({"cli", "chat", "mcp", "api"})
+FOR_PEOPLE: Final[frozenset[Surface]] = frozenset({"cli", "chat", "api"})
+"""Models have tools of their own for the same, with texts made for them."""
+
+
+class Action(Struct, frozen=True, kw_only=True, dict=True):
+    run: Callable[..., Result]
+    surfaces: frozenset[Surface]
+    in_chat: str
+    """A few words for the list of slash commands."""
+    details: str
+    """Whole sentences for `/help NAME`; else those of the docstring."""
+    chat_limit: int | None
+    """How many rows fill a screen of a chat; else `limit` of the function."""
+    is_minor: bool
+    by_meaning: bool
+    """Whether the vectors of the notes are needed."""
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__.removesuffix("_")
+
+    @property
+    def help(self) -> str:
+        return inspect.getdoc(self.run) or ""
+
+    @property
+    def sentence(self) -> str:
+        return self.help.partition("\n")[0]
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        hints = get_type_hints(self.run, include_extras=True)
+        given = list(inspect.signature(self.run).parameters.values())[1:]
+        return tuple(_parameter(each, hints[each.name]) for each in given)
+
+    def takes(self, kind: Kind) -> Parameter | None:
+        """Its first parameter of a kind."""
+        return next((each for each in self.parameters if each.kind == kind), None)
+
+
+def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
+    type_, about = get_args(hint)
+    return Parameter(name=declared.name, kind=_KINDS[type_], default=declared.default, about=about)
+
+
+ACTIONS: Final[dict[str, Action]] = {}
+"""Those whose modules are loaded, by name; `every_action` loads all."""
+
+
+def every_action() -> Mapping[str, Action]:
+    """The actions of all modules of this package, by name."""
+    for module in iter_modules([str(Path(__file__).parent)]):
+        import_module(f"zkchat.actions.{module.name}")
+    return dict(sorted(ACTIONS.items()))
+
+
+F = TypeVar("F", bound=Callable[..., Result])
+
+
+def action(
+    in_chat: str,
+    *,
+    surfaces: frozenset[Surface] = FOR_PEOPLE,
+    details: str = "",
+    chat_limit: int | None = None,
+    is_minor: bool = False,
+    by_meaning: bool = False,
+) -> Callable[[F], F]:
+    """Offer a function on the surfaces."""
+
+    def declare(run: F) -> F:
+        made = Action(
+            run=run,
+            surfaces=surfaces,
+            in_chat=in_chat,
+            details=details,
+            chat_limit=chat_limit,
+            is_minor=is_minor,
+            by_meaning=by_meaning,
+        )
+        ACTIONS[made.name] = made
+        return run
+
+    return declare

@@ -1,0 +1,225 @@
+"""What leads where, and why: the links of a note, and the notes around it."""
+
+from typing import Annotated, Any, Final, assert_never
+
+from msgspec.structs import asdict
+
+from zkchat.actions.base import Argument, NoteArgument, Result, Surface, Vault, action
+from zkchat.errors import ExitCode
+from zkchat.model.note import (
+    Ambiguous,
+    External,
+    Missing,
+    Resolution,
+    Resolved,
+    file_kind,
+    is_note,
+    line_place,
+    without_suffix,
+)
+from zkchat.model.text import counted
+from zkchat.render.link_destinations import describe_destination, describe_link, is_doubtful
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
+from zkchat.vault import graph
+from zkchat.vault.graph import Followed
+from zkchat.vault.library import Library
+from zkchat.vault.links.explain import explain
+from zkchat.vault.links.resolver import is_attachment
+from zkchat.vault.named_notes import parse_link
+
+_ONLY_CLI: Final[frozenset[Surface]] = frozenset({"cli", "api"})
+
+
+@action(
+    "where a note leads",
+    details="Its links in order, with their lines, then the links of other notes to it; those that lead nowhere, or to "
+    "one of several notes, are yellow. NOTE as for /show.",
+)
+def links(vault: Vault, note: NoteArgument) -> Result:
+    """Show the links of a note and the links that lead to it.
+
+    zkchat links "[[Evergreen notes]]"
+
+    zkchat links --all --json | jq 'select(.status == "missing")'
+    """
+    assert note.path
+    library, path = vault.library, note.path
+    outgoing, incoming = graph.links(library, path), graph.backlinks(library, path)
+    ambiguous = sum(isinstance(each.found, Ambiguous) for each in outgoing)
+    broken = sum(is_doubtful(each.found) for each in outgoing) - ambiguous
+    faults = [f"{count} {fault}" for count, fault in ((broken, "broken"), (ambiguous, "ambiguous")) if count]
+    forth = RowSection(title=", ".join([f"Links ({len(outgoing):,})", *faults]), rows=[*map(_link_row, outgoing)])
+    back = RowSection(title=f"Backlinks ({len(incoming):,})", rows=[*map(_backlink_row, incoming)])
+    return Result(
+        heading=_heading(library, path),
+        sections=[forth, back],
+        empty=f"{_heading(library, path)} links to nothing, and nothing links to it.",
+        data={
+            "path": path,
+            "title": library.title(path),
+            "links": [row.data for row in forth.rows],
+            "backlinks": [row.data for row in back.rows],
+        },
+    )
+
+
+@action(
+    "what links to a note",
+    details="The links of other notes to it, with the lines they stand in. NOTE as for /show.",
+)
+def backlinks(vault: Vault, note: NoteArgument) -> Result:
+    """Show the links of other notes to a note, with their lines.
+
+    zkchat backlinks "[[Evergreen notes]]"
+    """
+    assert note.path
+    found = graph.backlinks(vault.library, note.path)
+    heading = _heading(vault.library, note.path)
+    return Result(
+        heading=f"{heading}: {counted(len(found), 'link')} from other notes",
+        sections=[RowSection(rows=[*map(_backlink_row, found)])],
+        empty=f"No other note links to {heading}. Perhaps one names it: zkchat vault mentions {note.path!r}",
+    )
+
+
+@action("where a link leads", surfaces=_ONLY_CLI)
+def resolve(
+    vault: Vault,
+    link: Annotated[str, Argument(name="LINK", help='For example "[[Note#Heading]]"; a name alone is one too.')],
+    source: Annotated[
+        Place | None,
+        Argument(
+            option="--from", name="NOTE", help="The note that the link stands in: links are looked for from its folder."
+        ),
+    ] = None,
+) -> Result:
+    """Show what a link leads to, and why. The exit code is 4 where it leads to nothing.
+
+    A heading or a block that is not in the note counts as nothing; `--json` says which of the two it is.
+
+    zkchat resolve "[[Compost]]" --from "Daily/2026-03-07.md"
+    """
+    asked, origin = parse_link(link), source.path if source else None
+    found = vault.library.resolve(asked, origin)
+    followed, why = Followed(source=origin, link=asked, found=found), explain(asked, found, origin)
+    return Result(
+        sections=[RowSection(rows=[NumberedRow(name=describe_link(asked, found), text=why)])],
+        data={**link_record(followed), "why": why},
+        exit_code=ExitCode.VAULT if _is_broken(found) else ExitCode.OK,
+    )
+
+
+def _is_broken(found: Resolution) -> bool:
+    return isinstance(found, Missing) or (not isinstance(found, External) and not found.anchor_found)
+
+
+@action("who names a note", surfaces=_ONLY_CLI)
+def mentions(vault: Vault, note: NoteArgument) -> Result:
+    """Show where other notes name a note without a link to it. By title, file name or alias."""
+    assert note.path
+    rows = [
+        NumberedRow(
+            name=f"{line_place(each.path, each.line)}: {each.name}",
+            text=each.context,
+            to=Place(path=each.path, line=each.line, name=each.name),
+            data=asdict(each),
+        )
+        for each in graph.mentions(vault.library, note.path)
+    ]
+    return Result(sections=[RowSection(rows=rows)], empty=f"No other note names {note.path} without a link.")
+
+
+@action("notes around a note", surfaces=_ONLY_CLI)
+def neighbours(
+    vault: Vault,
+    note: NoteArgument,
+    steps: Annotated[int, Argument(option="--steps", name="N", least=1, most=3, help="How many links away.")] = 1,
+) -> Result:
+    """Show the notes linked with a note, in either direction."""
+    assert note.path
+    found = graph.neighbours(vault.library, note.path, steps=steps)
+    titles = {path: vault.library.title(path) for path in found}
+    rows = [
+        NumberedRow(
+            lead=str(away),
+            name=titles[path],
+            place=path,
+            to=Place(path=path, name=titles[path]),
+            data={"path": path, "title": titles[path], "steps": away},
+        )
+        for path, away in found.items()
+    ]
+    return Result(sections=[RowSection(rows=rows)], empty=f"No link connects {note.path} with another note.")
+
+
+def _heading(library: Library, path: str) -> str:
+    """Title and path of a note."""
+    title = library.title(path)
+    return title if title == without_suffix(path) else f"{title} ({path})"
+
+
+def _link_row(followed: Followed) -> NumberedRow:
+    link, found = followed.link, followed.found
+    return NumberedRow(
+        lead="" if file_kind(followed.source or "") else f"line {link.line}",
+        name=describe_link(link, found),
+        is_doubtful=is_doubtful(found),
+        to=_destination(followed),
+        data=link_record(followed),
+    )
+
+
+def _destination(followed: Followed) -> Place:
+    link, found = followed.link, followed.found
+    if isinstance(found, Resolved | Ambiguous):
+        return Place(path=found.path, line=found.line, anchor=link.anchor if found.anchor_found else "", name=link.text)
+    return Place(path=None, name=link.text, doubt=f"It leads to {describe_destination(found)}.")
+
+
+def _backlink_row(followed: Followed) -> NumberedRow:
+    source, line = followed.source or "", followed.link.line
+    return NumberedRow(
+        name=line_place(source, line),
+        text=followed.context,
+        to=Place(path=source, line=line, name=without_suffix(source)),
+        data={**link_record(followed), "context": followed.context},
+    )
+
+
+def link_record(followed: Followed) -> dict[str, Any]:
+    """A link as scripts see it; docs/json.md says what each field means."""
+    link = followed.link
+    return {
+        "source": followed.source,
+        "text": link.text,
+        "target": link.target,
+        **_destination_record(followed),
+        "anchor": link.anchor,
+        "embed": link.embed,
+        "line": link.line,
+        "in_frontmatter": bool(link.in_frontmatter),
+        "property": link.in_frontmatter or None,
+        "in_comment": link.in_comment,
+    }
+
+
+def _destination_record(followed: Followed) -> dict[str, Any]:
+    """Where a link leads."""
+    found = followed.found
+    nowhere: dict[str, Any] = {"path": None, "via": None, "anchor_found": True, "candidates": ()}
+    match found:
+        case Resolved() | Ambiguous():
+            return {
+                "status": "resolved" if isinstance(found, Resolved) else "ambiguous",
+                "path": found.path,
+                "via": found.via,
+                "anchor_found": found.anchor_found,
+                "candidates": () if isinstance(found, Resolved) else found.others,
+                "kind": "note" if is_note(found.path) else "attachment",
+            }
+        case Missing():
+            kind = "attachment" if is_attachment(followed.link.target) else "note"
+            return {"status": "missing", **nowhere, "candidates": found.suggestions, "kind": kind}
+        case External():
+            return {"status": "external", **nowhere, "kind": None}
+    assert_never(found)

@@ -1,0 +1,325 @@
+"""Look into notes: search them, read one, today's daily note, what changed last, tags, and what happened to a note."""
+
+from datetime import UTC, date, datetime, time, tzinfo
+from typing import Annotated, Any, Final
+
+from msgspec.structs import replace
+
+from zkchat.actions.base import EVERYWHERE, Argument, Limit, NoteArgument, Result, ShownNote, Vault, action
+from zkchat.errors import ExitCode, UsageError
+from zkchat.model.change_summary import changes_of
+from zkchat.model.dates import Calendar, DayRange, NoteDate
+from zkchat.model.embeddings import OpenText
+from zkchat.model.note import Passage, is_note, page_of
+from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
+from zkchat.render.passages import passage_row
+from zkchat.vault.daily_notes import find_daily_note
+from zkchat.vault.dates.expressions import PERIOD_FORMS, describe_period, filter_period
+from zkchat.vault.dates.time_filters import check_times, impossible_times
+from zkchat.vault.guarded import targets_of
+from zkchat.vault.library import Library
+from zkchat.vault.listings import ChangedNote, count_changed, recent_notes, tag_counts
+from zkchat.vault.reading import read_note
+from zkchat.vault.search.passages import matches
+from zkchat.vault.search.previews import hits_of
+
+_ALIKE: Final = 90
+"""Passages beyond the limit that are looked at, because those with the same text are listed once."""
+_BY_MEANING: Final = "meaning"
+"""Why a passage is found that has none of the words."""
+_MAX_COMMITS: Final = 1_000
+_SHORT_ID: Final = 7
+_Event = tuple[tuple[date, time], NumberedRow]
+"""A row, and when it happened."""
+_ORIGINS: Final = {
+    "name": "by its name",
+    "frontmatter": "by its properties",
+    "git": "by git",
+    "file": "by the time of its file",
+}
+
+
+@action(
+    "search your notes",
+    details='As zkchat search does, with tag:idea, path:Projects, on:yesterday, "a phrase" and -without. Hits '
+    "are numbered: /show N reads one and /open N opens it, until another list is shown or an answer comes.",
+    chat_limit=6,
+    by_meaning=True,
+)
+def search(
+    vault: Vault,
+    query: Annotated[
+        list[str],
+        Argument(name="WORDS", help="Words, and filters if you like. In quotes if there is a dash.", complete="query"),
+    ],
+    limit: Limit = 10,
+    notes: Annotated[bool, Argument(option="--notes", help="Whole notes, each by its best passage.")] = False,
+) -> Result:
+    """Search your notes.
+
+    Filters narrow it: tag:idea, path:Projects, after:2026-03-01, "an exact phrase", and -word for notes without it.
+
+    zkchat search sleep and memory
+
+    zkchat search 'tag:recipe "rye flour" -yeast' --notes
+    """
+    library, asked = vault.library, " ".join(query)
+    if not asked.strip():
+        hint = f'For example: {vault.command("search")} tag:idea path:Projects "a phrase" -without'
+        raise UsageError("What shall be searched for?", hint=hint)
+    check_times(asked, library.calendar())
+    found = find_passages(library, asked, limit + _ALIKE, notes=notes)
+    hits = hits_of(found, asked)
+    shown, left = hits[:limit], hits[limit:]
+    impossible = impossible_times(asked, library.calendar())
+    more = any(hit.passage.why != _BY_MEANING for hit in left)
+    rows = [passage_row(hit.passage, hit.preview, hit.repetitions) for hit in shown]
+    return Result(
+        sections=[RowSection(rows=rows, rest="There are more hits: add a word or tag:NAME." if more else "")],
+        empty="" if impossible else f"Nothing matches {asked}. Try fewer or other words.",
+        remarks=[impossible] if impossible else [],
+        data=[passage_record(passage) for passage in found[:limit]],
+        matches=lambda text: matches(text, asked),
+    )
+
+
+def find_passages(library: Library, query: str, limit: int, *, notes: bool) -> list[Passage]:
+    asked = OpenText(query)
+    return library.documents(asked, limit=limit) if notes else library.search(asked, limit=limit)
+
+
+def passage_record(passage: Passage) -> dict[str, Any]:
+    page = page_of(passage.path, passage.heading_path)
+    return {
+        "path": passage.path,
+        "title": passage.title,
+        "heading": passage.heading_path[-1] if passage.heading_path else "",
+        **({"page": page} if page else {}),
+        "lines": {"first": passage.first_line, "last": passage.last_line},
+        "snippet": passage.snippet,
+        "score": round(passage.score, 4),
+        "why": passage.why,
+    }
+
+
+@action("read a note")
+def show(vault: Vault, note: NoteArgument) -> Result:
+    """Show a note, or a section of it.
+
+    In a pipe it is the text of the file, on a terminal it is drawn.
+
+    zkchat show "[[Evergreen notes#Titles]]"
+    """
+    assert note.path
+    found = read_note(vault.library, note.path, note.anchor)
+    return Result(
+        document=ShownNote(place=note, path=note.path, note=found),
+        data={
+            "path": note.path,
+            "title": found.names[0],
+            "anchor": note.anchor,
+            "line": note.line,
+            "tags": found.tags,
+            **_dates(vault.library, note.path),
+            "text": found.text,
+        },
+    )
+
+
+def _dates(library: Library, path: str) -> dict[str, dict[str, str] | None]:
+    """When a note was written and changed, and where that is known from."""
+    dates = library.dates([path]).get(path)
+    if dates is None:
+        return {"written": None, "changed": None}
+    return {
+        name: {"at": each.day.isoformat() + (f"T{each.time:%H:%M:%S}" if each.time else ""), "origin": each.origin}
+        for name, each in (("written", dates.written), ("changed", dates.changed))
+    }
+
+
+@action("today's daily note")
+def daily(vault: Vault) -> Result:
+    """Show the daily note of today.
+
+    It is found by Obsidian's settings of daily notes, else by the usual names. It is not made: where there is none, you
+    are told how it would be called, and the exit code is 4.
+    """
+    today = vault.now().astimezone().date()
+    found = find_daily_note(vault.library, vault.daily_notes(), today)
+    data = {"date": today, "path": found.path, "expected_path": found.expected_path}
+    if found.path is None:
+        empty = f"There is no daily note for {today} yet. It would be {found.expected_path}."
+        return Result(empty=empty, data=data, exit_code=ExitCode.VAULT)
+    place = Place(path=found.path)
+    shown = ShownNote(place=place, path=found.path, note=read_note(vault.library, found.path))
+    return Result(document=shown, data=data)
+
+
+@action(
+    "notes changed last",
+    surfaces=EVERYWHERE,
+    details="Ten of them, or N, with the time of their last change; or those that changed in a time: "
+    "/recent yesterday, /recent since monday, /recent 2026-03.",
+    is_minor=True,
+)
+def recent(
+    vault: Vault,
+    on: Annotated[
+        str,
+        Argument(option="--on", name="TIME", help="Changed on this day or in this time: yesterday, 2026-03."),
+    ] = "",
+    since: Annotated[
+        str, Argument(option="--since", name="TIME", help="Changed from this day on: 2026-03-01, last-week, 3d.")
+    ] = "",
+    limit: Limit = 10,
+) -> Result:
+    """Show the notes that changed last, the latest first.
+
+    zkchat recent --since monday
+
+    zkchat recent --on last-month --limit 50
+    """
+    library, calendar = vault.library, vault.library.calendar()
+    period = _period("after", since, calendar) if since else None
+    if on:
+        period = _period("on", on, calendar).overlap(period)
+    found = recent_notes(library, limit, period)
+    more = count_changed(library, period) - len(found) if period else 0
+    return Result(
+        sections=[RowSection(rows=[*map(_changed_row, found)], rest=f"… and {more:,} more" if more else "")],
+        empty=f"No note changed {describe_period(period, calendar)}." if period else "There are no notes.",
+    )
+
+
+def _period(field: str, text: str, calendar: Calendar) -> DayRange:
+    period = filter_period(field, text, calendar)
+    if period is None:
+        raise UsageError(f"{text!r} is not a time.", hint=f"Write {PERIOD_FORMS}.")
+    return period
+
+
+def _changed_row(note: ChangedNote) -> NumberedRow:
+    day, clock, origin = note.changed
+    at = note.changed_at.isoformat() if clock else day.isoformat()
+    return NumberedRow(
+        lead=str(note.changed),
+        name=note.title,
+        place=note.path if origin == "file" else f"{note.path} · {origin}",
+        to=Place(path=note.path, name=note.title),
+        data={"path": note.path, "title": note.title, "changed_at": at, "origin": origin},
+    )
+
+
+@action("tags, with counts", surfaces=EVERYWHERE, chat_limit=40, is_minor=True)
+def tags(
+    vault: Vault,
+    prefix: Annotated[str, Argument(name="PREFIX", help="Only tags that begin with it.", complete="tag")] = "",
+    limit: Limit = 10_000,
+) -> Result:
+    """Show the tags of your notes, each with the number of notes.
+
+    A nested tag counts for those above it too. The notes of one: zkchat search tag:idea --notes
+    """
+    found = tag_counts(vault.library, prefix)
+    shown = found[:limit]
+    rows = [
+        NumberedRow(
+            lead=f"{each.notes:,}",
+            name=f"#{each.tag}",
+            depth=each.depth,
+            data={"tag": each.tag, "notes": each.notes},
+        )
+        for each in shown
+    ]
+    more = len(found) - len(shown)
+    return Result(
+        sections=[
+            RowSection(rows=rows, rest=f"… and {more:,} more. Name how they begin to see those." if more else "")
+        ],
+        empty=f"No note has a tag that begins with {prefix!r}. {vault.command('tags')} lists all."
+        if prefix
+        else "No note has a tag.",
+        next_step=f"{vault.command('search')} tag:{shown[0].tag} lists the notes of one." if shown else "",
+    )
+
+
+@action("a note in time", chat_limit=30, is_minor=True)
+def timeline(
+    vault: Vault,
+    note: NoteArgument,
+    limit: Annotated[
+        int, Argument(option="--limit", name="N", least=1, most=1_000, help="How many of the latest events.")
+    ] = 50,
+) -> Result:
+    """Show what happened to a note, in order of time.
+
+    When it was written and changed and where that is known from, what zkchat changed in it, its git commits, and notes
+    with a date that link to it or that it links to.
+
+    zkchat timeline "[[Evergreen notes]]"
+    """
+    assert note.path
+    library = vault.library
+    zone = library.calendar().now.tzinfo
+    events = [*_own_dates(library, note.path), *_dated_neighbours(library, note.path)]
+    for record in changes_of(vault.records(), note.path):
+        text = record.changes.title + (" (undone)" if record.state == "undone" else "")
+        said = f"change {record.id}: {text}"
+        events.append(_event(record.at.astimezone(zone), said, kind="edit", text=text, id=str(record.id)))
+    for commit in library.commits(note.path, _MAX_COMMITS):
+        said = f"commit {commit.id[:_SHORT_ID]}: {commit.subject}"
+        events.append(_event(_moment(commit.seconds, zone), said, kind="commit", text=commit.subject, id=commit.id))
+    events.sort(key=lambda event: event[0])
+    earlier = max(0, len(events) - limit)
+    title = library.title(note.path)
+    rows = [replace(row, to=row.to or Place(path=note.path, name=title)) for _, row in events[earlier:]]
+    return Result(
+        heading=f"{library.link_to(note.path)}:",
+        sections=[RowSection(rows=rows)],
+        remarks=[f"{earlier:,} earlier: --limit {earlier + limit} shows them"] if earlier else [],
+        data={"path": note.path, "title": title, "events": [row.data for row in rows], "earlier": earlier},
+    )
+
+
+def _moment(seconds: int, zone: tzinfo | None) -> datetime:
+    """When a commit was made; a repository may hold any number."""
+    try:
+        return datetime.fromtimestamp(seconds, zone)
+    except (OverflowError, OSError, ValueError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _own_dates(library: Library, path: str) -> list[_Event]:
+    dates = library.dates([path]).get(path)
+    if dates is None:
+        return []
+    known = {"written": dates.written, **({"changed": dates.changed} if dates.changed != dates.written else {})}
+    return [_event(at, f"{kind}, {_ORIGINS[at.origin]}", kind=kind, text=at.origin) for kind, at in known.items()]
+
+
+def _dated_neighbours(library: Library, path: str) -> list[_Event]:
+    sources = dict.fromkeys(link.source for link in library.links_to(path))
+    targets = (target for link in library.links_from(path) for target in targets_of(link.resolution)[:1])
+    kinds = {**dict.fromkeys(filter(is_note, targets), "link"), **dict.fromkeys(sources, "backlink")}
+    kinds.pop(path, None)
+    dates = library.dates([*kinds])
+    said = {"backlink": "{} links here", "link": "links to {}"}
+    return [
+        _event(
+            dates[each].written, said[kinds[each]].format(each), kind=kinds[each], text=library.title(each), path=each
+        )
+        for each in library.confirmed([*kinds])
+        if each in dates and dates[each].written.is_told
+    ]
+
+
+def _event(at: NoteDate | datetime, said: str, **data: str) -> _Event:
+    day, clock = (at.date(), at.time()) if isinstance(at, datetime) else (at.day, at.time)
+    path = data.get("path")
+    row = NumberedRow(
+        lead=f"{day} {clock:%H:%M}" if clock else f"{day}",
+        name=said,
+        to=Place(path=path, name=data["text"]) if path else None,
+        data={"date": f"{day}", "time": f"{clock:%H:%M:%S}" if clock else None, "path": None, "id": None, **data},
+    )
+    return (day, clock or time.min), row

@@ -1,0 +1,163 @@
+"""Actions on the command line: the options of each from its signature, and its result as lines, drawn, or as JSON."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from msgspec.structs import replace
+
+from zkchat.actions.base import ACTIONS, Action, Parameter, Result, ShownNote, Vault
+from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings
+from zkchat.cli.output import Listing, stdout_console
+from zkchat.cli.vectors import tell_of_vectors
+from zkchat.compose.daily_notes import daily_note_settings
+from zkchat.compose.document_links import VaultDocumentLinks
+from zkchat.compose.library import embed_for_search, extract_for_search
+from zkchat.compose.workspace import Workspace
+from zkchat.compose.writing import open_change_store
+from zkchat.model.change import ChangeRecord
+from zkchat.render.numbered_rows import Place, plain_sections, print_sections
+from zkchat.vault.library import Library
+
+MAX_RECORDS: Final = 5_000
+"""Changes of the journal that are looked at."""
+_TYPES: Final = {"note": str, "text": str, "number": int, "switch": bool, "words": list[str] | None}
+
+
+def command_of(module: str, name: str) -> Callable[..., int]:
+    """The command for an action of a module of `zkchat.actions`."""
+    import_module(f"zkchat.actions.{module}")
+    action = ACTIONS[name]
+
+    def command(*, vault: Path | None, json_output: bool, **given: Any) -> int:
+        return run_action(action, vault, given, json_output=json_output)
+
+    shared = [("vault", VaultOption, None), ("json_output", JsonOption, False)]
+    own = [(each.name, _annotation(each), _default(each)) for each in action.parameters]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind, default=default, annotation=type_) for name, type_, default in (*own, *shared)]
+    )
+    command.__annotations__ = {}
+    command.__name__, command.__doc__ = action.name, action.help
+    return command
+
+
+def _annotation(parameter: Parameter) -> Any:
+    about = parameter.about
+    texts: dict[str, Any] = {"metavar": about.name or None, "help": about.help}
+    type_: Any = _TYPES[parameter.kind]
+    if parameter.kind == "note" and not parameter.is_required:
+        type_ = str | None
+    if not about.option:
+        return Annotated[type_, typer.Argument(**texts, show_default=False)]
+    bounds: dict[str, Any] = {"min": about.least, "max": about.most} if parameter.kind == "number" else {}
+    shows_default = parameter.default not in {None, ""}
+    return Annotated[type_, typer.Option(about.option, **texts, **bounds, show_default=shows_default)]
+
+
+def _default(parameter: Parameter) -> Any:
+    return None if parameter.kind == "words" else parameter.default
+
+
+def run_action(action: Action, folder: Path | None, given: dict[str, Any], *, json_output: bool) -> int:
+    """Run an action over the vault and print what it found."""
+    io = current_io()
+    with open_refreshed_workspace(io, folder) as (workspace, library):
+        if library.is_empty():
+            io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
+        if action.by_meaning:
+            print_warnings(io, extract_for_search(library))
+            embed_for_search(library)
+        vault = open_vault(io, workspace, library)
+        result = action.run(vault, **{each.name: _value(vault, each, given[each.name]) for each in action.parameters})
+        if action.by_meaning:
+            tell_of_vectors(io, library)
+        return print_result(io, workspace, library, result, json_output=json_output)
+
+
+def open_vault(io: CommandIO, workspace: Workspace, library: Library) -> Vault:
+    return Vault(
+        library=library,
+        now=io.environment.now,
+        find=partial(_find, io, workspace, library),
+        records=partial(_records, io, workspace),
+        daily_notes=partial(daily_note_settings, workspace.paths.vault),
+    )
+
+
+def _find(io: CommandIO, workspace: Workspace, library: Library, name: str) -> Place:
+    found = find_place(io, workspace.paths, library, name)
+    if found.missing_anchor:
+        io.note(f"There is no “{found.missing_anchor}” in {found.path}; this is the whole note.")
+    return Place(path=found.path, line=found.line, anchor=found.anchor, name=name)
+
+
+def _records(io: CommandIO, workspace: Workspace) -> list[ChangeRecord]:
+    with open_change_store(workspace, notices=io) as store:
+        return store.records(limit=MAX_RECORDS, with_contents=False)
+
+
+def _value(vault: Vault, parameter: Parameter, given: Any) -> Any:
+    if parameter.kind == "note" and given is not None:
+        return vault.find(given)
+    return given or [] if parameter.kind == "words" else given
+
+
+def print_result(
+    io: CommandIO, workspace: Workspace, library: Library, result: Result, *, json_output: bool, plain: bool = False
+) -> int:
+    """Print what an action found: as JSON, drawn on a terminal, or as lines without numbers in a pipe."""
+    for remark in result.remarks:
+        io.note(remark)
+    if json_output:
+        io.json(result.plain)
+    elif result.document:
+        _print_note(io, workspace, library, result.document)
+    elif result.rows:
+        _print_rows(io, workspace, library, result, plain=plain)
+    elif result.empty and not library.is_empty():
+        io.note_wrapped(result.empty)
+    return result.exit_code
+
+
+def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: Result, *, plain: bool) -> None:
+    console = None if plain else stdout_console(io, workspace.paths)
+    is_titled = bool(result.sections[0].title)
+    if result.heading and (console or is_titled):
+        Listing(io, workspace.paths).title(result.heading + "\n" * is_titled)
+    if console:
+        links = VaultDocumentLinks(workspace.paths.vault, library, workspace.settings.ui.open_with)
+        print_sections(console, result.sections, links, result.matches)
+    else:
+        io.out(plain_sections([replace(each, rest="") for each in result.sections], is_numbered=False))
+        io.flush_out()
+        for section in result.sections:
+            if section.rest:
+                io.note(section.rest)
+    if result.summary:
+        io.flush_out()
+        io.note_wrapped(result.summary)
+
+
+def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:
+    from zkchat.render.markdown.notes import note_rows
+
+    note, paths = shown.note, workspace.paths
+    console = stdout_console(io, paths)
+    if not note.text.strip():
+        io.note(f"{shown.path} holds no text.")
+        return
+    if console is None:
+        io.out(note.text.removesuffix("\n"))
+        return
+    listing = Listing(io, paths)
+    listing.title(" › ".join(note.names))
+    listing.aside(" · ".join([shown.path, *(f"#{tag}" for tag in note.tags)]), indent=0)
+    rows = note_rows(console, note.body, source=shown.path, links=VaultDocumentLinks(paths.vault, library))
+    io.environment.stdout.write("".join(f"{row}\n" for row in ("", *(row.text for row in rows))))
