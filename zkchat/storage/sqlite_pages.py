@@ -4,12 +4,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from zkchat.storage.database import PAGE_SIZE, open_read_only
 from zkchat.storage.database_errors import DATABASE_SUFFIXES, sibling
 
-Row = tuple[Any, ...]
+Row = tuple[str | bytes | int | float | None, ...]
 _DAMAGE: Final = (sqlite3.Error, ValueError, OverflowError, MemoryError)
 """What SQLite and its module raise for a damaged file, names and sizes in it included."""
 _HEADER_BYTES: Final = 100
