@@ -1,11 +1,10 @@
 """A cache in SQLite: it may be deleted at any time, because everything in it can be computed again."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock, local
-from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
 
@@ -16,8 +15,6 @@ from zkchat.storage.database_errors import DATABASE_SUFFIXES, sibling, storage_e
 _PAGE_CACHE_KIB = 16_384
 _WAL_PAGES = 4_000
 """Pages in the write-ahead log before a checkpoint: 16 MB, so that many writes of a page become one."""
-_UNKNOWN: Final = object()
-Value = TypeVar("Value")
 
 
 class ThreadConnection(Struct, eq=False):
@@ -26,21 +23,6 @@ class ThreadConnection(Struct, eq=False):
     database: sqlite3.Connection
     in_use: RLock = field(default_factory=RLock)
     is_closed: bool = False
-    kept: dict[str, Any] = field(default_factory=dict)
-    """What was read, as long as nobody writes."""
-    data_version: int | None = None
-    """Of what is kept: SQLite has another one after each write by another connection, of whatever process."""
-
-    def recall(self, name: str) -> Any:
-        """What is kept under a name, unless somebody wrote since it was read."""
-        with self.in_use:
-            if self.is_closed:
-                return _UNKNOWN
-            (version,) = self.database.execute("PRAGMA data_version").fetchone()
-            if version != self.data_version:
-                self.data_version = version
-                self.kept.clear()
-            return self.kept.get(name, _UNKNOWN)
 
     def close(self) -> None:
         """Close it once its thread does not use it."""
@@ -91,27 +73,11 @@ class CacheDatabase:
                 with suppress(sqlite3.Error):
                     database.execute("ROLLBACK")
 
-    def kept(self, name: str, read: Callable[[sqlite3.Connection], Value]) -> Value:
-        """What `read` finds, kept under a name until anybody writes: asking again takes a quarter of a transaction.
-
-        Raises inside a write of the same thread, as `reading` does: what is rolled back is never kept.
-        """
-        with suppress(sqlite3.Error):  # what is wrong is told by reading
-            value: Value = self._thread_connection().recall(name)
-            if value is not _UNKNOWN:
-                return value
-        with self.reading() as database:
-            value = read(database)
-        self._thread_connection().kept[name] = value
-        return value
-
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A write transaction."""
-        with self._errors(), self._connection() as database:
-            self._thread_connection().kept.clear()
-            with transaction(database):
-                yield database
+        with self._errors(), self._connection() as database, transaction(database):
+            yield database
 
     def vacuum(self) -> None:
         """Rewrite the file, so that nothing deleted is left in it or in its log."""

@@ -1,14 +1,18 @@
-"""Changes of the note index that take effect together: notes with all their rows come and go."""
+"""Changes of the note index that take effect together: notes with all their rows come and go.
+
+Also the numbers that an index keeps of itself, and which folders of the vault it knows.
+"""
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import Any, Final
 
+from zkchat.errors import StorageDamaged
+from zkchat.model.folder import IndexedFiles, KnownFolder, folder_of
 from zkchat.model.index import IndexBatch, IndexedNote, Segment
-from zkchat.model.note import is_note
-from zkchat.storage.index_state import add_to_state, set_state, state
-from zkchat.storage.indexed_folders import forget_listings
+from zkchat.model.note import FileStamp, is_note
 from zkchat.storage.note_days import note_commits, store_days
 from zkchat.storage.note_schema import (
     INSERT_LINK,
@@ -20,7 +24,9 @@ from zkchat.storage.note_schema import (
     numbered,
     passage_row,
     posting_rows,
+    require_texts,
     section_row,
+    typed,
 )
 
 _FORGET_NOTE = (
@@ -32,6 +38,10 @@ _FORGET_NOTE = (
     "DELETE FROM dated_sections WHERE note = ?",
     "DELETE FROM notes WHERE id = ?",
 )
+_AFTER_SLASH: Final = chr(ord("/") + 1)
+_LAST: Final = chr(0x10FFFF)
+_UNKNOWN: Final = b""
+_STORE: Final = "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)"
 
 
 def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
@@ -179,3 +189,57 @@ def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
 
 def singles(values: Iterable[object]) -> list[tuple[object]]:
     return [(value,) for value in values]
+
+
+def state(database: sqlite3.Connection, name: str) -> int:
+    row: tuple[int] | None = database.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    if row is None or not isinstance(row[0], int):
+        raise StorageDamaged("The note index is damaged.", hint="It is only a cache: delete it, and it comes back.")
+    return row[0]
+
+
+def set_state(database: sqlite3.Connection, **values: int) -> None:
+    database.executemany("UPDATE state SET value = ? WHERE name = ?", [(value, name) for name, value in values.items()])
+
+
+def add_to_state(database: sqlite3.Connection, **changes: int) -> None:
+    rows = [(change, name) for name, change in changes.items() if change]
+    database.executemany("UPDATE state SET value = value + ? WHERE name = ?", rows)
+
+
+def known_folders(database: sqlite3.Connection) -> dict[str, KnownFolder]:
+    rows = typed(database.execute("SELECT path, digest, notes FROM folders"), str, bytes, int)
+    return {path: KnownFolder(digest, notes) for path, digest, notes in rows}
+
+
+def store_known_folders(database: sqlite3.Connection, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> None:
+    database.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in gone])
+    database.executemany(_STORE, [(path, *known) for path, known in folders.items()])
+
+
+def forget_listings(database: sqlite3.Connection, paths: Iterable[str]) -> None:
+    """Files changed: what their folders were when they were last listed does not tell any more what is indexed."""
+    database.executemany(_STORE, [(folder, _UNKNOWN, 0) for folder in {*map(folder_of, paths)}])
+
+
+def files_in(database: sqlite3.Connection, prefix: str) -> IndexedFiles:
+    rows = _directly_in(database, "SELECT path, size, modified_ns, settled FROM notes", prefix)
+    stamps = {path: FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows}
+    attachments = {path for (path,) in _directly_in(database, "SELECT path FROM attachments", prefix)}
+    require_texts((*stamps, *attachments))
+    return IndexedFiles(stamps, attachments)
+
+
+def _directly_in(database: sqlite3.Connection, query: str, prefix: str) -> Iterator[tuple[Any, ...]]:
+    """The rows whose path is in a folder itself. Those of the folders in it are skipped, folder by folder."""
+    ordered = f"{query} WHERE path >= ? AND path < ? ORDER BY path"
+    start: str | None = prefix
+    end = prefix[:-1] + _AFTER_SLASH if prefix else _LAST
+    while start is not None:
+        rows, start = database.execute(ordered, (start, end)), None
+        for row in rows:
+            below, slash, _ = row[0][len(prefix) :].partition("/")
+            if slash:
+                start = f"{prefix}{below}{_AFTER_SLASH}"
+                break
+            yield row

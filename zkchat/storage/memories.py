@@ -186,7 +186,7 @@ def _fact_row(row: Row) -> _FactRow | None:
     """The row of a fact, if it is one; those of the first version say nothing of where the fact may go."""
     match row:
         case (
-            None,
+            int(),
             str(id_),
             str(text),
             str(source),

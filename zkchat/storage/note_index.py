@@ -9,6 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from zkchat.model.embeddings import DIGEST_BYTES, PassageDigests
 from zkchat.model.folder import IndexedFiles, KnownFolder, KnownFolders
 from zkchat.model.history import CommittedFiles
 from zkchat.model.index import (
@@ -29,51 +30,43 @@ from zkchat.model.index import (
     TextLookup,
 )
 from zkchat.model.note import FileStamp, NoteWarning, PrivacyClass, Resolution, is_note
+from zkchat.storage import note_schema
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.database import last_written
-from zkchat.storage.index_batches import add_segment, apply_batch, singles
-from zkchat.storage.index_state import set_state, state
-from zkchat.storage.indexed_folders import files_in, known_folders, store_known_folders
+from zkchat.storage.index_batches import (
+    add_segment,
+    apply_batch,
+    files_in,
+    known_folders,
+    set_state,
+    singles,
+    state,
+    store_known_folders,
+)
 from zkchat.storage.note_days import date_facts, facts_of_days, note_commits, store_days
 from zkchat.storage.note_filters import section_ranges
-from zkchat.storage.note_schema import (
-    ATTACHMENTS_OF_KEYS,
-    CATALOG,
-    CATALOG_OF_KEYS,
-    COPIES,
-    DOUBTFUL_LINKS,
-    DROP_UNUSED_LISTS,
-    EDGES,
-    EDGES_TOUCHING,
-    FILE_BYTES,
-    KNOWN_NOTE,
-    LINKS_FROM,
-    LINKS_TO,
-    LINKS_TO_RESOLVE,
-    MARK_RESOLVED,
-    NOTES_TO_RESOLVE,
-    NOTES_WITH_KEYS,
-    POSTINGS_OF_PREFIXES,
-    POSTINGS_OF_SEGMENT,
-    POSTINGS_OF_TERMS,
-    SCHEMA,
-    SECTION,
-    STAMPS_ENDING,
-    STORE_COMMIT,
-    STORE_RESOLUTION,
-    TASKS,
-    VERSION,
-    known_note,
-    link_of,
-    names_of,
-    others_among,
-    postings_of_row,
-    require_texts,
-    resolution_row,
-    section_of,
-    typed,
-)
-from zkchat.storage.section_vectors import SqliteVectors
+from zkchat.storage.vector_files import VectorFiles
+
+
+class SqliteVectors(VectorFiles):
+    """Implements `ports.embeddings.VectorIndex`. The files stay when the index is built anew."""
+
+    def __init__(self, file: CacheDatabase, index: Path) -> None:
+        super().__init__(index)
+        self._file = file
+
+    def passages(self, after: int = 0) -> PassageDigests:
+        with self._file.reading() as database:
+            ((epoch,),) = note_schema.typed(database.execute("SELECT value FROM state WHERE name = 'epoch'"), int)
+            query = "SELECT first_section, digests FROM passages WHERE first_section > ? ORDER BY first_section"
+            notes = note_schema.typed(database.execute(query, (after,)), int, bytes)
+            if any(len(digests) % DIGEST_BYTES for _, digests in notes):
+                raise ValueError("digests that are cut short")
+            return PassageDigests(epoch=epoch, notes=notes)
+
+    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
+        with self._file.reading() as database:
+            return _sections(database, numbers)
 
 
 class SqliteNoteIndex:
@@ -84,7 +77,7 @@ class SqliteNoteIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = CacheDatabase(path, schema=SCHEMA, version=VERSION)
+        self._file = CacheDatabase(path, schema=note_schema.SCHEMA, version=note_schema.VERSION)
         self._reading = self._file.reading
         self._writing = self._file.writing
         self.vectors = SqliteVectors(self._file, path)
@@ -106,7 +99,8 @@ class SqliteNoteIndex:
     # --- what is known of notes ---
 
     def generation(self) -> int:
-        return self._file.kept("generation", lambda database: state(database, "generation"))
+        with self._reading() as database:
+            return state(database, "generation")
 
     def counts(self) -> IndexCounts:
         with self._reading() as database:
@@ -115,7 +109,7 @@ class SqliteNoteIndex:
                 links=state(database, "links"),
                 sections=state(database, "sections"),
                 attachments=state(database, "attachments") + state(database, "documents"),
-                bytes=database.execute(FILE_BYTES).fetchone()[0],
+                bytes=database.execute(note_schema.FILE_BYTES).fetchone()[0],
                 changed_at=last_written(self._path),
             )
 
@@ -123,16 +117,20 @@ class SqliteNoteIndex:
         with self._reading() as database:
             rows = database.execute("SELECT path, size, modified_ns, settled FROM notes")
             stamps = {path: (size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows}
-            require_texts(stamps)
+            note_schema.require_texts(stamps)
             return stamps
 
     def stamps_ending(self, suffix: str) -> list[FileStamp]:
-        return [*self._file.kept(f"stamps ending {suffix}", lambda database: _stamps_ending(database, suffix))]
+        with self._reading() as database:
+            if not is_note(suffix) and not state(database, "documents"):
+                return []
+            found = database.execute(note_schema.STAMPS_ENDING, (f"%{suffix}",))
+            return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
 
     def known(self, path: str) -> KnownNote | None:
         with self._reading() as database:
-            row = database.execute(KNOWN_NOTE, (path,)).fetchone()
-            return known_note(*row) if row else None
+            row = database.execute(note_schema.KNOWN_NOTE, (path,)).fetchone()
+            return note_schema.known_note(*row) if row else None
 
     def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
         with self._reading() as database:
@@ -145,16 +143,16 @@ class SqliteNoteIndex:
     def private(self) -> dict[str, PrivacyClass]:
         with self._reading() as database:
             rows = database.execute("SELECT path, privacy FROM notes WHERE privacy <> 'open'")
-            return dict(typed(rows, str, str))
+            return dict(note_schema.typed(rows, str, str))
 
     def copies(self) -> list[list[str]]:
         with self._reading() as database:
-            groups = groupby(typed(database.execute(COPIES), bytes, str), key=itemgetter(0))
+            groups = groupby(note_schema.typed(database.execute(note_schema.COPIES), bytes, str), key=itemgetter(0))
             return [[path for _, path in group] for _, group in groups]
 
     def folders(self) -> KnownFolders:
-        known = self._file.kept("folders", _known_folders)
-        return known._replace(by_prefix={**known.by_prefix})
+        with self._reading() as database:
+            return KnownFolders(state(database, "generation"), state(database, "epoch"), known_folders(database))
 
     def files_in(self, prefix: str) -> IndexedFiles:
         with self._reading() as database:
@@ -168,22 +166,25 @@ class SqliteNoteIndex:
     def catalog(self) -> list[CatalogRow]:
         with self._reading() as database:
             attachments = database.execute("SELECT path FROM attachments")
-            return _catalog_rows(database.execute(CATALOG), attachments)
+            return _catalog_rows(database.execute(note_schema.CATALOG), attachments)
 
     def files_with_keys(self, keys: Collection[str]) -> list[CatalogRow]:
         asked = (json.dumps([*keys]),)
         with self._reading() as database:
-            return _catalog_rows(database.execute(CATALOG_OF_KEYS, asked), database.execute(ATTACHMENTS_OF_KEYS, asked))
+            return _catalog_rows(
+                database.execute(note_schema.CATALOG_OF_KEYS, asked),
+                database.execute(note_schema.ATTACHMENTS_OF_KEYS, asked),
+            )
 
     def tags(self) -> dict[str, list[str]]:
         query = "SELECT tag, path FROM tags JOIN notes ON notes.id = note ORDER BY tag, path"
         with self._reading() as database:
-            groups = groupby(typed(database.execute(query), str, str), key=itemgetter(0))
+            groups = groupby(note_schema.typed(database.execute(query), str, str), key=itemgetter(0))
             return {tag: [path for _, path in group] for tag, group in groups}
 
     def tasks(self) -> list[StoredTask]:
         with self._reading() as database:
-            return [*map(StoredTask._make, typed(database.execute(TASKS), str, int, str, str))]
+            return [*map(StoredTask._make, note_schema.typed(database.execute(note_schema.TASKS), str, int, str, str))]
 
     def warnings(self) -> list[NoteWarning]:
         query = "SELECT path, text, kind FROM warnings JOIN notes ON notes.id = note UNION ALL SELECT * FROM unlisted"
@@ -222,7 +223,7 @@ class SqliteNoteIndex:
 
     def commits_read(self) -> tuple[str, str]:
         with self._reading() as database:
-            rows = typed(database.execute("SELECT head, trouble FROM commits_read"), str, str)
+            rows = note_schema.typed(database.execute("SELECT head, trouble FROM commits_read"), str, str)
             head, trouble = rows[0] if rows else ("", "")
             return head, trouble
 
@@ -231,7 +232,7 @@ class SqliteNoteIndex:
         with self._writing() as database:
             if commits.is_whole:
                 database.execute("DELETE FROM commits")
-            database.executemany(STORE_COMMIT, rows)
+            database.executemany(note_schema.STORE_COMMIT, rows)
             database.execute("DELETE FROM commits_read")
             database.execute("INSERT INTO commits_read VALUES (?, ?)", (commits.head, commits.trouble))
             generation = state(database, "generation") + (note_commits(database) > 0)
@@ -256,25 +257,34 @@ class SqliteNoteIndex:
 
     def notes_to_resolve(self, limit: int) -> list[str]:
         with self._reading() as database:
-            return [path for (path,) in typed(database.execute(NOTES_TO_RESOLVE, (limit,)), str)]
+            return [
+                path for (path,) in note_schema.typed(database.execute(note_schema.NOTES_TO_RESOLVE, (limit,)), str)
+            ]
 
     def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
         with self._reading() as database:
-            rows = typed(database.execute(LINKS_TO_RESOLVE, (json.dumps(paths),)), int, str, str, str, int)
+            rows = note_schema.typed(
+                database.execute(note_schema.LINKS_TO_RESOLVE, (json.dumps(paths),)), int, str, str, str, int
+            )
             return [*map(LinkToResolve._make, rows)]
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
-        return self._links(LINKS_FROM, (json.dumps(paths),))
+        return self._links(note_schema.LINKS_FROM, (json.dumps(paths),))
 
     def links_to(self, path: str) -> list[StoredLink]:
-        return self._links(LINKS_TO, (path,))
+        return self._links(note_schema.LINKS_TO, (path,))
 
     def notes_with_keys(self, keys: Collection[str]) -> list[str]:
         with self._reading() as database:
-            return [path for (path,) in typed(database.execute(NOTES_WITH_KEYS, (json.dumps([*keys]),)), str)]
+            return [
+                path
+                for (path,) in note_schema.typed(
+                    database.execute(note_schema.NOTES_WITH_KEYS, (json.dumps([*keys]),)), str
+                )
+            ]
 
     def doubtful_links(self) -> list[StoredLink]:
-        return self._links(DOUBTFUL_LINKS)
+        return self._links(note_schema.DOUBTFUL_LINKS)
 
     def _links(self, query: str, parameters: tuple[str, ...] = ()) -> list[StoredLink]:
         with self._reading() as database:
@@ -285,15 +295,17 @@ class SqliteNoteIndex:
                     database.execute("SELECT paths FROM path_lists WHERE digest = ?", (digest,)).fetchone()
                     for digest in (ahead, everyone)
                 )
-                return others_among(path, first[0] if ahead else "", rest[0])
+                return note_schema.others_among(path, first[0] if ahead else "", rest[0])
 
-            return [link_of(row, others_of) for row in database.execute(query, parameters)]
+            return [note_schema.link_of(row, others_of) for row in database.execute(query, parameters)]
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         with self._reading() as database:
             if touching is None:
-                return typed(database.execute(EDGES), str, str)
-            return typed(database.execute(EDGES_TOUCHING, {"paths": json.dumps([*touching])}), str, str)
+                return note_schema.typed(database.execute(note_schema.EDGES), str, str)
+            return note_schema.typed(
+                database.execute(note_schema.EDGES_TOUCHING, {"paths": json.dumps([*touching])}), str, str
+            )
 
     def store_resolutions(
         self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
@@ -303,11 +315,13 @@ class SqliteNoteIndex:
                 return False
             lists: dict[bytes, str] = {}
             answers = {id(found): found for _, found in resolutions}  # which many links may share
-            rows = {number: resolution_row(found, lists) for number, found in answers.items()}
-            database.executemany(STORE_RESOLUTION, ((*rows[id(found)], number) for number, found in resolutions))
+            rows = {number: note_schema.resolution_row(found, lists) for number, found in answers.items()}
+            database.executemany(
+                note_schema.STORE_RESOLUTION, ((*rows[id(found)], number) for number, found in resolutions)
+            )
             database.executemany("INSERT OR IGNORE INTO path_lists VALUES (?, ?)", lists.items())
-            database.execute(DROP_UNUSED_LISTS)
-            database.execute(MARK_RESOLVED, (json.dumps(sources),))
+            database.execute(note_schema.DROP_UNUSED_LISTS)
+            database.execute(note_schema.MARK_RESOLVED, (json.dumps(sources),))
             return True
 
     # --- the text index ---
@@ -317,17 +331,17 @@ class SqliteNoteIndex:
             generation = state(database, "text_generation")
             segments = _segment_heads(database) if generation != known else None
             dead = _dead_sections(database) if generation != known else []
-            rows = database.execute(POSTINGS_OF_TERMS, (json.dumps([*terms]),))
-            postings = [each for term, *row in rows for each in postings_of_row(*row, wanted=term)]
+            rows = database.execute(note_schema.POSTINGS_OF_TERMS, (json.dumps([*terms]),))
+            postings = [each for term, *row in rows for each in note_schema.postings_of_row(*row, wanted=term)]
             if prefixes:
-                found = database.execute(POSTINGS_OF_PREFIXES, (json.dumps([*prefixes]),))
-                begun = (each for prefix, *row in found for each in postings_of_row(*row, prefix=prefix))
+                found = database.execute(note_schema.POSTINGS_OF_PREFIXES, (json.dumps([*prefixes]),))
+                begun = (each for prefix, *row in found for each in note_schema.postings_of_row(*row, prefix=prefix))
                 postings = [*{(each.segment, each.term): each for each in (*postings, *begun)}.values()]
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
         with self._reading() as database:
-            return [section_of(row) for number in numbers for row in database.execute(SECTION, (number,))]
+            return _sections(database, numbers)
 
     def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
         with self._reading() as database:
@@ -335,7 +349,7 @@ class SqliteNoteIndex:
 
     def segment_sizes(self) -> dict[int, int]:
         with self._reading() as database:
-            return dict(typed(database.execute("SELECT id, slots FROM segments"), int, int))
+            return dict(note_schema.typed(database.execute("SELECT id, slots FROM segments"), int, int))
 
     def segment_heads(self) -> list[SegmentHead]:
         with self._reading() as database:
@@ -372,30 +386,24 @@ def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
 
 
+def _sections(database: sqlite3.Connection, numbers: Sequence[int]) -> list[StoredSection]:
+    rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
+    return [note_schema.section_of(row) for row in rows]
+
+
 def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
-    return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in typed(rows, str, str, str)]
-
-
-def _known_folders(database: sqlite3.Connection) -> KnownFolders:
-    return KnownFolders(state(database, "generation"), state(database, "epoch"), known_folders(database))
-
-
-def _stamps_ending(database: sqlite3.Connection, suffix: str) -> list[FileStamp]:
-    if not is_note(suffix) and not state(database, "documents"):
-        return []
-    found = database.execute(STAMPS_ENDING, (f"%{suffix}",))
-    return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
+    return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in note_schema.typed(rows, str, str, str)]
 
 
 def _catalog_rows(notes: Iterable[tuple[Any, ...]], attachments: Iterable[tuple[str]]) -> list[CatalogRow]:
     rows = [
         *(
-            CatalogRow(path=path, title=title, aliases=names_of(aliases), is_source=is_source == 1)
+            CatalogRow(path=path, title=title, aliases=note_schema.names_of(aliases), is_source=is_source == 1)
             for path, title, aliases, is_source in notes
         ),
         *(CatalogRow(path=path) for (path,) in attachments),
     ]
-    require_texts(text for row in rows for text in (row.path, row.title))
+    note_schema.require_texts(text for row in rows for text in (row.path, row.title))
     return rows
 
 
@@ -403,13 +411,19 @@ def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
     rows = database.execute("SELECT id, slots, sections, lengths, names FROM segments ORDER BY id")
     return [
         SegmentHead(id=number, slots=slots, sections=sections, lengths=lengths, names=names)
-        for number, slots, sections, lengths, names in typed(rows, int, int, bytes, bytes, bytes)
+        for number, slots, sections, lengths, names in note_schema.typed(rows, int, int, bytes, bytes, bytes)
     ]
 
 
 def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
-    return [each for row in database.execute(POSTINGS_OF_SEGMENT, (segment,)) for each in postings_of_row(*row)]
+    return [
+        each
+        for row in database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
+        for each in note_schema.postings_of_row(*row)
+    ]
 
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:
-    return [section for (section,) in typed(database.execute("SELECT section FROM dead ORDER BY section"), int)]
+    return [
+        section for (section,) in note_schema.typed(database.execute("SELECT section FROM dead ORDER BY section"), int)
+    ]

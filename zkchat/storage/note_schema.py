@@ -113,10 +113,9 @@ ATTACHMENTS_OF_KEYS = """SELECT DISTINCT names.path
 # What zkchat saved of a conversation has no sections.
 TASKS = """SELECT path, line, state, text FROM tasks JOIN notes ON notes.id = note WHERE sections > 0
     ORDER BY path, line"""
-SECTION = """SELECT sections.id, path, title, aliases, heading_path, first_line, last_line, text
-    FROM sections JOIN notes ON notes.id = note WHERE sections.id = ?"""
 SECTIONS = """SELECT sections.id, notes.path, title, aliases, heading_path, first_line, last_line, text
-    FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value CROSS JOIN notes ON notes.id = note"""
+    FROM json_each(?) AS wanted CROSS JOIN sections ON sections.id = wanted.value CROSS JOIN notes ON notes.id = note
+    ORDER BY wanted.key"""
 INSERT_LINK = """INSERT INTO links (note, text, target, anchor, display, size, syntax, embed, external, start, end,
     line, in_comment, in_frontmatter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 STORE_RESOLUTION = """UPDATE links

@@ -1,7 +1,6 @@
 """Recovery of durable databases: damage is noticed, the damaged file is kept, what can be read is restored.
 
-Every whole row is valid, wherever it lies: in the damaged file, in its log or in a backup. A recovery takes the union
-of them, page by page, without asking SQLite for its damaged trees.
+Every whole row is valid, wherever it lies: in the damaged file or in a backup. A recovery takes the union of them.
 """
 
 import os

@@ -9,8 +9,6 @@ conversation, and their sum with its square.
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import filterfalse
 from typing import Final
 
 import msgspec
@@ -29,8 +27,8 @@ _RANGE: Final = lazy_pattern(
 ItemsRow = tuple[str, int, Packed]
 """The session, the number of the last item, and the items."""
 _MAX_IN_ROW: Final = 100
-_MAX_ITEMS: Final = 1_000_000
-"""Of one record: numbers that name more are damaged."""
+MAX_ITEMS: Final = 1_000_000
+"""Of one record: numbers that name more are damaged. No session has as many."""
 
 
 # Up to the row that holds the last of them, whose number may be higher.
@@ -98,7 +96,7 @@ class ItemWriter(Struct):
 
     def write(self, items: Sequence[RequestItem]) -> str:
         """The numbers of the items, and the scores that they had: `0-12,15=0.46`."""
-        return _as_ranges((self._number(_text_of(_without_score(item))), item.score) for item in items)
+        return _as_ranges((self._number(_text_of(item)), item.score) for item in items)
 
     def _number(self, text: str) -> int:
         if text not in self.numbers:
@@ -121,45 +119,33 @@ class ItemReader(Struct):
 
     connection: sqlite3.Connection
     session_id: str
-    _texts: dict[int, str] = field(default_factory=dict)
-    """What was stored of the items in the rows that were read; empty for those that are gone."""
     _items: dict[int, RequestItem | None] = field(default_factory=dict)
+    """Those in the rows that were read; None for what is damaged or gone."""
 
     def read(self, numbers: str) -> tuple[RequestItem, ...]:
         """Without those that are damaged or gone."""
-        found = ((map(self._item, self._loaded(first, last)), score) for first, last, score in _ranges(numbers))
+        found = ((self._loaded(first, last), score) for first, last, score in _ranges(numbers))
         return tuple(_with_score(item, score) for items, score in found for item in items if item)
 
-    def _item(self, number: int) -> RequestItem | None:
-        if number not in self._items:
-            self._items[number] = _item_of(self._texts[number])
-        return self._items[number]
-
-    def _loaded(self, first: int, last: int) -> range:
+    def _loaded(self, first: int, last: int) -> list[RequestItem | None]:
         wanted = range(first, last + 1)
-        missing = [*filterfalse(self._texts.__contains__, wanted)]
+        missing = [number for number in wanted if number not in self._items]
         if missing:
-            self._texts |= dict.fromkeys(missing, "")
+            self._items |= dict.fromkeys(missing)
             rows = self.connection.execute(_ROWS, (self.session_id, missing[0], self.session_id, missing[-1]))
             for number, stored in rows:
-                self._texts |= _numbered(number, _texts_in(stored))
-        return wanted
+                self._items |= {at: _item_of(text) for at, text in _numbered(number, _texts_in(stored))}
+        return [self._items[number] for number in wanted]
 
 
-def _without_score(item: RequestItem) -> RequestItem:
-    """It differs from request to request, where all else of an item is the same."""
-    return item if item.score is None else replace(item, score=None)
+def _text_of(item: RequestItem) -> str:
+    """What is stored of an item: all but its score, which differs from request to request."""
+    return to_json(without_defaults(replace(item, score=None)))
 
 
 def _with_score(item: RequestItem, score: float | None) -> RequestItem:
     """Items of earlier versions hold their scores themselves."""
     return item if score is None else replace(item, score=score)
-
-
-@lru_cache(maxsize=2048)
-def _text_of(item: RequestItem) -> str:
-    """What is stored of an item; the next request has nearly the same ones."""
-    return to_json(without_defaults(item))
 
 
 def _texts_in(stored: Packed) -> list[str]:
@@ -190,11 +176,6 @@ def holds_items(stored: Packed) -> bool:
     return bool(texts) and all(map(_item_of, texts))
 
 
-def highest_number(numbers: str) -> int:
-    """The highest that a record names; -1 if none."""
-    return max((last for _, last, _ in _ranges(numbers)), default=-1)
-
-
 def _as_ranges(numbers: Iterable[tuple[int, float | None]]) -> str:
     ranges: list[tuple[int, int, float | None]] = []
     for number, score in numbers:
@@ -213,7 +194,7 @@ def _as_text(first: int, last: int, score: float | None) -> str:
 
 def _ranges(numbers: str) -> Iterator[tuple[int, int, float | None]]:
     """First and last of each range, and the score of a single one; of damaged numbers, those before the damage."""
-    left = _MAX_ITEMS
+    left = MAX_ITEMS
     for each in numbers.split(",") if numbers else ():
         found = _RANGE.fullmatch(each)
         if not found:

@@ -1,11 +1,15 @@
-"""How sessions and their entries become rows, and rows entries."""
+"""How sessions and their entries become rows, and rows entries; also those that a recovery found."""
 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final, NamedTuple, assert_never
+
+from msgspec import Struct, field
 
 from zkchat.model.entries import (
     AgentEntry,
@@ -26,15 +30,20 @@ from zkchat.model.entries import (
     TitleEntry,
     UnknownEntry,
 )
+from zkchat.model.message import ChatMessage
 from zkchat.model.session import Session
-from zkchat.model.stored_forms import read_body, read_json_body, stored_body
+from zkchat.model.stored_forms import read_body, read_json_body, read_message, stored_body
+from zkchat.model.text import shorten
 from zkchat.model.values import InvalidValue, from_json, from_plain, to_json, to_plain
+from zkchat.storage.database import execute_all
 from zkchat.storage.durable_database import UnreadableRow, timestamp
 from zkchat.storage.packed_text import Packed, pack, unpack
-from zkchat.storage.request_items import ItemReader, ItemWriter
+from zkchat.storage.request_items import MAX_ITEMS, ItemReader, ItemsRow, ItemWriter, holds_items, insert_items
+from zkchat.storage.sqlite_pages import Row, read_rows
 
 _SEVERAL: Final = '{"kind":"content","bodies":['
 """How a row begins that holds several contents."""
+_FIRST_WORDS_LENGTH: Final = 200
 
 
 class EntryRow(NamedTuple):
@@ -105,11 +114,6 @@ def _body_of(plain: Any, items: ItemReader | None) -> EntryBody:
         return UnknownEntry(fields={"kind": "unreadable", "original": plain})
 
 
-def plain_bodies(row: EntryRow) -> list[Any]:
-    """What is stored of the entries of a row. Raises `ValueError`."""
-    return _plain_bodies(unpack(row.body))
-
-
 def _plain_bodies(text: str) -> list[Any]:
     plain = from_json(text)
     return plain["bodies"] if text.startswith(_SEVERAL) else [plain]
@@ -167,3 +171,118 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return None, None, None, None
         case _:
             assert_never(body)
+
+
+def add_listing_columns(connection: sqlite3.Connection) -> None:
+    """A migration: the columns, filled from the messages that are there. Sessions that exist are listed."""
+    execute_all(
+        connection,
+        "ALTER TABLE sessions ADD COLUMN listed INTEGER NOT NULL DEFAULT 1",
+        "ALTER TABLE sessions ADD COLUMN first_words TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE sessions ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+    )
+    for (session_id,) in connection.execute("SELECT id FROM sessions").fetchall():
+        ends = (_message(connection, session_id, "user", "ASC"), _message(connection, session_id, "assistant", "DESC"))
+        update_listing(connection, session_id, [MessageEntry(message=message) for message in ends if message])
+
+
+def _message(connection: sqlite3.Connection, session_id: str, role: str, order: str) -> ChatMessage | None:
+    """The first or the last message of that role; None if there is none, or it cannot be read."""
+    row = connection.execute(
+        "SELECT body FROM entries WHERE session_id = ? AND kind = 'message' AND role = ? "  # noqa: S608
+        f"ORDER BY sequence {order} LIMIT 1",
+        (session_id, role),
+    ).fetchone()
+    with suppress(ValueError, KeyError, TypeError):
+        return read_message(from_json(row[0])["message"])
+    return None
+
+
+def update_listing(connection: sqlite3.Connection, session_id: str, bodies: Iterable[EntryBody]) -> None:
+    """Keep in the row of a session what these entries say; its first words are those of the first question."""
+    first_words, model, listed = "", "", None
+    for body in bodies:
+        if isinstance(body, ListingEntry):
+            listed = body.listed
+        elif isinstance(body, MessageEntry) and body.message.role == "user":
+            first_words = first_words or shorten(" ".join(body.message.text.split()), _FIRST_WORDS_LENGTH)
+        elif isinstance(body, MessageEntry) and body.message.provider:
+            model = f"{body.message.provider}:{body.message.model}".removesuffix(":")
+    if first_words or model or listed is not None:
+        connection.execute(
+            """UPDATE sessions SET
+                first_words = CASE first_words WHEN '' THEN ? ELSE first_words END,
+                model = CASE ? WHEN '' THEN model ELSE ? END,
+                listed = COALESCE (?, listed)
+            WHERE id = ?""",
+            (first_words, model, model, listed, session_id),
+        )
+
+
+class RecoveredRows(Struct):
+    """The rows of all tables that could be read, the newest version of each."""
+
+    sessions: dict[str, dict[str, object]] = field(default_factory=dict)
+    entries: dict[tuple[str, int], EntryRow] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
+    items: dict[tuple[str, int], Packed] = field(default_factory=dict)
+
+    def read(self, database: Path) -> None:
+        for row in read_rows(database):
+            try:
+                self._add(row)
+            except ValueError:
+                continue
+
+    def _add(self, row: Row) -> None:
+        """Keep a row that validates; its columns tell which table it is from. Older versions may have fewer."""
+        match row:
+            case (
+                str(id_),
+                int(sequence),
+                str(kind),
+                str() | None as role,
+                str() | None as own,
+                str() | None as parent,
+                str() | None as title,
+                str(at),
+                str() | bytes() as body,
+            ):
+                entry = EntryRow(id_, sequence, kind, role, own, parent, title, at, body)
+                entries_of(entry)
+                self.entries.setdefault((entry.session_id, entry.sequence), entry)
+            case (str(id_), str(), str(), str(), int(), *_):
+                values: dict[str, object] = dict(zip(Session.__struct_fields__, row, strict=False))
+                from_plain(Session, values)
+                del values["message_count"]
+                self.sessions.setdefault(id_, values)
+            case (str(id_), int(number), str() | bytes() as item) if not item or holds_items(item):
+                self.items.setdefault((id_, number), item)
+            case (str(id_), str(at)):
+                datetime.fromisoformat(at)
+                self.deleted.setdefault(id_, at)
+
+    def insert_into(self, connection: sqlite3.Connection) -> None:
+        """Everything but the sessions that the user had deleted."""
+        used = {entry.session_id: entry.at for _, entry in sorted(self.entries.items())}
+        kept = [entry for entry in self.entries.values() if entry.session_id not in self.deleted]
+        kept.sort(key=lambda entry: (used[entry.session_id], entry.session_id, entry.sequence))
+        sessions = {id_: values for id_, values in self.sessions.items() if id_ not in self.deleted}
+        for entry in kept:
+            times = {"created_at": entry.at, "updated_at": entry.at}
+            sessions.setdefault(entry.session_id, {"id": entry.session_id, "title": "", **times})
+        for values in sessions.values():
+            insert_session(connection, values)
+        insert_entries(connection, kept)
+        insert_items(connection, self._numbered_items(kept))
+        mark_deleted(connection, self.deleted)
+
+    def _numbered_items(self, kept: Sequence[EntryRow]) -> Iterator[ItemsRow]:
+        """The items of the sessions. An empty row after them leaves room for all that may be lost, so that no new item
+        gets a number that a record knows for another."""
+        last = {entry.session_id: -1 for entry in kept}
+        for (id_, number), items in sorted(self.items.items()):
+            if id_ in last:
+                yield id_, number, items
+                last[id_] = number
+        yield from ((id_, number + MAX_ITEMS, "") for id_, number in last.items())

@@ -1,13 +1,17 @@
 """Sessions in SQLite: append-only, shared by processes, on disk when `append` returns."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
+from difflib import get_close_matches
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
+from zkchat.files import LockBusy, locked, read_bounded
 from zkchat.model.entries import Entry, EntryBody, EntryFilter, MessageEntry, TitleEntry
 from zkchat.model.session import Session, sessions_called
 from zkchat.model.text import counted
@@ -23,12 +27,11 @@ from zkchat.storage.request_items import (
     insert_items,
     pack_rows,
 )
-from zkchat.storage.session_listing import add_listing_columns, update_listing
-from zkchat.storage.session_locks import SessionLocks
-from zkchat.storage.session_recovery import RecoveredRows
 from zkchat.storage.session_rows import (
     EntryRow,
+    RecoveredRows,
     Storable,
+    add_listing_columns,
     entries_of,
     insert_entries,
     insert_session,
@@ -36,6 +39,7 @@ from zkchat.storage.session_rows import (
     rows_of,
     session_of,
     storable,
+    update_listing,
 )
 
 
@@ -105,6 +109,46 @@ _LAST_MESSAGES = """
 
 
 _BEFORE_ALL: Final = -(1 << 63)
+
+
+class SessionLocks:
+    """Advisory locks on open sessions, one locked file each, free when the process ends."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._held: dict[str, ExitStack] = {}
+
+    def acquire(self, session_id: str) -> bool:
+        """Lock a session, once. False while another process has it; where the file system has no locks, True."""
+        if session_id in self._held:
+            return True
+        name = sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]  # an id may be no name of a file
+        file = sibling(self._database, f".open-{name}")
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(file, seconds=0))
+                stack.callback(file.unlink, missing_ok=True)
+                file.write_text(str(os.getpid()), "ascii")
+            except LockBusy:
+                return _owner_of(file) == str(os.getpid())  # a conversation that is just being left for this one
+            except (StorageError, OSError):
+                return True
+            self._held[session_id] = stack.pop_all()
+        return True
+
+    def release_all(self) -> None:
+        """Unlock every session."""
+        for stack in self._held.values():
+            with suppress(OSError):
+                stack.close()
+        self._held.clear()
+
+
+def _owner_of(file: Path) -> str:
+    try:
+        return read_bounded(file, max_bytes=20).decode("ascii", "replace")
+    except OSError:
+        return ""
 
 
 class SqliteSessions(DurableDatabase):
@@ -280,8 +324,6 @@ def _erase(connection: sqlite3.Connection, session_id: str, at: str) -> None:
 
 
 def no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:
-    from difflib import get_close_matches
-
     names = {session.title.casefold(): session for session in sessions} | {s.id: s for s in sessions}
     closest = [names[match] for match in get_close_matches(name.casefold(), names, n=3, cutoff=0.5)]
     hint = f"Closest: {_listed(closest)}." if closest else "zkchat sessions list shows those that are there."

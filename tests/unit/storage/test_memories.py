@@ -198,7 +198,7 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: 
         store.add("I like coffee", "user", replaces=[old.id])
         store.add("I sleep late", "model", local=True)
     shutil.rmtree(path.parent / "backups")
-    path.write_bytes(b"garbage!" * 512 + path.read_bytes()[4096:])
+    path.write_bytes(b"garbage!" * 12 + path.read_bytes()[96:])
     store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
     with store:
         assert [(fact.text, fact.replaces, fact.local) for fact in store.facts()] == [

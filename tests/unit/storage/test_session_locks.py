@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage.session_locks import SessionLocks
+from zkchat.storage.sessions import SessionLocks
 
 HOLD = """
 import sys
 from pathlib import Path
-from zkchat.storage.session_locks import SessionLocks
+from zkchat.storage.sessions import SessionLocks
 here = SessionLocks(Path(sys.argv[1]))
 print(here.acquire("s1"), flush=True)
 sys.stdin.read()
