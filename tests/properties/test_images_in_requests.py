@@ -13,7 +13,7 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.images import picture
 from tests.support.sessions import SessionsInMemory
 from tests.support.world import World
-from zkchat.chat.compaction import Policy
+from zkchat.chat.core import Policy
 from zkchat.compose.library import open_library
 from zkchat.context.tokens import Estimate
 from zkchat.model.choices import CompactionStrategy

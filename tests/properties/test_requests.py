@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.core import Policy
 from zkchat.chat.request import RESULTS_SHARE
 from zkchat.context.condensing import split_question
 from zkchat.context.tokens import Estimate

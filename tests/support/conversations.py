@@ -7,15 +7,10 @@ from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.agents.profiles import build_profiles
-from zkchat.chat.compaction import Policy, Reviewer
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
 from zkchat.chat.journal import Journal
-from zkchat.chat.tool_loop import DEFAULT_LIMITS, AnswerLimits
-from zkchat.compose.server_tools import ServerParts
-from zkchat.compose.turn import build_turn
-from zkchat.compose.turn_parts import TurnParts
-from zkchat.compose.turn_settings import TurnSettings
-from zkchat.compose.user_interface import Unattended
+from zkchat.chat.server_access import ServerAccess
 from zkchat.context.budget import Shares
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.recall.search import ConversationSearch
@@ -34,18 +29,6 @@ from zkchat.vault.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
 
 
-class ApprovesEveryPage:
-    def page_is_approved(self, name: str, text: str) -> bool:
-        return True
-
-
-class Attended(Unattended):
-    """Somebody who is asked about compactions."""
-
-    def __init__(self, reviewer: Reviewer | None) -> None:
-        self.reviewer = reviewer
-
-
 def conversation_over(
     library: Library,
     store: SessionStore | None = None,
@@ -58,14 +41,14 @@ def conversation_over(
     search: ConversationSearch | None = None,
     profiles: Sequence[ProfileFile] = (),
     memory: Memory | None = None,
-    limits: AnswerLimits = DEFAULT_LIMITS,
+    limits: AnswerLimits | None = None,
     strict: bool = False,
     look_again: bool = False,
     check_answers: bool = False,
     prior: float = 1.0,
     choices: Sequence[AgentEntry | ItemsEntry] = (),
     proposals: Callable[[GuardedLibrary, Readings], Proposals] | None = None,
-    servers: ServerParts | None = None,
+    servers: ServerAccess | None = None,
     **shares: Any,
 ) -> Conversation:
     """A conversation as `zkchat.compose` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
@@ -77,31 +60,31 @@ def conversation_over(
         return next(name for number in numbers if (name := f"m{number}") not in taken)
 
     journal = Journal(store or SessionsInMemory(), session, lambda: NOON, new_id)
-    parts = TurnParts(
+    core = ConversationCore(
         journal=journal,
-        library=library,
-        index=library,
+        notes=library,
+        refresh=library.refresh,
         provider=provider,
         tokenizer=tokenizer or Estimate(),
         prior=prior,
         profiles=build_profiles(profiles),
-        approvals=ApprovesEveryPage(),
+        page_is_approved=lambda _name, _text: True,
         vault="/notes",
         settings=TurnSettings(
             shares=Shares(**shares),
             policy=policy or Policy(),
-            limits=limits,
+            limits=limits or AnswerLimits(),
             look_again=look_again,
             check_answers=check_answers,
             strict=strict,
         ),
-        memory=memory,
+        facts=memory,
         search=search,
-        user_interface=Attended(reviewer),
-        proposals=proposals,
+        reviewer=reviewer,
+        make_proposals=proposals,
         servers=servers,
     )
-    return Conversation(build_turn(parts), choices)
+    return Conversation(core, choices)
 
 
 def events_of(events: AsyncGenerator[Event, None]) -> list[Event]:

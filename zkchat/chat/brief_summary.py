@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec.structs import replace
 
+from zkchat.chat.conversation import Conversation
 from zkchat.errors import ZkchatError
 from zkchat.model.daily_brief import DailyBrief
 from zkchat.model.events import Event, LinksResolved, TurnFailed, TurnFinished, Warned
@@ -22,23 +23,7 @@ _MOST: Final = 8
 """Items of each list that the model is told."""
 
 
-class BriefedConversation(Protocol):
-    """What it takes of `chat.conversation.Conversation`."""
-
-    @property
-    def model(self) -> ModelInfo: ...
-
-    @property
-    def library(self) -> Library:
-        """The notes as the model may see them."""
-        ...
-
-    async def connect(self) -> None: ...
-
-    def say_briefed(self, text: str, brief: Brief) -> AsyncGenerator[Event, None]: ...
-
-
-async def summarize_brief(conversation: BriefedConversation, days: int) -> AsyncGenerator[Event, None]:
+async def summarize_brief(conversation: Conversation, days: int) -> AsyncGenerator[Event, None]:
     """The events of a turn that sums the brief up; none where no model writes, or it may see nothing of these days.
 
     What goes wrong is a warning: the brief itself needs no model.

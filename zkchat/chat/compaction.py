@@ -7,24 +7,20 @@ Where the model fails, or writes something unusable, sentences of the messages t
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
-from typing import Protocol
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
+from zkchat.chat.core import ConversationCore, Reviewer
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.journal import Journal
-from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.references import ReferenceList
 from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest
 from zkchat.context.condensing import condense_text
+from zkchat.context.documents import short_form
 from zkchat.context.extractive import condense, summarise
 from zkchat.context.formatting import format_message, format_summary
 from zkchat.context.instructions import SUMMARY
-from zkchat.context.short_forms import short_form
-from zkchat.context.strategies import CompactionPlan, Retention, truncation_level
+from zkchat.context.strategies import CompactionPlan, truncation_level
 from zkchat.errors import ProviderError
-from zkchat.model.choices import CompactionStrategy
 from zkchat.model.entries import MessageEntry
 from zkchat.model.events import Compacted, Warned
 from zkchat.model.message import ChatMessage
@@ -32,12 +28,10 @@ from zkchat.model.parts import CompactionPart, Condensed, ToolResultPart
 from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
 from zkchat.model.references import DocumentReference
 from zkchat.model.session_history import Window, mark_condensed
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.notes.language import detect_language
 
-TIMEOUT = 300.0
-"""Seconds that a model has for a summary."""
+__all__ = ["Compactor", "Reviewer"]
+
 MAX_CHARACTERS = 1_000_000
 """Of what a model sends for a summary, with its thinking."""
 REFERENCES_SHARE = 0.25
@@ -48,52 +42,28 @@ TEMPERATURE = 0.3
 """At which a model writes summaries."""
 
 
-class Policy(Struct, frozen=True, kw_only=True):
-    """What the settings say about compaction."""
-
-    auto: bool = True
-    strategy: CompactionStrategy = "summarize"
-    keep: Retention = field(default_factory=Retention)
-    confirm: bool = False
-    """Ask before an automatic one."""
-    review: bool = False
-    """Let the user edit a summary before it is used."""
-    timeout: float = TIMEOUT
-
-
-class Reviewer(Protocol):
-    """The person at the terminal, where there is one."""
-
-    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool: ...
-
-    async def edits(self, summary: str) -> str:
-        """The summary as it shall be used; empty to do without the compaction."""
-        ...
-
-
 class Unusable(ValueError):
     """What is wrong with a summary that a model wrote."""
 
 
-class Compactor(Struct, frozen=True, kw_only=True):
-    """Carries out plans of compactions: has the summary written, and stores the marker."""
+class Compactor:
+    """Carries out plans of compactions: has the summary written, and stores the marker.
 
-    journal: Journal
-    provider: ModelProvider
-    tokenizer: Tokenizer
-    policy: Policy
-    privacy: ConversationPrivacy
-    """Messages that it hides from the model are archived without a word of them in the summary."""
-    reviewer: Reviewer | None = None
+    Messages that are hidden from the model are archived without a word of them in the summary.
+    """
+
+    def __init__(self, core: ConversationCore) -> None:
+        self._core = core
+        self._count = core.tokenizer.count
 
     async def draft(
         self, assembled: AssembledRequest, plan: CompactionPlan, focus: str = ""
     ) -> tuple[CompactionPart, str]:
         """The compaction that a plan asks for, not yet in force, and why the model's summary was not used, if so."""
-        history = self.journal.history
+        history = self._core.journal.history
         window = history.window
         scale = max(1.0, assembled.usage.total / max(1, assembled.usage.counted))
-        hidden = self.privacy.hidden()
+        hidden = self._core.privacy.hidden()
         unsaid = hidden | {
             left.item.name for left in assembled.context.left_out if left.why in {"abstained", "unanswered"}
         }
@@ -116,7 +86,7 @@ class Compactor(Struct, frozen=True, kw_only=True):
             references=references,
             tokens_before=assembled.usage.total,
         )
-        room -= self.tokenizer.count(format_summary(replace(part, summary="."))) + 2
+        room -= self._count(format_summary(replace(part, summary="."))) + 2
         written, made_by, trouble = "", "", ""
         if room > 0 and (folded or (earlier and earlier.summary)):  # of withheld turns there is nothing to say
             written, made_by, trouble = await self._summary(folded, earlier, room, assembled, focus)
@@ -127,10 +97,10 @@ class Compactor(Struct, frozen=True, kw_only=True):
 
     def apply(self, part: CompactionPart) -> tuple[ChatMessage, Warned | None]:
         """From now on the model sees the conversation as the compaction leaves it."""
-        tokens = self.tokenizer.count(part.summary)
-        part = mark_condensed(part, self.journal.history)
-        message = self.journal.next_message("system", part, context_type="summary", token_count=tokens)
-        return message, self.journal.append(MessageEntry(message=message))
+        tokens = self._count(part.summary)
+        part = mark_condensed(part, self._core.journal.history)
+        message = self._core.journal.next_message("system", part, context_type="summary", token_count=tokens)
+        return message, self._core.journal.append(MessageEntry(message=message))
 
     async def run(self, assembled: AssembledRequest, plan: CompactionPlan, emit: Emit, focus: str = "") -> None:
         """Draft, have it reviewed if that is wanted, apply."""
@@ -142,8 +112,8 @@ class Compactor(Struct, frozen=True, kw_only=True):
                     hint="zkchat context summary shows it; /uncompact takes it back.",
                 )
             )
-        if self.policy.review and self.reviewer and part.summary:
-            edited = (await self.reviewer.edits(part.summary)).strip()
+        if self._core.settings.policy.review and self._core.reviewer and part.summary:
+            edited = (await self._core.reviewer.edits(part.summary)).strip()
             part = replace(part, summary=edited or part.summary)
         message, warning = self.apply(part)
         if warning:
@@ -159,24 +129,24 @@ class Compactor(Struct, frozen=True, kw_only=True):
         focus: str,
     ) -> tuple[str, str, str]:
         """The summary, who wrote it, and why the model did not."""
-        info = self.provider.info
+        info = self._core.info
         before = earlier.summary if earlier else ""
         trouble = ""
-        if earlier and not folded and self.tokenizer.count(before) <= room:
+        if earlier and not folded and self._count(before) <= room:
             return before, earlier.made_by, ""  # written once more it would say the same, or less
         if not (info.needs_notes or info.needs_evidence):
             replaced = "\n".join([before, *(message.text for message in folded)])
-            limit = min(room, max(1, self.tokenizer.count(replaced) - 1))
+            limit = min(room, max(1, self._count(replaced) - 1))
             try:
-                async with asyncio.timeout(self.policy.timeout):
+                async with asyncio.timeout(self._core.settings.policy.timeout):
                     return await self._written(folded, before, limit, assembled, focus), info.name, ""
             except ProviderError as error:
                 trouble = f"{info.name} could not write a summary: {error.message}"
             except TimeoutError:
-                trouble = f"{info.name} took more than {self.policy.timeout:g} seconds for a summary."
+                trouble = f"{info.name} took more than {self._core.settings.policy.timeout:g} seconds for a summary."
             except Unusable as error:
                 trouble = f"The summary of {info.name} is not usable: {error}."
-        return summarise(folded, room, self.tokenizer.count, focus=focus, earlier=before), "", trouble
+        return summarise(folded, room, self._count, focus=focus, earlier=before), "", trouble
 
     async def _written(
         self, folded: Sequence[ChatMessage], earlier: str, limit: int, assembled: AssembledRequest, focus: str
@@ -206,7 +176,7 @@ class Compactor(Struct, frozen=True, kw_only=True):
         summary = text.strip()
         if not summary:
             raise Unusable("it is empty")
-        if (tokens := self.tokenizer.count(summary)) > limit:
+        if (tokens := self._count(summary)) > limit:
             raise Unusable(f"it takes {tokens:,} tokens, more than the {limit:,} there are")
         if language and (written := detect_language(summary)) and written != language:
             raise Unusable("it is in another language than the conversation")
@@ -221,12 +191,12 @@ class Compactor(Struct, frozen=True, kw_only=True):
         )
         said: list[str] = []
         left = MAX_CHARACTERS
-        async with aclosing(self.provider.stream(request)) as chunks:
+        async with aclosing(self._core.provider.stream(request)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, TextChunk | ThinkingChunk):
                     left -= len(chunk.text)
                 if left < 0:
-                    name = self.provider.info.name
+                    name = self._core.info.name
                     raise ProviderError(f"The answer of {name} was ended at {MAX_CHARACTERS:,} characters.")
                 if isinstance(chunk, TextChunk):
                     said.append(chunk.text)
@@ -240,17 +210,17 @@ class Compactor(Struct, frozen=True, kw_only=True):
         """
         usage = assembled.usage
         scale = max(1.0, usage.total / max(1, usage.counted))
-        room = int((usage.window - 2 * limit) / scale) - self.tokenizer.count(SUMMARY) - 100
+        room = int((usage.window - 2 * limit) / scale) - self._count(SUMMARY) - 100
         texts = [f"[earlier summary]\n{earlier}"] if earlier else []
         texts += [f"[{message.role}]\n{_said(message)}" for message in folded]
-        sizes = [self.tokenizer.count(text) + 2 for text in texts]
+        sizes = [self._count(text) + 2 for text in texts]
         room = max(64, room)
         level = truncation_level(sizes, room)
         if level < MIN_SHORTENED_TOKENS:
-            shown = [summarise(folded, room, self.tokenizer.count, earlier=earlier)]
+            shown = [summarise(folded, room, self._count, earlier=earlier)]
         else:
             shown = [
-                text if size <= level else condense(text, level, self.tokenizer.count)
+                text if size <= level else condense(text, level, self._count)
                 for text, size in zip(texts, sizes, strict=True)
             ]
         return "\n\n".join(["<conversation>", *shown, "</conversation>"])
@@ -266,7 +236,7 @@ class Compactor(Struct, frozen=True, kw_only=True):
                     references.add(reference)
         kept: list[DocumentReference] = []
         for reference in reversed(references.as_tuple()):
-            room -= self.tokenizer.count(f"- {reference.wikilink} is {reference.relative_path}") + 1
+            room -= self._count(f"- {reference.wikilink} is {reference.relative_path}") + 1
             if room < 0:
                 break
             kept.append(reference)
@@ -279,13 +249,13 @@ class Compactor(Struct, frozen=True, kw_only=True):
             room = max(8, int(plan.condensed[message.id] / scale) - MESSAGE_OVERHEAD)
             results = [part for part in message.parts if isinstance(part, ToolResultPart)]
             if not results:
-                text = short_form(message, room, self.tokenizer.count, can_read=can_read)
+                text = short_form(message, room, self._count, can_read=can_read)
                 yield Condensed(message_id=message.id, text=text)
                 continue
-            level = truncation_level([self.tokenizer.count(part.text) for part in results], room)
+            level = truncation_level([self._count(part.text) for part in results], room)
             for part in results:
-                if self.tokenizer.count(part.text) > level:
-                    text = condense_text(part.text, max(4, level), self.tokenizer.count)
+                if self._count(part.text) > level:
+                    text = condense_text(part.text, max(4, level), self._count)
                     yield Condensed(message_id=message.id, call_id=part.call_id, text=text)
 
     def _tokens_after(
@@ -295,7 +265,7 @@ class Compactor(Struct, frozen=True, kw_only=True):
         archived = sum(sizes.get(id_, 0) for id_ in plan.archived)
         shortened = sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())
         before = sum(item.tokens for item in assembled.context.items if item.type == "summary")
-        summary = int(scale * (self.tokenizer.count(format_summary(part)) - before))
+        summary = int(scale * (self._count(format_summary(part)) - before))
         return max(0, assembled.usage.total - archived - shortened + summary)
 
 

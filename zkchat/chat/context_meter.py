@@ -1,11 +1,11 @@
 """What fills the context of a conversation, measured once for each change."""
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from zkchat.chat.turn import Turn
+from zkchat.chat.core import ConversationCore
+from zkchat.chat.request import RequestBuilder
 from zkchat.context.assembly import AssembledRequest
 from zkchat.errors import ProviderError, ZkchatError
 from zkchat.model.events import Warned
@@ -28,10 +28,9 @@ class _State(NamedTuple):
 
 
 class ContextMeter:
-    def __init__(self, turn: Turn, may_write: Callable[[], bool]) -> None:
-        """`may_write`: whether the model may propose changes of notes now, which takes tools."""
-        self._turn = turn
-        self._may_write = may_write
+    def __init__(self, core: ConversationCore, requests: RequestBuilder) -> None:
+        self._core = core
+        self._requests = requests
         self.connection_problem: Warned | None = None
         """Why the model's server could not be asked for its window, when it was asked last."""
         self._is_tokenizer_loaded = False
@@ -43,7 +42,7 @@ class ContextMeter:
 
         The model's server is not asked for its window.
         """
-        if not self._turn.journal.history.entries:
+        if not self._core.history.entries:
             return None
         state = self._state
         if self._measured is None or self._measured[0] != state:
@@ -57,7 +56,7 @@ class ContextMeter:
         """The request as it would be now, without a new question; the model's server is asked for its window."""
         self.connection_problem = None
         try:
-            await self._turn.provider.connect()
+            await self._core.provider.connect()
         except ProviderError as error:  # the window is then the one that is known, or set, or the usual
             self.connection_problem = Warned(text=error.message, hint=error.hint)
         assembled = self._assemble()
@@ -66,7 +65,7 @@ class ContextMeter:
 
     def load_tokenizer(self) -> None:
         """Load what counts tokens, which takes a while the first time. May run on another thread."""
-        self._turn.tokenizer.count("")
+        self._core.tokenizer.count("")
         self._is_tokenizer_loaded = True
 
     @property
@@ -76,17 +75,15 @@ class ContextMeter:
 
     @property
     def _state(self) -> _State:
-        turn = self._turn
-        entries, tools = len(turn.journal.history.entries), turn.requests.planner.tools.specs
-        return _State(entries, turn.provider.info, self._may_write(), tools)
+        core = self._core
+        return _State(len(core.history.entries), core.info, core.may_write, self._requests.planner.tools.specs)
 
     def _assemble(self) -> AssembledRequest:
-        requests = self._turn.requests
-        return requests.assemble(requests.planner.plan(self._turn.agent_for()))
+        return self._requests.assemble(self._requests.planner.plan(self._core.agent_for()))
 
     def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
         usage = assembled.usage
-        if not self._turn.provider.info.needs_notes:
+        if not self._core.info.needs_notes:
             return usage
         unused = {name: BudgetUse(limit=usage.budgets[name].limit) for name in _BUDGETS_UNREAD_BY_QUOTING}
         return replace(usage, **dict.fromkeys(_UNREAD_BY_QUOTING, 0), budgets=usage.budgets | unused)

@@ -2,29 +2,33 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import Final
 
 from msgspec.structs import replace
 
 from zkchat.agents.profiles import Profiles
 from zkchat.chat.background_summaries import BackgroundSummaries
-from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.context_meter import ContextMeter
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.kept_model import KeptModel
+from zkchat.chat.learning import learning_points
 from zkchat.chat.manual_compaction import ManualCompaction, Preview
 from zkchat.chat.privacy import stays_here
-from zkchat.chat.remembering import Remembering
-from zkchat.chat.request import RequestBuilder
+from zkchat.chat.proposed_changes import ChangeSettlement
 from zkchat.chat.server_access import ServerAccess
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
-from zkchat.errors import UsageError
+from zkchat.context.selection import added_items
+from zkchat.errors import StorageError, UsageError
+from zkchat.memory.facts import Remembered
+from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import CompactionStrategy
 from zkchat.model.entries import (
     AgentEntry,
@@ -42,62 +46,62 @@ from zkchat.model.evidence import VaultListing
 from zkchat.model.goal import Goal
 from zkchat.model.memory import FactSource
 from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.parts import ImagePart
+from zkchat.model.parts import ImagePart, ToolCallPart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import RequestItem
 from zkchat.model.session_history import History, Window
 from zkchat.model.usage import ContextUsage
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.library import Library
 
-if TYPE_CHECKING:
-    from zkchat.memory.facts import Remembered
-    from zkchat.model.branches import Branch
+UNUSED_AFTER: Final = 10
+"""Turns without use after which a note or tool is suggested for removal."""
 
 
 class Conversation:
     def __init__(
         self,
-        turn: Turn,
+        core: ConversationCore,
         choices: Sequence[AgentEntry | ItemsEntry | ListingEntry] = (),
         background: BackgroundSummaries | None = None,
         model: ModelEntry | None = None,
     ) -> None:
         """`choices` are what the user chose for the conversation before it began; its first message stores them.
 
-        `model` is what the session is to keep of its model, once that has answered.
+        `model` is what the session is to keep of its model, but for the facts that are known once it has answered.
         """
-        self._turn = turn
-        self._kept_model = KeptModel(planner=turn.requests.planner, entry=model)
+        self._core = core
+        self._turn = Turn(core)
+        self.requests = self._turn.requests
+        self._model_entry = model
         self._choices = [*choices]
         self._background = background
         self._kept: Asked | None = None
         """What is stored and not yet answered."""
-        self._further_passages = FurtherPassages(
-            library=turn.library,
-            asked=lambda: self.history.last_question,
-            found=turn.augmentation.further_passages,
-            are_quoted=turn.provider.info.needs_notes,
-        )
-        self.writing = ChangeSettlement(turn.proposals, turn.journal, turn.provider, turn.requests.planner.tools)
+        self._further_passages = FurtherPassages(core, self._turn.augmentation.further_passages)
+        self.writing = ChangeSettlement(core.proposals, core.journal, core.provider, self.requests.planner.tools)
         """The changes of notes that the model proposes."""
-        self._meter = ContextMeter(turn, lambda: self.writing.is_on)
-        self._remembering = Remembering(planner=turn.requests.planner, is_private=lambda: self.is_private)
-        self._compaction = ManualCompaction(turn.requests)
+        self._meter = ContextMeter(core, self.requests)
+        self._compaction = ManualCompaction(core, self.requests)
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
     @property
     def model(self) -> ModelInfo:
-        return self._turn.provider.info
+        return self._core.info
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._core.tokenizer
 
     @property
     def session_id(self) -> str:
-        return self._turn.journal.session_id
+        return self._core.journal.session_id
 
     @property
     def history(self) -> History:
-        return self._turn.journal.history
+        return self._core.history
 
     @property
     def messages(self) -> list[ChatMessage]:
@@ -144,7 +148,7 @@ class Conversation:
         In place of the message with the id `replaces`, they begin a branch; that message stays on its own.
         """
         if replaces is not None:
-            self._turn.journal.go_back_to(self.history.messages[self._known(replaces)], is_replaced=True)
+            self._core.journal.go_back_to(self.history.messages[self._known(replaces)], is_replaced=True)
         choices, self._choices = self._choices, []
         self._kept = self._turn.ask(text, choices, images=images)
 
@@ -162,16 +166,16 @@ class Conversation:
     @property
     def library(self) -> Library:
         """The notes as the model may see them."""
-        return self._turn.library
+        return self._core.library
 
     @property
     def hidden_messages(self) -> frozenset[str]:
         """The ids of the messages that the model may not see."""
-        return self._turn.privacy.hidden()
+        return self._core.privacy.hidden()
 
     def keep_goal(self, goal: Goal) -> Warned | None:
         """Store a goal as it stands; a warning where that is not possible now."""
-        return self._turn.journal.append(GoalEntry(goal=goal))
+        return self._core.journal.append(GoalEntry(goal=goal))
 
     def answer(self, asked: Asked) -> AsyncGenerator[Event, None]:
         """The events of answering a question that is stored already."""
@@ -208,7 +212,7 @@ class Conversation:
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
             self._write_choices()
-            if moved := self._kept_model.leaving_machine():
+            if moved := self._leaving_machine():
                 await emit(moved)
             for note in self._newly_stale(event.message_id):
                 await emit(note.warning)
@@ -225,22 +229,42 @@ class Conversation:
             raise
         if answer:
             self.keep_model()
-            self._remembering.count_use(answer)
+            self._count_use(answer)
         for event in self.writing.end_turn(answer):
             await emit(event)
 
     def keep_model(self) -> None:
         """Have the session keep its model, as it is now, where it does not yet."""
-        self._kept_model.keep()
+        if self._model_entry is None or not self.session_id:
+            return
+        info = self.model
+        entry = replace(
+            self._model_entry,
+            model=info.name,
+            window=self._core.budget.window if info.is_located else None,
+            on_this_machine=info.on_this_machine if info.is_located else None,
+        )
+        if entry != self.history.model:
+            self._core.journal.append(entry)
+
+    def _leaving_machine(self) -> Warned | None:
+        """A warning where the session's model ran on this machine, and the one that is asked now does not."""
+        before, info = self.history.model, self.model
+        if before is None or not before.on_this_machine or info.on_this_machine:
+            return None
+        return Warned(
+            text=f"{info.name} is not on this machine; until now this session was answered here, by {before.model}.",
+            hint="What came from local notes is withheld from it.",
+        )
 
     @property
     def is_saved(self) -> bool:
         """Whether all that was said is on disk."""
-        return self._turn.journal.is_saved
+        return self._core.journal.is_saved
 
     def save_rest(self) -> Warned | None:
         """Store what a full disk has refused so far; what cannot be stored even now is reported."""
-        return self._turn.journal.save_rest()
+        return self._core.journal.save_rest()
 
     def describe_soon(self) -> None:
         """Have long documents of the last answer described in the background, until the next turn begins."""
@@ -250,7 +274,7 @@ class Conversation:
 
     def _write_choices(self) -> None:
         if self._choices:
-            self._turn.journal.append(*self._choices)
+            self._core.journal.append(*self._choices)
             self._choices.clear()
 
     def _newly_stale(self, message_id: str) -> Iterator[StaleNote]:
@@ -259,21 +283,45 @@ class Conversation:
                 self._reported.add(note)
                 yield note
 
-    def remember(self, text: str, source: FactSource = "user") -> "Remembered":
+    def remember(self, text: str, source: FactSource = "user") -> Remembered:
         """Keep a fact for other sessions. Raises `UsageError` where nothing of this one is to be remembered."""
-        return self._remembering.remember(text, source, self.session_id)
+        hint, memory = "To keep it all the same: zkchat memory add 'TEXT'", self._core.memory
+        if self.is_private:
+            raise UsageError("This conversation is private, so nothing of it is remembered.", hint=hint)
+        if not self._core.settings.memory:
+            raise UsageError("Memory is switched off: memory.enabled is false.", hint=hint)
+        if memory is None:
+            raise UsageError(f"{self.model.name} has no use for what is remembered.", hint=hint)
+        return memory.remember(text, source, self.session_id)
 
     def worth_keeping(self, messages: Iterable[ChatMessage]) -> list[str]:
         """What the user said in these messages that could be remembered; nothing in a private conversation."""
-        return self._remembering.worth_keeping(messages, self.agent)
+        memory = self._core.memory
+        if self.is_private or memory is None or not self.agent.memory:
+            return []
+        try:
+            known = memory.facts()
+        except StorageError:
+            return []
+        # The steps of a goal are the model's words.
+        typed = (message.text for message in messages if message.role == "user" and message.brief is None)
+        return learning_points(typed, known)
+
+    def _count_use(self, answer: ChatMessage) -> None:
+        """Count the facts that went into the request of an answer."""
+        items = answer.request_context.items if answer.request_context else ()
+        facts = [item.name for item in items if item.type == "memory" and item.include == "agent"]
+        if facts and self._core.memory and not self.is_private:
+            with suppress(StorageError):  # how often a fact was used matters little
+                self._core.memory.used(facts)
 
     def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
         """Whether what is made of these messages is to stay on this machine."""
-        return stays_here(messages, self._turn.library)
+        return stays_here(messages, self._core.library)
 
     async def connect(self) -> None:
         """Ask the model's server for its window. Raises `ProviderError` where it does not answer."""
-        await self._turn.provider.connect()
+        await self._core.provider.connect()
 
     def load_tokenizer(self) -> None:
         """Load what counts tokens, which takes a while the first time. May run on another thread."""
@@ -320,39 +368,33 @@ class Conversation:
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
         """Keep a message word for word through compactions, or no longer."""
-        self._turn.journal.append(PinEntry(message_id=self._known(message_id), pinned=pinned))
+        self._core.journal.append(PinEntry(message_id=self._known(message_id), pinned=pinned))
 
     def branch(self, message_id: str | None) -> None:
         """Go on after this message, or from the beginning; what came after it stays in the session."""
         known = self._known(message_id) if message_id is not None else None
-        self._turn.journal.append(HeadEntry(message_id=known))
+        self._core.journal.append(HeadEntry(message_id=known))
 
-    def branches(self) -> "list[Branch]":
+    def branches(self) -> list[Branch]:
         """The conversations that the session holds."""
-        from zkchat.model.branches import branches_of
-
         return branches_of(self.history)
 
     def rename(self, title: str) -> None:
-        self._turn.journal.append(TitleEntry(title=title))
+        self._core.journal.append(TitleEntry(title=title))
 
     def prioritise(self, message_id: str, priority: int) -> None:
         """Say how important a message is, from 1 to 10; from 8 on it is kept word for word while it fits."""
-        self._turn.journal.append(PriorityEntry(message_id=self._known(message_id), priority=priority))
-
-    @property
-    def requests(self) -> RequestBuilder:
-        return self._turn.requests
+        self._core.journal.append(PriorityEntry(message_id=self._known(message_id), priority=priority))
 
     @property
     def servers(self) -> ServerAccess | None:
         """The MCP servers; None where there is none."""
-        return self._turn.servers
+        return self._core.servers
 
     @property
     def profiles(self) -> Profiles:
         """The agents and rules that there are."""
-        return self.requests.planner.profiles
+        return self._core.profiles
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
@@ -361,29 +403,27 @@ class Conversation:
     @property
     def agent(self) -> Agent:
         """Who answers a message that speaks to nobody else."""
-        return self._turn.agent_for()
+        return self._core.agent_for()
 
     def use_agent(self, name: str) -> Agent:
         """Let this agent answer from now on. Raises `ConfigError` with the closest where there is none."""
         agent = self.profiles.agent(name)
-        self._turn.journal.ensure_session()
-        self._turn.journal.append(AgentEntry(name=agent.name))
+        self._core.journal.ensure_session()
+        self._core.journal.append(AgentEntry(name=agent.name))
         return agent
 
     def add(self, item: RequestItem) -> None:
         """Keep a rule, a note or a tool in every request of this session."""
-        self._turn.journal.ensure_session()
-        self._turn.journal.append(ItemsEntry(added=(item,)))
+        self._core.journal.ensure_session()
+        self._core.journal.append(ItemsEntry(added=(item,)))
 
     def drop(self, item: RequestItem) -> None:
         """Leave it out of every further request of this session."""
-        self._turn.journal.ensure_session()
-        self._turn.journal.append(ItemsEntry(dropped=(item,)))
+        self._core.journal.ensure_session()
+        self._core.journal.append(ItemsEntry(dropped=(item,)))
 
     def unused(self) -> list[RequestItem]:
         """What the user added and no answer of the last ten turns cited or called: it may as well be dropped."""
-        from zkchat.chat.unused_items import unused_items
-
         return unused_items(self.history)
 
     def newly_unused(self) -> list[RequestItem]:
@@ -396,3 +436,31 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
+
+
+def unused_items(history: History) -> list[RequestItem]:
+    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
+    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
+    answers = [*islice(finished, UNUSED_AFTER)]
+    if len(answers) < UNUSED_AFTER:
+        return []
+    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
+    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
+    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
+    return [
+        item
+        for item in added_items(history.items).values()
+        if (item.type, item.name) in there
+        and (
+            (item.type == "reference" and item.name.partition("#")[0] not in cited)
+            or (item.type == "tool" and item.name not in called)
+        )
+    ]
+
+
+def _calls(message: ChatMessage) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
+    return answer.request_context.items if answer.request_context else ()

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
-from zkchat.chat.file_excerpts import evidence_of_file
+from msgspec.structs import replace
+
 from zkchat.chat.question import Question
+from zkchat.context.unit_ranking import find_in_text
 from zkchat.errors import StorageError, VaultError
-from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings
-from zkchat.model.references import DocumentReference
+from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings, MessageExcerpt
+from zkchat.model.references import DocumentReference, LineRange
 from zkchat.vault.library import Library
 from zkchat.vault.search.question_terms import topic_terms
 from zkchat.vault.search.terms import terms
@@ -73,3 +75,36 @@ def _is_relevant(topic: frozenset[str], evidence: Evidence) -> bool:
     """
     named = topic.intersection(terms(evidence.title))
     return bool(named) or len(topic.intersection(terms(f"{evidence.heading} {evidence.text}"))) > 1
+
+
+def evidence_of_file(library: Library, path: str, question: str) -> list[Evidence]:
+    """The lines of a file that answer a question, those that follow each other as one passage; the header of a table
+    comes first. None where no line answers, or the file cannot be read."""
+    try:
+        found = find_in_text(library.read(path), question)
+    except VaultError:
+        return []
+    return [
+        Evidence(
+            text=excerpt.text,
+            relative_path=path,
+            title=path,
+            wikilink=library.link_to(path),
+            lines=LineRange(first=excerpt.first_line, last=excerpt.last_line),
+            score=1.0,
+            linked=True,
+        )
+        for excerpt in _joined(found)
+    ]
+
+
+def _joined(excerpts: Iterable[MessageExcerpt]) -> list[MessageExcerpt]:
+    """With lines that follow each other put together."""
+    joined: list[MessageExcerpt] = []
+    for each in excerpts:
+        if joined and each.first_line == joined[-1].last_line + 1:
+            text = f"{joined[-1].text}\n{each.text}"
+            joined[-1] = replace(joined[-1], text=text, last_line=each.last_line)
+        else:
+            joined.append(each)
+    return joined

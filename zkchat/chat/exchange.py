@@ -11,13 +11,16 @@ from zkchat.chat.quotations import GivenText
 from zkchat.chat.references import ReferenceList
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.prompt_items import RequestPlan
-from zkchat.model.events import ReferenceFound
+from zkchat.model.events import ReferenceFound, Warned
+from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart
 from zkchat.model.prompt import Finish
 from zkchat.model.references import DocumentReference
 
 MAX_FAILED_ROUNDS: Final = 2
 """After so many rounds in a row in which no call worked, the model is asked for its answer without tools."""
+MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
+OTHERWISE: Final = "Ask again in other words, or choose another model."
 
 
 class Exchange(Struct):
@@ -28,8 +31,6 @@ class Exchange(Struct):
     """The request of the current step, and its record."""
     result_budget: int
     """Tokens that tool results may still take."""
-    strict: bool = False
-    """Whether only what notes say may be answered."""
     is_grounded: bool = True
     """Whether the request holds anything that notes say."""
     references: ReferenceList = field(default_factory=ReferenceList)
@@ -75,3 +76,30 @@ async def report_references(exchange: Exchange, references: Sequence[DocumentRef
             exchange.passages.append(GivenText(reference.relative_path, reference.snippet))
         if not reference.is_only_listed:
             await emit(ReferenceFound(reference=reference))
+
+
+def empty_answer_warning(exchange: Exchange, answer: ChatMessage, name: str) -> Warned | None:
+    """One sentence on an answer that holds no words, or for which the model lost its tools; None on any other."""
+    if not answer.text.strip():
+        text, hint = _no_words(exchange, answer)
+    elif exchange.lost_tools:
+        text, hint = (
+            f"{exchange.lost_tools}, so it answered without them.",
+            f"It may have missed something. {OTHERWISE}",
+        )
+    else:
+        return None
+    return Warned(text=f"{name} {text}", hint=hint)
+
+
+def _no_words(exchange: Exchange, answer: ChatMessage) -> tuple[str, str]:
+    has_thought = bool(answer.thinking.strip())
+    if exchange.finish and exchange.finish.reason == "length":
+        return "ran out of room before it answered.", f"Ask for something shorter, or {MORE_ROOM}."
+    if exchange.calls:
+        return "kept calling tools and answered nothing.", f"What they found is kept. {OTHERWISE}"
+    if has_thought:
+        return "thought and then answered nothing.", f"Its thinking is kept: ui.thinking shows it. {OTHERWISE}"
+    if exchange.rounds:
+        return "used its tools and then answered nothing.", f"What they found is kept. {OTHERWISE}"
+    return "answered nothing.", OTHERWISE

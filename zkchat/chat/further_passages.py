@@ -1,9 +1,10 @@
 """What else there is on the last question: passages, or rows of a list, beyond those that the user has read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from msgspec import Struct, field
+from msgspec import Struct
 
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.evidence_lookup import look_up
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
@@ -11,7 +12,6 @@ from zkchat.errors import StorageError, UsageError, VaultError
 from zkchat.model.evidence import Evidence, Findings, VaultListing
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import EvidencePart
-from zkchat.vault.library import Library
 
 PAGE_SIZE = 5
 """Passages that are shown at once."""
@@ -38,42 +38,44 @@ class Page(Struct, frozen=True, kw_only=True):
     """The next rows of a list from the index, with the references of all rows up to its end."""
 
 
-class FurtherPassages(Struct, frozen=True, kw_only=True):
-    library: Library
-    asked: Callable[[], ChatMessage | None]
-    """The last question of the conversation."""
-    found: Mapping[str, int]
-    """How many passages would follow those that went with a question, by its id."""
-    are_quoted: bool
-    """Whether the answer shows the passages that go with its question."""
-    _read: dict[str, int] = field(default_factory=dict)
-    """How many passages the user has read on a question, by its id."""
-    _listed: dict[str, VaultListing] = field(default_factory=dict)
-    """What the user has read last of the list that answers a question, by its id."""
+class FurtherPassages:
+    def __init__(self, core: ConversationCore, found: Mapping[str, int]) -> None:
+        """`found`: how many passages would follow those that went with a question, by its id."""
+        self._core = core
+        self._found = found
+        self._read: dict[str, int] = {}
+        """How many passages the user has read on a question, by its id."""
+        self._listed: dict[str, VaultListing] = {}
+        """What the user has read last of the list that answers a question, by its id."""
+
+    @property
+    def _are_quoted(self) -> bool:
+        """Whether the answer shows the passages that go with its question."""
+        return self._core.info.needs_notes
 
     @property
     def listing(self) -> VaultListing | None:
         """The list from the index that answers the last question, as far as the user has read it."""
-        message = self.asked()
+        message = self._core.history.last_question
         return self._listing_of(message) if message else None
 
     @property
     def read(self) -> int:
         """How many passages the user has read on the last question."""
-        message = self.asked()
+        message = self._core.history.last_question
         return self._count_read(message) if message else 0
 
     @property
     def left(self) -> int:
         """How many passages on it follow those that the user has read."""
-        message = self.asked()
-        if message is None or not self.are_quoted:
+        message = self._core.history.last_question
+        if message is None or not self._are_quoted:
             return 0
-        return len(_given(message)) + self.found.get(message.id, 0) - self._count_read(message)
+        return len(_given(message)) + self._found.get(message.id, 0) - self._count_read(message)
 
     def next_page(self) -> Page:
         """The passages or rows after those that the user has read. Raises `UsageError` where nothing was asked."""
-        message = self.asked()
+        message = self._core.history.last_question
         if message is None:
             raise UsageError("There is no question to look up.", hint="Ask one first.")
         if listing := self._listing_of(message):
@@ -88,7 +90,7 @@ class FurtherPassages(Struct, frozen=True, kw_only=True):
             nearest=found.nearest,
             searched_for=found.searched_for,
             is_first=not read,
-            after_linked=self.are_quoted and any(found.linked for found in _given(message)),
+            after_linked=self._are_quoted and any(found.linked for found in _given(message)),
             left=min(found.more, PAGE_SIZE),
         )
 
@@ -109,22 +111,22 @@ class FurtherPassages(Struct, frozen=True, kw_only=True):
 
     def _look_up_rows(self, question: Question, after: int) -> VaultListing | None:
         try:
-            references = resolve_links(self.library, question.links)
+            references = resolve_links(self._core.library, question.links)
         except (StorageError, VaultError):
             return None
         from zkchat.chat.vault_answers import answer_about_vault
 
-        return answer_about_vault(self.library, question, references, after=after)
+        return answer_about_vault(self._core.library, question, references, after=after)
 
     def _count_read(self, asked: ChatMessage) -> int:
-        return self._read.get(asked.id, len(_given(asked)) if self.are_quoted else 0)
+        return self._read.get(asked.id, len(_given(asked)) if self._are_quoted else 0)
 
     def _look_up(self, question: Question, skip: int) -> Findings:
         try:
-            references = resolve_links(self.library, question.links)
+            references = resolve_links(self._core.library, question.links)
         except (StorageError, VaultError):
             return Findings()
-        return look_up(self.library, question, references, limit=PAGE_SIZE, skip=skip)
+        return look_up(self._core.library, question, references, limit=PAGE_SIZE, skip=skip)
 
 
 def _given(asked: ChatMessage) -> list[Evidence]:

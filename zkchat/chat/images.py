@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images
+from zkchat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images
 from zkchat.errors import NoteNotFound, StorageError, VaultError, ZkchatError
 from zkchat.model.events import Warned
 from zkchat.model.images import ImageDetail, ImageRule
@@ -61,7 +61,7 @@ class ImageIntake(Struct, frozen=True, kw_only=True):
 
 
 class MessageImages(Struct, kw_only=True):
-    """Implements `context.images.ImageView` for the model at hand."""
+    """The images of a conversation, for the model at hand."""
 
     library: Library
     """As the model may see it."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -43,12 +43,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     """What the user should know of how it was stored."""
 
 
-class WritingPrivacy(Protocol):
-    def keeps_local(self) -> bool:
-        """Whether what is written now is to stay on this machine."""
-        ...
-
-
 class Journal:
     """The entries of one session. A new session is created when its first turn begins, not before."""
 
@@ -69,7 +63,8 @@ class Journal:
         self.session = session
         self._id_of_new = id_of_new
         self.history = History(store.entries(session.id) if session else ())
-        self.privacy: WritingPrivacy | None = None
+        self.keeps_local: Callable[[], bool] = lambda: False
+        """Whether what is written now is to stay on this machine."""
         self._unsaved: list[EntryBody] = []
         """What could not be stored, in order: the last entries of the history."""
         self._has_warned = False
@@ -219,7 +214,7 @@ class Journal:
         return Warned(text=f"This part of the conversation is not saved. {error.message}", hint=error.hint)
 
     def _marked(self, body: EntryBody) -> EntryBody:
-        if isinstance(body, MessageEntry) and not body.message.local and self.privacy and self.privacy.keeps_local():
+        if isinstance(body, MessageEntry) and not body.message.local and self.keeps_local():
             return MessageEntry(message=replace(body.message, local=True))
         return body
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.request import RequestBuilder
 from zkchat.context.assembly import AssembledRequest
@@ -33,7 +34,8 @@ class Preview(Struct, frozen=True, kw_only=True):
 class ManualCompaction:
     """Plans what the user asks for, shows it, carries it out, or takes it back."""
 
-    def __init__(self, requests: RequestBuilder) -> None:
+    def __init__(self, core: ConversationCore, requests: RequestBuilder) -> None:
+        self._core = core
         self._requests = requests
 
     async def preview(
@@ -43,7 +45,7 @@ class ManualCompaction:
         if (plan := self._plan(assembled, keep, strategy)) is None:
             return None
         part, trouble = await self._requests.compactor.draft(assembled, plan, focus)
-        history = self._requests.planner.journal.history
+        history = self._core.history
         return Preview(plan=plan, part=mark_condensed(part, history), trouble=trouble)
 
     async def run(
@@ -63,7 +65,7 @@ class ManualCompaction:
 
     def undo(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""
-        journal = self._requests.planner.journal
+        journal = self._core.journal
         markers = journal.history.window.compactions
         if not markers:
             return None
@@ -72,7 +74,7 @@ class ManualCompaction:
 
     def clear(self, agent: Agent) -> ChatMessage | None:
         """Archive everything without a summary, and return the marker; None if there is nothing to archive."""
-        history = self._requests.planner.journal.history
+        history = self._core.history
         live = history.window.live
         if not live:
             return None

@@ -1,7 +1,7 @@
 """The documents of a turn: links resolved in the vault, references collected, citations checked."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, assert_never
 
@@ -9,12 +9,15 @@ from msgspec.structs import replace
 
 from zkchat.chat.mentions import link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
+from zkchat.context.formatting import format_document
+from zkchat.context.selection import Selection
 from zkchat.errors import StorageError, VaultError
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
+from zkchat.model.parts import FilePart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import RequestContext
+from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
 from zkchat.model.trust import PAGES
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
@@ -28,6 +31,8 @@ VIA_WITHHELD: Final = "withheld"
 
 MAX_EMBEDS: Final = 50
 """Of one document; nobody reads more of them as a part of it."""
+IN_EVERY_REQUEST = "linked in the message, and in every request already"
+WITH_THE_MESSAGE = "its text comes with the message, which links it"
 
 
 def resolve_links(library: Library, links: Sequence[Link], quoted: Sequence[str] = ()) -> tuple[DocumentReference, ...]:
@@ -285,3 +290,46 @@ class NameMatcher:
 
     def names_one_of(self, path: str, names: Iterable[str]) -> bool:
         return path in self._text or any(map(self.names, names))
+
+
+def is_sent_anyway(reference: DocumentReference, lasting: Collection[str]) -> bool:
+    """Whether what is linked is one of the notes that every request holds, or a place in one."""
+    return reference.relative_path in lasting or _name(reference) in lasting
+
+
+def with_those_sent_anyway(
+    included: Iterable[DocumentReference], references: Iterable[DocumentReference], lasting: Collection[str]
+) -> tuple[DocumentReference, ...]:
+    """The references of a message: those whose text comes with it, and those whose text every request holds."""
+    anyway = [replace(each, included=True) for each in references if is_sent_anyway(each, lasting)]
+    return ReferenceList([*anyway, *included]).as_tuple() if anyway else tuple(included)
+
+
+def without_repeated(selected: Selection, user: ChatMessage, lasting: Collection[str]) -> Selection:
+    """The selection without notes that come whole with the message, and a record of each note that is sent once."""
+    texts = [part.text for part in user.parts if isinstance(part, FilePart)]
+    repeated = {
+        each.item.name
+        for each in selected.items
+        if each.item.type == "reference"
+        and each.item.this_turn_only
+        and any(format_document(each.item.name, text) == each.text for text in texts)
+    }
+    kept = tuple(each for each in selected.items if each.item.type != "reference" or each.item.name not in repeated)
+    return Selection(kept, (*selected.left_out, *_records(selected, repeated, user, lasting)))
+
+
+def _records(
+    selected: Selection, repeated: Collection[str], user: ChatMessage, lasting: Collection[str]
+) -> Iterator[LeftOut]:
+    for item in selected.records:
+        if item.type == "reference" and item.name in repeated:
+            yield LeftOut(item=replace(item, reason=WITH_THE_MESSAGE), why="repeated")
+    for reference in user.references:
+        if reference.reference_type == "direct" and is_sent_anyway(reference, lasting):
+            item = RequestItem(type="reference", name=_name(reference), include="manual", reason=IN_EVERY_REQUEST)
+            yield LeftOut(item=item, why="repeated")
+
+
+def _name(reference: DocumentReference) -> str:
+    return full_name(reference.relative_path or reference.wikilink, reference.anchor if reference.anchor_found else "")

@@ -1,44 +1,44 @@
 """The request of each step, assembled from the record of what goes into it, and compacted where it is too full."""
 
 from collections.abc import Collection, Iterator
-from functools import cached_property
+from enum import IntEnum
 from math import ceil, inf
+from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.compaction import Compactor
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.request_limits import Rank, compaction_limits, rank_of, summary_tokens
 from zkchat.chat.request_plan import RequestPlanner
 from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler
 from zkchat.context.budget import Budget, is_full
 from zkchat.context.calibration import Calibration, ExpectedTokenizer, calibrate
 from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
-from zkchat.context.images import ImageView, words_alone
+from zkchat.context.formatting import words_alone
 from zkchat.context.prompt_items import PromptItem, RequestPlan
 from zkchat.context.selection import wants_evidence
 from zkchat.context.strategies import (
     CompactionPlan,
     LiveMessage,
     Retention,
+    TokenLimits,
     TooFull,
     plan_compaction,
     recent_start,
 )
 from zkchat.errors import UsageError
-from zkchat.model.choices import CompactionStrategy, LeftOutReason
+from zkchat.model.choices import CompactionStrategy, ItemType, LeftOutReason
 from zkchat.model.events import Compacting, Warned
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import ToolCallPart, ToolResultPart
 from zkchat.model.profile import Agent
-from zkchat.model.prompt import ModelInfo
 from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session_history import History, Window
+from zkchat.model.session_history import Window
 from zkchat.model.text import shorten
 from zkchat.model.thread import abstained_turns, unanswered_turns
 from zkchat.ports.tokenizer import Tokenizer
-from zkchat.tools.names import READ_ATTACHMENT
+from zkchat.tools.names import CORE_TOOLS, READ_ATTACHMENT
 
 SUMMARY_RESERVE = 0.125
 """Of the prompt: what documents leave for the summary that older messages may need."""
@@ -56,55 +56,48 @@ RESULTS_SHARE = 0.2
 """Of a prompt with a shortened message: what is left for the results of calls that read on in it."""
 ABSTAINED = "it was said that the notes do not answer this, which a small model would imitate"
 UNANSWERED = "it got no answer; /retry asks it again while it is the last one"
+SUMMARY_SHARE = 0.30
+"""Of the window: a summary takes no more."""
+GOAL_SHARE = 0.6
+"""Of the budget for messages: what a compaction gets down to."""
 
 
-class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
+class RequestBuilder:
     """Builds requests from plans, within the budget."""
 
-    planner: RequestPlanner
-    compactor: Compactor
-    images: ImageView | None = None
-    """Which images of messages the model gets; None for none of them."""
-    prior: float = 1.0
-    """What our counts are multiplied by until the model's server has said how it counts."""
+    def __init__(self, core: ConversationCore) -> None:
+        self._core = core
+        self.planner = RequestPlanner(core)
+        self.compactor = Compactor(core)
+        self._assembler = Assembler(core.tokenizer, core.images.look)
 
     @property
     def budget(self) -> Budget:
-        return self.planner.budget
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        return self.planner.tokenizer
+        return self._core.budget
 
     @property
     def calibration(self) -> Calibration:
-        return calibrate(self._history.newest_first, self._info.name, self.prior)
+        return calibrate(self._core.history.newest_first, self._core.info.name, self._core.prior)
 
     @property
     def expected_tokens(self) -> Tokenizer:
         """Counts as the model's server will."""
-        return ExpectedTokenizer(self.tokenizer, self.calibration)
-
-    @property
-    def _info(self) -> ModelInfo:
-        return self.planner.provider.info
-
-    @property
-    def _history(self) -> History:
-        return self.planner.journal.history
+        return ExpectedTokenizer(self._core.tokenizer, self.calibration)
 
     def documents_room(self, agent: Agent, asked: ChatMessage, question: str, beside: int) -> DocumentRoom:
         """What the documents of a stored question may take: what is left beside it, the instructions, the recent
         messages, a summary, and so many tokens of passages and links."""
-        info, budget, can_read = self._info, self.budget, self.planner.can_read(agent)
-        own = self.tokenizer.count(asked.text)
+        info, budget, can_read = self._core.info, self._core.budget, self.planner.can_read(agent)
+        own = self._core.tokenizer.count(asked.text)
         if info.needs_notes:  # it reads the passages only
             return DocumentRoom(tokens=max(0, budget.messages - own), share=MAX_DOCUMENT_SHARE, excerpts=False)
         plan = RequestPlan(items=tuple(self.planner.permanent_items(agent)), can_read=can_read)
         assembled = self.assemble(plan)
-        window = self._history.window
+        window = self._core.history.window
         sized = [self._sized(message, assembled, window) for message in window.live if message.id != asked.id]
-        recent = recent_start([*sized, LiveMessage(id=asked.id, tokens=0, opens_turn=True)], self.compactor.policy.keep)
+        recent = recent_start(
+            [*sized, LiveMessage(id=asked.id, tokens=0, opens_turn=True)], self._core.settings.policy.keep
+        )
         gives_way = sum(
             each.attached if place >= recent or each.pinned else each.tokens for place, each in enumerate(sized)
         )
@@ -116,35 +109,31 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
 
     def assemble(self, plan: RequestPlan) -> AssembledRequest:
         """The request as it is now, however large."""
-        shown = self.planner.privacy.shown()
+        shown = self._core.privacy.shown()
         window, left_out = shown.window, shown.left_out
         if plan.last_turn_only:
             window = _last_turn(window)
         else:
-            window, unanswered = _without(window, unanswered_turns(self._history.window.live), "unanswered", UNANSWERED)
+            window, unanswered = _without(
+                window, unanswered_turns(self._core.history.window.live), "unanswered", UNANSWERED
+            )
             left_out += unanswered
-            if wants_evidence(self._info, self.budget.window, can_read=plan.can_read):
+            if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
                 window, abstained = _without(window, abstained_turns(window.live), "abstained", ABSTAINED)
                 left_out += abstained
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
-        return self._assembler.assemble(complete, window, self.budget.tightened(plan.tightness), self.calibration)
-
-    @cached_property
-    def _assembler(self) -> Assembler:
-        return Assembler(self.tokenizer, self.images)
+        return self._assembler.assemble(complete, window, self._core.budget.tightened(plan.tightness), self.calibration)
 
     async def build(self, plan: RequestPlan, emit: Emit) -> AssembledRequest:
         """The request once it fits, compacting where it does not. Raises `UsageError` where it cannot be made to."""
         whole = self.assemble(plan)
-        if self._info.needs_notes or not is_full(whole.usage, whole.budget):
+        if self._core.info.needs_notes or not is_full(whole.usage, whole.budget):
             return whole  # one that only quotes has no window
         complete, plan = plan, plan.without(self._spare_tools(plan))
         for attempt in range(MAX_COMPACTIONS):
             assembled = self._without_extras(plan)
             fits = assembled.usage.total - summary_tokens(assembled) <= assembled.budget.cap
-            if not is_full(assembled.usage, assembled.budget) or (
-                fits and (attempt or self.planner.long_messages.texts())
-            ):
+            if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self._core.shortened_texts())):
                 break
             found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
             if found and plan.offers(READ_ATTACHMENT) and self._cuts_question(found, assembled):
@@ -153,7 +142,7 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
             if found is None or not await self._is_allowed(found, assembled):
                 break
             await emit(Compacting(messages=len(found.archived), tokens=assembled.usage.total))
-            known = self._history.window.condensed.keys()
+            known = self._core.history.window.condensed.keys()
             await self.compactor.run(assembled, found, emit)
             for warning in self._shortened(found, known):
                 await emit(warning)
@@ -173,13 +162,13 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
             is_cut = True
         else:
             is_cut = found is not None and (bool(found.unpinned) or self._cuts_question(found, assembled))
-        kept = {*self.planner.core, READ_ATTACHMENT}
+        kept = {*CORE_TOOLS, READ_ATTACHMENT}
         tools = [each for each in plan.items if each.item.type == "tool" and each.item.include == "always"]
         return [each for each in tools if each.item.name not in kept] if is_cut else []
 
     def _cuts_question(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
         """Whether a compaction leaves less of the last question than its own words."""
-        asked = self._history.last_question
+        asked = self._core.history.last_question
         return asked is not None and found.condensed.get(asked.id, inf) < self._own_tokens(asked, assembled)
 
     def _without_extras(self, plan: RequestPlan) -> AssembledRequest:
@@ -205,7 +194,7 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
         room -= 0 if omits_summary else summary
         left_out: list[PromptItem] = []
         for each in optional:
-            tokens = ceil(scale * (self.tokenizer.count(each.text) + 1))
+            tokens = ceil(scale * (self._core.tokenizer.count(each.text) + 1))
             if tokens <= room:
                 room -= tokens
             else:
@@ -230,8 +219,8 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
         now: bool = False,
     ) -> CompactionPlan | None:
         """What a compaction would do now. Raises `UsageError` where nothing helps."""
-        policy = self.compactor.policy
-        window = self._history.window
+        policy = self._core.settings.policy
+        window = self._core.history.window
         limits = compaction_limits(assembled)
         limits = replace(limits, cap=int(squeeze * limits.cap), goal=int(squeeze * limits.goal))
         sized = [self._sized(message, assembled, window) for message in window.live]
@@ -260,10 +249,10 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
             return ceil(scale * results * (MESSAGE_OVERHEAD + LEAST_RESULT_TOKENS))
         if message.role != "user":
             return assembled.sizes.get(message.id, 0)
-        return ceil(scale * (MESSAGE_OVERHEAD + self.tokenizer.count(words_alone(message))))
+        return ceil(scale * (MESSAGE_OVERHEAD + self._core.tokenizer.count(words_alone(message))))
 
     async def _is_allowed(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
-        policy, reviewer = self.compactor.policy, self.compactor.reviewer
+        policy, reviewer = self._core.settings.policy, self._core.reviewer
         if not policy.auto:
             return False
         return not (policy.confirm and reviewer) or await reviewer.agrees(found, assembled.usage.total)
@@ -271,16 +260,16 @@ class RequestBuilder(Struct, frozen=True, kw_only=True, dict=True):
     def _shortened(self, found: CompactionPlan, known: Collection[tuple[str, str]]) -> Iterator[Warned]:
         """What the user should know of a compaction that took more than older messages, once of each message."""
         if found.unpinned:
-            said = [message.text for message in self._history.thread if message.id in found.unpinned]
+            said = [message.text for message in self._core.history.thread if message.id in found.unpinned]
             listed = ", ".join(f'"{shorten(text, MAX_QUOTED_CHARS)}"' for text in said)
             yield Warned(
                 text=f"Pinned messages do not all fit beside your message. Archived: {listed}",
                 hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger window.",
             )
-        asked = self._history.last_question
+        asked = self._core.history.last_question
         if asked is None or asked.id not in found.condensed or (asked.id, "") in known:
             return
-        sent = self._history.window.condensed.get((asked.id, ""), "")
+        sent = self._core.history.window.condensed.get((asked.id, ""), "")
         hint = "Ask about a part of it, raise context.max_tokens, or choose a model with a larger window."
         if asked.text in sent:
             yield Warned(
@@ -322,4 +311,54 @@ def _too_full(total: int, budget: Budget) -> UsageError:
         f"{budget.cap:,} beside the answer.",
         hint="Let older messages be summarised (/compact, or context.auto_compact = true), raise context.max_tokens, "
         "or choose a model with a larger window.",
+    )
+
+
+def summary_tokens(assembled: AssembledRequest) -> int:
+    """What the summary of a request is expected to take."""
+    scale = assembled.usage.total / assembled.usage.counted
+    return round(scale * sum(item.tokens for item in assembled.context.items if item.type == "summary"))
+
+
+class Rank(IntEnum):
+    """What may be left out of a request that is too full: the highest rank first."""
+
+    NEEDED = 0
+    MEMORY = 1
+    RECALLED = 2
+    RELEVANT = 3
+    """Rules, notes and tools that the message calls for."""
+
+
+_GIVING_WAY: Final[frozenset[ItemType]] = frozenset({"memory", "outcome"})
+"""What gives way last, and before the cap."""
+
+
+def rank_of(each: PromptItem) -> Rank:
+    item = each.item
+    if item.type in _GIVING_WAY:
+        return Rank.MEMORY
+    if item.type == "recall":
+        return Rank.RECALLED
+    is_relevant = item.include == "agent" and item.type in {"rule", "reference", "tool"}
+    return Rank.RELEVANT if is_relevant else Rank.NEEDED
+
+
+def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
+    """What the fixed parts of a request leave for the summary and the messages. Memory gives way before the cap."""
+    usage, budget = assembled.usage, assembled.budget
+    scale = usage.total / usage.counted
+    summary = summary_tokens(assembled)
+    memory = int(scale * sum(item.tokens for item in assembled.context.items if item.type in _GIVING_WAY))
+    movable = summary + sum(assembled.sizes.values())
+    fixed = usage.total - movable
+    messages = usage.budgets["messages"]
+    beside = messages.used - movable
+    trigger = min(budget.trigger - fixed, messages.limit - beside)
+    return TokenLimits(
+        cap=budget.cap - (fixed - memory),
+        trigger=trigger,
+        goal=int(GOAL_SHARE * trigger),
+        summary_cap=int(SUMMARY_SHARE * budget.window),
+        summary=summary,
     )

@@ -1,25 +1,21 @@
 """What goes into a request beside the conversation: instructions, rules, notes, tools, memory, recalled messages."""
 
-from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property, partial
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.agents.profiles import DEFAULT, Profiles, instructions
-from zkchat.chat.journal import Journal
-from zkchat.chat.long_messages import LongMessages
-from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.chat.proposed_changes import ProposedChanges, outcome_items
-from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of
-from zkchat.chat.repeated_notes import without_repeated
+from zkchat.agents.profiles import DEFAULT, instructions
+from zkchat.chat.core import ConversationCore
+from zkchat.chat.proposed_changes import outcome_items
+from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of, without_repeated
 from zkchat.chat.staleness import Staleness, StaleNote
-from zkchat.context.budget import Budget, Shares, budget_for
 from zkchat.context.condensing import split_question
 from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, WRITING
 from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
+from zkchat.context.recall.search import FoundMessage
+from zkchat.context.recall.selection import Recalled, recall
 from zkchat.context.selection import (
     Candidate,
     Selection,
@@ -27,79 +23,59 @@ from zkchat.context.selection import (
     added_items,
     build_candidates,
     session_items,
+    wants_evidence,
 )
 from zkchat.errors import StorageError, VaultError
-from zkchat.memory.project import project_memory
-from zkchat.memory.state import MemoryState, memory_state
+from zkchat.memory.facts import MAX_TITLE_CHARS
+from zkchat.memory.project import MemoryState, memory_state, project_memory
 from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session_history import History
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.tokenizer import Tokenizer
-from zkchat.tools.names import MEMORY_TOOLS, READ_ATTACHMENT
-from zkchat.tools.readings import Readings
+from zkchat.model.text import shorten
+from zkchat.model.thread import abstained_turns
+from zkchat.ports.tools import Tool
+from zkchat.tools.names import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT
 from zkchat.tools.toolbox import Toolbox
-from zkchat.vault.library import Library
 
-if TYPE_CHECKING:
-    from zkchat.chat.archive_recall import ArchiveRecall
-    from zkchat.memory.facts import Memory
-
+_SEPARATOR_TOKENS = 1
+"""Between one recalled message and the next."""
 PROJECT_SHARE = 0.5
 """Of the memory budget: how much the vault's own page may take; facts and recalled messages share the rest."""
 
 
-class PageApprovals(Protocol):
-    def page_is_approved(self, name: str, text: str) -> bool:
-        """Whether the user approved this text of the vault's page of this name."""
-        ...
-
-
-class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
+class RequestPlanner:
     """Plans what goes into a request beside the conversation."""
 
-    journal: Journal
-    provider: ModelProvider
-    tokenizer: Tokenizer
-    library: Library
-    privacy: ConversationPrivacy
-    shares: Shares
-    tools: Toolbox
-    core: frozenset[str]
-    """The tools that a model needs to look into the vault by itself."""
-    long_messages: LongMessages
-    profiles: Profiles
-    selector: Selector
-    approvals: PageApprovals
-    memory: "Memory | None" = None
-    remembers: bool = True
-    """Whether the settings want anything of memory in requests."""
-    recall: "ArchiveRecall | None" = None
-    proposals: ProposedChanges | None = None
-    """The changes of notes that the model may propose."""
-    readings: Readings | None = None
-    """What the model was given of notes, and made of them."""
-    strict: bool = False
-    """Whether answers may rest on nothing but the notes that are sent along."""
+    def __init__(self, core: ConversationCore) -> None:
+        self._core = core
+        self._selector = Selector(core.relevance, core.tokenizer)
+        self._staleness = Staleness(core.library, core.readings.is_own) if core.readings else Staleness(core.library)
+        own_tools = [] if core.info.needs_notes else self._read_tools()
+        if core.proposals and core.proposals.is_on:
+            own_tools += core.proposals.tools
+        of_servers = core.servers.tools(core.privacy, core.library) if core.servers else tuple
+        self.tools = Toolbox(own_tools, of_servers)
 
-    @property
-    def budget(self) -> Budget:
-        return budget_for(self._info, self.shares)
+    def _read_tools(self) -> list[Tool]:
+        """The tools that look things up, for a model that does not only quote."""
+        from zkchat.tools.attachments import attachment_tools
+        from zkchat.tools.explore import explore_tools
+        from zkchat.tools.memory import memory_tools
+        from zkchat.tools.recall import recall_tools
 
-    @property
-    def _info(self) -> ModelInfo:
-        return self.provider.info
-
-    @property
-    def _history(self) -> History:
-        return self.journal.history
+        core = self._core
+        tools = [*explore_tools(core.library, core.journal.now)]
+        if core.search:
+            tools += recall_tools(self.find_archived)
+        if core.memory:
+            tools += memory_tools(core.memory, None if core.settings.private else core.may_remember, core.journal)
+        return [*tools, *attachment_tools(core.shortened_texts)]
 
     def plan(self, agent: Agent, user: ChatMessage | None = None) -> RequestPlan:
         """What goes along with a question; without one, what every request holds."""
-        info, budget, can_read = self._info, self.budget, self.can_read(agent)
-        question = split_question(self.profiles.without_address(user.text)).question if user else ""
+        info, budget, can_read = self._core.info, self._core.budget, self.can_read(agent)
+        question = split_question(self._core.profiles.without_address(user.text)).question if user else ""
         selected = self._selected(agent, question)
         if user:
             selected = without_repeated(selected, user, self.lasting_notes(agent))
@@ -124,105 +100,103 @@ class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
         )
         if user and user.brief:
             planned = _briefed(planned, user.brief)
-        return planned.only_from_evidence() if self.strict else planned
+        return planned.only_from_evidence() if self._core.settings.strict else planned
 
     def permanent_items(self, agent: Agent) -> list[PromptItem]:
         """The instructions, and what is in every request whatever the question."""
         selected = self._selected(agent, "").items
         lasting = [each for each in selected if each.item.include != "agent"]
-        return [_instructions(agent, self._info), *self._may_write(lasting), *lasting]
+        return [_instructions(agent, self._core.info), *self._may_write(lasting), *lasting]
 
     def candidates(self, agent: Agent) -> list[Candidate]:
         """The rules, notes and tools that this agent may be given."""
         return build_candidates(
             agent,
-            rules=self.profiles.rules.values(),
+            rules=self._core.profiles.rules.values(),
             notes=dict(self._notes(agent)),
             tools=self._offered_tools(agent),
-            core=self.core,
+            core=CORE_TOOLS,
             needed=(READ_ATTACHMENT,),
         )
 
     def _offered_tools(self, agent: Agent) -> list[ToolSpec]:
         """The tools of a model that calls any; that for long messages only where one is shortened."""
-        if not self._info.calls_tools:
+        if not self._core.info.calls_tools:
             return []
         left_out = frozenset() if self.memory_state(agent).is_on else MEMORY_TOOLS
-        if not self.long_messages.are_there(self.budget.cap):
+        if not self._core.has_long_messages():
             left_out |= {READ_ATTACHMENT}
-        if self.proposals and not self.proposals.is_on:
-            left_out |= self.proposals.tool_names
+        if self._core.proposals and not self._core.proposals.is_on:
+            left_out |= self._core.proposals.tool_names
         return [spec for spec in self.tools.specs if spec.name not in left_out]
 
     def _may_write(self, selected: Iterable[PromptItem]) -> list[PromptItem]:
         """What the model is told while it has tools that propose changes."""
-        names = self.proposals.tool_names if self.proposals else frozenset()
+        names = self._core.proposals.tool_names if self._core.proposals else frozenset()
         if not any(each.item.type == "tool" and each.item.name in names for each in selected):
             return []
         return [prompt_item("rule", "write", WRITING, reason="writing is on")]
 
     def _outcomes(self, user: ChatMessage | None) -> list[PromptItem]:
         """What became of the changes that were proposed last; nothing of a turn that is kept from the model."""
-        if user is None or self._info.needs_notes:
+        if user is None or self._core.info.needs_notes:
             return []
-        hidden = self.privacy.hidden()
-        return [*outcome_items(self._history, user, hidden)]
+        hidden = self._core.privacy.hidden()
+        return [*outcome_items(self._core.history, user, hidden)]
 
     def stale(self, user: ChatMessage) -> list[StaleNote]:
         """The notes that changed since the model read them in this conversation."""
-        if self._info.needs_notes:
+        if self._core.info.needs_notes:
             return []  # it reads nothing but the question
         try:
-            hidden = self.privacy.hidden()
-            live = [message for message in self._history.window.live if message.id not in hidden]
+            hidden = self._core.privacy.hidden()
+            live = [message for message in self._core.history.window.live if message.id not in hidden]
             return [*self._staleness.stale_notes(live, user)]
         except StorageError:
             return []
 
-    @cached_property
-    def _staleness(self) -> Staleness:
-        return Staleness(self.library, self.readings.is_own) if self.readings else Staleness(self.library)
-
     def can_read(self, agent: Agent) -> bool:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
-        if not self._info.calls_tools:
+        if not self._core.info.calls_tools:
             return False
         core = self._core_tools(agent)
-        return len(core) == len(self.core) and self._tools_limit(agent) >= self._size(core)
+        return len(core) == len(CORE_TOOLS) and self._tools_limit(agent) >= self._size(core)
 
     def _tools_limit(self, agent: Agent) -> int:
         """What the definitions of tools may take, as we count."""
-        rules = session_items(build_candidates(agent, rules=self.profiles.rules.values()), self._history.items)
-        system = self.tokenizer.count(_instructions(agent, self._info).text) + self._size(rules)
-        return self.budget.tools_limit(system=system, core=self._size(self._core_tools(agent)))
+        rules = session_items(
+            build_candidates(agent, rules=self._core.profiles.rules.values()), self._core.history.items
+        )
+        system = self._core.tokenizer.count(_instructions(agent, self._core.info).text) + self._size(rules)
+        return self._core.budget.tools_limit(system=system, core=self._size(self._core_tools(agent)))
 
     def _core_tools(self, agent: Agent) -> list[Candidate]:
-        specs = [spec for spec in self.tools.specs if spec.name in self.core]
-        return session_items(build_candidates(agent, tools=specs, core=self.core), self._history.items)
+        specs = [spec for spec in self.tools.specs if spec.name in CORE_TOOLS]
+        return session_items(build_candidates(agent, tools=specs, core=CORE_TOOLS), self._core.history.items)
 
     def _size(self, candidates: Iterable[Candidate]) -> int:
-        return sum(self.tokenizer.count(each.text) for each in candidates)
+        return sum(self._core.tokenizer.count(each.text) for each in candidates)
 
     def _selected(self, agent: Agent, question: str) -> Selection:
-        limit = self._tools_limit(agent) if self._info.calls_tools else None
-        return self.selector.select(question, self.candidates(agent), self._history.items, tool_tokens=limit)
+        limit = self._tools_limit(agent) if self._core.info.calls_tools else None
+        return self._selector.select(question, self.candidates(agent), self._core.history.items, tool_tokens=limit)
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:
         """The texts of notes that the agent or the user wants in the context, by the names they have there."""
-        added = (item.name for item in added_items(self._history.items).values() if item.type == "reference")
+        added = (item.name for item in added_items(self._core.history.items).values() if item.type == "reference")
         for name in dict.fromkeys(chain(agent.references, added)):
             try:
-                yield name, text_of(self.library, name)
+                yield name, text_of(self._core.library, name)
             except (VaultError, StorageError):
                 continue  # a note that is gone is recorded as missing by the selection
 
     def lasting_notes(self, agent: Agent) -> frozenset[str]:
         """The notes, and places in notes, that the session sends with every request, as records call them."""
-        if self._info.needs_notes:
+        if self._core.info.needs_notes:
             return frozenset()
         try:
-            added = session_items(build_candidates(agent, notes=dict(self._notes(agent))), self._history.items)
-            places = [place_of(self.library, each.name) for each in added]
+            added = session_items(build_candidates(agent, notes=dict(self._notes(agent))), self._core.history.items)
+            places = [place_of(self._core.library, each.name) for each in added]
         except StorageError:
             return frozenset()
         return frozenset(full_name(*place) for place in places if place)
@@ -235,7 +209,7 @@ class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
 
     def _withheld(self, name: str) -> str:
         try:
-            return self.library.withheld(link_named(name))
+            return self._core.library.withheld(link_named(name))
         except StorageError:
             return ""
 
@@ -249,37 +223,68 @@ class RequestPlanner(Struct, frozen=True, kw_only=True, dict=True):
 
     def memory_state(self, agent: Agent) -> MemoryState:
         """Whether requests for this agent hold anything of memory."""
-        share, changes = self.shares.memory, self._history.items
-        return memory_state(enabled=self.remembers, share=share, agent=agent, changes=changes)
+        share, changes = self._core.settings.shares.memory, self._core.history.items
+        return memory_state(enabled=self._core.settings.memory, share=share, agent=agent, changes=changes)
 
     def page(self, budget: int, dropped: Collection[str] = ()) -> Selection:
         """The vault's page with its imports."""
         try:
             return project_memory(
-                partial(self.library.read, suggests=False),  # most vaults have none, at each turn
-                self.tokenizer,
+                partial(self._core.library.read, suggests=False),  # most vaults have none, at each turn
+                self._core.tokenizer,
                 budget,
-                is_approved=self.approvals.page_is_approved,
+                is_approved=self._core.page_is_approved,
                 dropped=dropped,
             )
         except StorageError:
             return Selection()
 
     def _facts(self, question: str, budget: int) -> Selection:
-        if not question or self.memory is None or self._info.needs_notes:
+        if not question or self._core.memory is None or self._core.info.needs_notes:
             return Selection()
         try:
-            return self.memory.recall(question, self.tokenizer, budget)
+            return self._core.memory.recall(question, self._core.tokenizer, budget)
         except StorageError:
             return Selection()  # a turn goes on without what is remembered
 
     def _recalled(self, question: str, budget: int) -> list[PromptItem]:
-        if not question or self.recall is None or self._info.needs_notes or not self._history.archived:
+        """The archived messages that are relevant to a question, in the order in which they were said."""
+        core, search = self._core, self._core.search
+        is_wanted = core.settings.recall and core.history.archived and not core.info.needs_notes
+        if not question or search is None or not is_wanted:
             return []
         try:
-            return self.recall.items(question, budget)
+            archived = self._archived()
+            asked = next((message.id for message in core.history.newest_first if message.role == "user"), "")
+            found = recall(
+                search,
+                question,
+                archived,
+                session=core.journal.session_id,
+                budget=budget,
+                count=lambda quoted: core.tokenizer.count(quoted) + _SEPARATOR_TOKENS,
+                asked_in=asked,
+            )
         except StorageError:
             return []  # the archive's index is a cache
+        by_id = {each.message.id: each for each in found}
+        return [_recalled_item(by_id[id_]) for id_ in archived if id_ in by_id]
+
+    def find_archived(self, query: str, limit: int) -> list[FoundMessage]:
+        """The archived messages that answer a query best."""
+        assert self._core.search is not None
+        archived, session = self._archived(), self._core.journal.session_id
+        return self._core.search.found(query, session=session, limit=limit, among=archived)
+
+    def _archived(self) -> Mapping[str, ChatMessage]:
+        """The archived messages that the model may see, known to the search."""
+        core, search = self._core, self._core.search
+        archived, hidden = core.history.archived, core.privacy.hidden()
+        if archived and search and not search.learn(core.journal.session_id, core.history.entries):
+            search.catch_up(core.journal.store, core.journal.session_id)
+        if wants_evidence(core.info, core.budget.window, can_read=core.info.calls_tools):
+            hidden |= abstained_turns(archived.values())
+        return {id_: message for id_, message in archived.items() if id_ not in hidden} if hidden else archived
 
 
 def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
@@ -295,3 +300,17 @@ def _briefed(plan: RequestPlan, brief: Brief) -> RequestPlan:
 def _instructions(agent: Agent, info: ModelInfo) -> PromptItem:
     is_small = agent.name == DEFAULT and agent.origin == "built-in" and not info.calls_tools
     return prompt_item("system", agent.name, SMALL_AGENT if is_small else instructions(agent))
+
+
+def _recalled_item(recalled: Recalled) -> PromptItem:
+    made = prompt_item(
+        "recall",
+        recalled.message.id,
+        recalled.quoted,
+        include="agent",
+        score=round(recalled.score, 3),
+        reason="said earlier, and archived",
+        this_turn_only=True,
+    )
+    title = shorten(" ".join(recalled.message.text.split()), MAX_TITLE_CHARS)
+    return replace(made, item=replace(made.item, title=title))

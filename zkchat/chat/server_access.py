@@ -2,17 +2,21 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct, field
 
+from zkchat.chat.privacy import ConversationLocalTexts, ConversationPrivacy
 from zkchat.model.events import Warned
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.profile import Agent
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerStatus
 from zkchat.ports.tool_servers import ToolServers
+from zkchat.ports.tools import Tool
+from zkchat.tools.server_approval import CallApprovals, CallPolicy, CallReviewer
+from zkchat.vault.library import GuardedLibrary
 from zkchat.vault.notes import wikilink
 
 MAX_RESOURCES: Final = 10
@@ -43,8 +47,23 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     waits: bool = False
     """Whether an answer waits until the servers that it needs are connected, or have failed."""
     wait_seconds: float = WAIT_SECONDS
+    approvals: CallApprovals | None = None
+    """The user's approvals of tools; None where no tool is called."""
+    reviewer: CallReviewer | None = None
+    """Who is asked about a call; None where nobody can be asked."""
+    allowed: Sequence[str] = ()
+    """Servers and tools that the settings allow unasked, as they are now."""
     _reported: set[str] = field(default_factory=set)
     """Servers that the user was told of."""
+
+    def tools(self, privacy: ConversationPrivacy, library: GuardedLibrary) -> Callable[[], Sequence[Tool]]:
+        """Makes the tools of the servers, for a model that may see this."""
+        from zkchat.tools.server_tools import ServerTools
+
+        assert self.approvals is not None
+        local = ConversationLocalTexts(privacy=privacy, library=library)
+        policy = CallPolicy(approvals=self.approvals, local=local, reviewer=self.reviewer, allowed=self.allowed)
+        return ServerTools(servers=self.servers, policy=policy, library=library)
 
     def is_resource(self, mention: str) -> bool:
         """Whether a word with an `@` names a resource of a server that there is."""

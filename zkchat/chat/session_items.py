@@ -13,7 +13,7 @@ from zkchat.context.formatting import format_document
 from zkchat.context.prompt_items import digest
 from zkchat.context.selection import added_items, dropped_items
 from zkchat.errors import UsageError
-from zkchat.memory.state import WHOLE, MemoryState
+from zkchat.memory.project import WHOLE, MemoryState
 from zkchat.model.choices import SessionItemType
 from zkchat.model.note import Link, Missing, without_suffix
 from zkchat.model.request_context import RequestContext, RequestItem
@@ -68,7 +68,7 @@ class SessionItems:
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
         self._requests = conversation.requests
-        self._library = self._requests.planner.library.whole
+        self._library = conversation.library.whole
 
     @property
     def memory_state(self) -> MemoryState:
@@ -89,7 +89,7 @@ class SessionItems:
                 name=candidate.name,
                 server=candidate.server,
                 include=candidate.include,
-                tokens=self._requests.tokenizer.count(candidate.text),
+                tokens=self.conversation.tokenizer.count(candidate.text),
                 digest=digest(candidate.text),
             )
             for candidate in candidates
@@ -181,7 +181,7 @@ class SessionItems:
             if place_of(self._library, offered.item.name) == place:
                 return offered
         called = full_name(*place)
-        tokens = self._requests.tokenizer.count(format_document(called, self._library.section(*place)))
+        tokens = self.conversation.tokenizer.count(format_document(called, self._library.section(*place)))
         return SessionItem(item=RequestItem(type="reference", name=called, include="manual", tokens=tokens))
 
 

@@ -3,17 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import timedelta
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.document_summaries import Summaries
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
-from zkchat.chat.exchange import MAX_FAILED_ROUNDS, Exchange, report_references
-from zkchat.chat.images import MessageImages
-from zkchat.chat.journal import Draft, Journal
+from zkchat.chat.exchange import MAX_FAILED_ROUNDS, MORE_ROOM, Exchange, report_references
+from zkchat.chat.journal import Draft
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
 from zkchat.chat.request import RequestBuilder
@@ -46,13 +43,8 @@ from zkchat.model.prompt import (
 from zkchat.model.quotation import no_answer
 from zkchat.model.references import DocumentReference
 from zkchat.model.text import counted
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.tokenizer import Tokenizer
 from zkchat.ports.tools import ToolOutcome
 from zkchat.tools.names import MAX_ARGUMENTS_CHARS
-from zkchat.tools.readings import Readings
-from zkchat.tools.toolbox import Toolbox
-from zkchat.vault.library import Library
 
 MAX_ROUNDS: Final = 8
 """After so many rounds of tool calls the model is asked for its answer without tools."""
@@ -69,36 +61,18 @@ _KEPT_ARGUMENTS: Final = 200
 """Characters that stay of arguments which are too long to be read."""
 _MAX_DELTA: Final = 4_000
 """Characters that are shown, and written down, at once: between two deltas the user may stop the answer."""
-MORE_ROOM: Final = "raise context.max_tokens or context.reserve_tokens"
 TOO_SMALL = "This model is too small to know by itself."
 CUT = "\n(Cut here: the context has no room for more.)"
 REPEATED = "(You made the same call before in this turn; its result stands above. Use it, or call something else.)"
 
 
-class AnswerLimits(Struct, frozen=True, kw_only=True):
-    """What one answer may take. Thinking counts like text."""
-
-    characters: int = 1_000_000
-    time: timedelta = timedelta(hours=1)
-
-
-DEFAULT_LIMITS: Final = AnswerLimits()
-
-
-class ToolLoop(Struct, frozen=True, kw_only=True):
+class ToolLoop:
     """Asks the model, runs the tools that it calls, and asks again with their results."""
 
-    provider: ModelProvider
-    requests: RequestBuilder
-    tools: Toolbox
-    tokenizer: Tokenizer
-    journal: Journal
-    library: Library
-    summaries: Summaries
-    images: MessageImages
-    readings: Readings | None = None
-    """What the model was given of notes, where it may propose changes of them."""
-    limits: AnswerLimits = DEFAULT_LIMITS
+    def __init__(self, core: ConversationCore, requests: RequestBuilder) -> None:
+        self.core = core
+        self._requests = requests
+        self._count = core.tokenizer.count
 
     async def run(self, exchange: Exchange, emit: Emit) -> None:
         """Stream until the model makes no more tool calls; `exchange.draft` then holds the answer."""
@@ -106,7 +80,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
             if reason := _loops(round_, exchange):
                 exchange.plan, exchange.lost_tools = exchange.plan.without_tools(), reason
             if round_:
-                exchange.use(await self.requests.build(exchange.plan, emit))
+                exchange.use(await self._requests.build(exchange.plan, emit))
             await self._ask(exchange, emit)
             if not (exchange.calls and exchange.plan.offers_tools):
                 return
@@ -118,35 +92,35 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         """Run once more after the plan was changed, with what the model is given now."""
         self._see(given)
         await report_references(exchange, given, emit)
-        exchange.use(await self.requests.build(exchange.plan, emit))
+        exchange.use(await self._requests.build(exchange.plan, emit))
         assembled = exchange.assembled
         await emit(PromptReady(message_id=message_id, usage=assembled.usage, context=assembled.context))
         await self.run(exchange, emit)
 
     def close(self, exchange: Exchange, error: str = "") -> ChatMessage:
         """The answer as it is kept: whole, or as far as it came."""
-        draft = exchange.draft or self.journal.begin_answer(self.provider.info)
+        draft = exchange.draft or self.core.journal.begin_answer(self.core.info)
         message = draft.finished()
         context = exchange.assembled.context
-        given = given_before(self.journal.history.newest_first) | given_with(context)
-        was_asked = not (exchange.abstained or self.provider.info.needs_notes)
-        along = sent_along(context, self.library) if was_asked else {}
+        given = given_before(self.core.history.newest_first) | given_with(context)
+        was_asked = not (exchange.abstained or self.core.info.needs_notes)
+        along = sent_along(context, self.core.library) if was_asked else {}
         references = exchange.references.copy()
         for each in along.values():
             references.add(each)
         if not exchange.abstained:
-            cite(references, message.text, self.library, given, self._given_texts(exchange, along))
+            cite(references, message.text, self.core.library, given, self._given_texts(exchange, along))
             self._refer_to_used(references, message.text)
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return replace(
             message,
-            references=self.summaries.add_to(references.behind_answer()),
-            finished_at=self.journal.now(),
+            references=self.core.summaries.add_to(references.behind_answer()),
+            finished_at=self.core.journal.now(),
             status=status,
             error=error,
             usage=exchange.finish.usage if exchange.finish else None,
-            token_count=self.tokenizer.count(message.text),
-            thinking_tokens=self.tokenizer.count(message.thinking),
+            token_count=self._count(message.text),
+            thinking_tokens=self._count(message.thinking),
             request_context=context,
             abstained=exchange.abstained,
         )
@@ -154,20 +128,20 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
     def _refer_to_used(self, references: ReferenceList, answer: str) -> None:
         from zkchat.chat.used_passages import refer_to_used
 
-        asked = self.journal.history.last_question
-        refer_to_used(references, answer, asked.text if asked else "", self.library)
+        asked = self.core.history.last_question
+        refer_to_used(references, answer, asked.text if asked else "", self.core.library)
 
     def _given_texts(self, exchange: Exchange, along: Mapping[str, DocumentReference]) -> Iterator[GivenText]:
         """What the model was given of notes, of this turn first."""
         yield from exchange.passages
-        yield from given_texts(self.journal.history.newest_first)
+        yield from given_texts(self.core.history.newest_first)
         paths = {name: each.relative_path or name for name, each in along.items()}
         for content in exchange.assembled.contents.values():
             yield from (GivenText(paths.get(name, name), text) for name, text in documents_in(content))
 
     def store(self, message: ChatMessage, exchange: Exchange) -> Warned | None:
         """Store an answer, or a step towards it, with the texts of its request."""
-        return self.journal.append_answer(message, exchange.assembled.contents)
+        return self.core.journal.append_answer(message, exchange.assembled.contents)
 
     async def _ask(self, exchange: Exchange, emit: Emit) -> None:
         """Ask; where the server, who alone can count its tokens, finds the prompt too long, shorten it and retry."""
@@ -179,22 +153,22 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
                     raise
                 refused = exchange.assembled.request
                 exchange.plan = replace(exchange.plan, tightness=TIGHTENING * exchange.plan.tightness)
-                exchange.use(await self.requests.build(exchange.plan, emit))
+                exchange.use(await self._requests.build(exchange.plan, emit))
                 if exchange.assembled.request == refused:
                     raise
-                name = self.provider.info.name
+                name = self.core.info.name
                 await emit(Warned(text=f"{name} counts more tokens than expected: the prompt is made shorter."))
         raise AssertionError("the last attempt returns or raises")
 
     async def _ask_once(self, exchange: Exchange, emit: Emit) -> None:
-        info = self.provider.info
+        info = self.core.info
         exchange.calls, exchange.finish = [], None
-        exchange.draft = self.journal.begin_answer(info)
-        abstains = (info.needs_evidence or exchange.strict) and not exchange.is_grounded
-        request, problems = self.images.load(exchange.assembled.request)
+        exchange.draft = self.core.journal.begin_answer(info)
+        abstains = (info.needs_evidence or self.core.settings.strict) and not exchange.is_grounded
+        request, problems = self.core.images.load(exchange.assembled.request)
         for problem in problems:
             await emit(problem)
-        answer = _abstention(request, info) if abstains else self.provider.stream(request)
+        answer = _abstention(request, info) if abstains else self.core.provider.stream(request)
         async with aclosing(answer) as chunks:
             await self._receive(chunks, exchange, exchange.draft, emit)
         if exchange.finish is None:
@@ -213,7 +187,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         self, chunks: AsyncGenerator[ModelChunk, None], exchange: Exchange, draft: Draft, emit: Emit
     ) -> None:
         """Take what the model sends into the exchange. Raises `ProviderError` where it is more than the limits."""
-        limits, began = self.limits, self.journal.now()
+        limits, began = self.core.settings.limits, self.core.journal.now()
         left = limits.characters
         async for chunk in chunks:
             match chunk:
@@ -235,12 +209,12 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
                     exchange.finish = chunk
             if left < 0:
                 raise self._too_long(f"at {limits.characters:,} characters", "max_answer_chars")
-            if self.journal.now() - began > limits.time:
+            if self.core.journal.now() - began > limits.time:
                 raise self._too_long(f"after {limits.time.total_seconds():,.0f} seconds", "max_answer_seconds")
 
     def _too_long(self, where: str, setting: str) -> ProviderError:
         return ProviderError(
-            f"The answer of {self.provider.info.name} was ended {where}.",
+            f"The answer of {self.core.info.name} was ended {where}.",
             hint=f"What came is kept. The bound is limits.{setting}.",
         )
 
@@ -256,11 +230,11 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         if left_out := len(exchange.calls) - len(calls):
             text = f"{results[-1].text}\n({left_out:,} more calls were not run: make at most {MAX_CALLS} at once.)"
             results[-1] = replace(results[-1], text=text)
-            name = self.provider.info.name
+            name = self.core.info.name
             await emit(Warned(text=f"{name} made {len(exchange.calls):,} calls at once: {left_out:,} were not run."))
         self._count_failure(exchange, results)
-        tokens = sum(self.tokenizer.count(result.text) for result in results)
-        answered = self.journal.next_message(
+        tokens = sum(self._count(result.text) for result in results)
+        answered = self.core.journal.next_message(
             "tool",
             *results,
             references=listed.as_tuple(),
@@ -268,7 +242,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
             token_count=tokens,
             priority=TOOL_PRIORITY,
         )
-        if warning := self.journal.append(MessageEntry(message=answered)):
+        if warning := self.core.journal.append(MessageEntry(message=answered)):
             await emit(warning)
         exchange.draft = None  # that step is stored; what goes wrong before the next is not part of it
 
@@ -299,15 +273,14 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
             return
         exchange.failed_rounds += 1
         said = {result.text for result in results}
-        proposals = self.requests.planner.proposals
         differs = said.isdisjoint(exchange.errors | {REPEATED})
         exchange.errors |= said
-        may_fail_more = differs and proposals is not None and proposals.is_on
+        may_fail_more = differs and self.core.may_write
         exchange.may_fail = MAX_FAILED_ROUNDS + (MORE_FAILED_ROUNDS if may_fail_more else 0)
 
     def _see(self, references: Sequence[DocumentReference], text: str = "") -> None:
-        if self.readings:
-            self.readings.see(references, documents_in(text))
+        if self.core.readings:
+            self.core.readings.see(references, documents_in(text))
 
     def _step(self, draft: Draft, calls: Sequence[ToolCallPart], exchange: Exchange) -> ChatMessage:
         """What the model said and called, as it is stored."""
@@ -315,10 +288,10 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         return replace(
             said,
             parts=(*said.parts, *calls),
-            finished_at=self.journal.now(),
+            finished_at=self.core.journal.now(),
             usage=exchange.finish.usage if exchange.finish else None,
-            token_count=self.tokenizer.count(said.text),
-            tool_tokens=sum(self.tokenizer.count(call.arguments) for call in calls),
+            token_count=self._count(said.text),
+            tool_tokens=sum(self._count(call.arguments) for call in calls),
             request_context=exchange.assembled.context,
         )
 
@@ -328,7 +301,9 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         if made in exchange.answered:
             return ToolOutcome(text=REPEATED, summary="same as before", failed=True)
         exchange.made.add(made)
-        outcome = await self.tools.call(call, {tool.name for tool in exchange.assembled.request.tools})
+        outcome = await self._requests.planner.tools.call(
+            call, {tool.name for tool in exchange.assembled.request.tools}
+        )
         if outcome.stages_change:
             exchange.staging.add(made)
             exchange.answered = {*exchange.staging}
@@ -340,7 +315,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
         """At most half of the tokens that are left, so that further calls and the answer still fit."""
         limit = max(0, exchange.result_budget // 2)
         text = self._cut(outcome.text, limit)
-        tokens = self.tokenizer.count(text)
+        tokens = self._count(text)
         exchange.result_budget -= tokens
         if text == outcome.text:
             return outcome
@@ -348,7 +323,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True):
 
     def _cut(self, text: str, limit: int) -> str:
         """The beginning of a text that takes no more tokens than the limit."""
-        while (tokens := self.tokenizer.count(text)) > limit:
+        while (tokens := self._count(text)) > limit:
             text = text[: len(text) * limit // tokens]
         return text
 

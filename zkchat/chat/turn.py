@@ -3,34 +3,26 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Protocol
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.chat.answer_check import AnswerCheck
-from zkchat.chat.answering_agent import answering_agent, unknown_agent_warning
+from zkchat.chat.answer_check import AnswerCheck, SecondLook
 from zkchat.chat.augmentation import Augmentation
-from zkchat.chat.document_summaries import Summaries
-from zkchat.chat.empty_answers import empty_answer_warning
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.evidence_lookup import as_reference
-from zkchat.chat.exchange import Exchange, report_references
-from zkchat.chat.images import MessageImages
-from zkchat.chat.journal import Asked, Journal
+from zkchat.chat.exchange import Exchange, empty_answer_warning, report_references
+from zkchat.chat.journal import Asked
 from zkchat.chat.mentions import is_mentioned, problems_of
-from zkchat.chat.privacy import ConversationPrivacy, withheld_warnings
-from zkchat.chat.proposed_changes import ProposedChanges
+from zkchat.chat.privacy import withheld_warnings
 from zkchat.chat.question import Question
 from zkchat.chat.references import ReferenceList, resolve_links
-from zkchat.chat.reported_warnings import ReportedWarnings
 from zkchat.chat.request import RequestBuilder
-from zkchat.chat.second_look import SecondLook
-from zkchat.chat.server_access import Resource, ServerAccess
+from zkchat.chat.server_access import Resource
 from zkchat.chat.tool_loop import ToolLoop
 from zkchat.context.assembly import AssembledRequest
-from zkchat.context.message_excerpts import find_excerpts
 from zkchat.context.prompt_items import RequestPlan
+from zkchat.context.unit_ranking import find_excerpts
 from zkchat.errors import ConfigError, ProviderError, StorageError, UsageError, VaultError, ZkchatError
 from zkchat.model.entries import EntryBody, MessageEntry
 from zkchat.model.events import (
@@ -46,64 +38,23 @@ from zkchat.model.events import (
 )
 from zkchat.model.message import Brief, ChatMessage
 from zkchat.model.parts import FilePart, ImagePart
-from zkchat.model.profile import Agent
 from zkchat.model.references import DocumentReference
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.tokenizer import Tokenizer
-from zkchat.vault.indexing.indexer import Refreshed
-from zkchat.vault.library import Library
 from zkchat.vault.note_warnings import describe_warning, summarize_warnings
 
 
-class IndexRefresher(Protocol):
-    def refresh(self) -> Refreshed:
-        """Bring the index of the notes up to date."""
-        ...
+class Turn:
+    """The stages of a turn; `run` may be called again for the next one."""
 
-
-class LiveRules(Protocol):
-    """Settings that may change while a conversation goes on."""
-
-    def catch_up(self) -> None:
-        """Let them count as they are now."""
-        ...
-
-    def check_trust(self) -> None:
-        """Raises `ConfigError` where what the conversation was opened with is not approved any more."""
-        ...
-
-    def take_notices(self) -> tuple[str, ...]:
-        """What the user has not been told yet."""
-        ...
-
-
-class Turn(Struct, frozen=True, kw_only=True):
-    """The collaborators of a turn; `run` may be called again for the next one."""
-
-    journal: Journal
-    vault: str
-    """What the user calls the folder of the notes."""
-    library: Library
-    index: IndexRefresher
-    provider: ModelProvider
-    privacy: ConversationPrivacy
-    requests: RequestBuilder
-    loop: ToolLoop
-    augmentation: Augmentation
-    second_look: SecondLook
-    answer_check: AnswerCheck
-    summaries: Summaries
-    tokenizer: Tokenizer
-    images: MessageImages
-    proposals: ProposedChanges | None = None
-    """The changes of notes that the model proposes."""
-    servers: ServerAccess | None = None
-    """The MCP servers; None where there is none."""
-    strict: bool = False
-    """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
-    live: LiveRules | None = None
-    """The settings of privacy and trust; None where they do not change."""
-    reported: ReportedWarnings = field(default_factory=ReportedWarnings)
+    def __init__(self, core: ConversationCore) -> None:
+        self.core = core
+        core.journal.keeps_local = core.privacy.keeps_local
+        self.requests = RequestBuilder(core)
+        self._loop = ToolLoop(core, self.requests)
+        self._second_look = SecondLook(self._loop)
+        self._answer_check = AnswerCheck(self._loop)
+        self.augmentation = Augmentation(core, self.requests, self._second_look)
+        self._reported: set[str] = set()
+        """The warnings that the user has read in this conversation."""
 
     def ask(
         self,
@@ -113,8 +64,8 @@ class Turn(Struct, frozen=True, kw_only=True):
         images: Sequence[ImagePart] = (),
     ) -> Asked:
         """Store a question, with what the user chose for the conversation. Once this returns, it is on disk."""
-        self.privacy.begin_turn()
-        return self.journal.ask(text, beside, brief, images)
+        self.core.privacy.begin_turn()
+        return self.core.journal.ask(text, beside, brief, images)
 
     async def run(self, asked: Asked, emit: Emit) -> ChatMessage | None:
         """Answer a question that is stored, and return the answer if it is complete.
@@ -125,30 +76,30 @@ class Turn(Struct, frozen=True, kw_only=True):
             await emit(warning)
         if not await self._catch_up(emit):
             return None
-        self.images.begin_turn()
+        self.core.images.begin_turn()
         unreachable = await self._connect()  # first, because where the model is decides which notes there are for it
         prepared = await self._with_notes(asked.message, emit)
         return await self._answer(*prepared, unreachable, emit) if prepared else None
 
     async def run_again(self, emit: Emit) -> ChatMessage | None:
         """Ask the last question once more. The earlier answer stays in the session, on a branch of its own."""
-        asked = self.journal.history.last_question
+        asked = self.core.history.last_question
         if asked is None:
             await emit(_failed(UsageError("There is no question to ask again.", hint="Ask one first.")))
             return None
         if not await self._catch_up(emit):
             return None
-        self.privacy.begin_turn()
-        self.images.begin_turn()
+        self.core.privacy.begin_turn()
+        self.core.images.begin_turn()
         unreachable = await self._connect()
-        if asked.id in self.privacy.hidden():
+        if asked.id in self.core.privacy.hidden():
             error = UsageError(
-                f"The last question came with local notes, and {self.provider.info.name} is not on this machine.",
+                f"The last question came with local notes, and {self.core.info.name} is not on this machine.",
                 hint="Ask it again without them, or choose a model on this machine: /model",
             )
             await emit(_failed(error))
             return None
-        if warning := self.journal.go_back_to(asked):
+        if warning := self.core.journal.go_back_to(asked):
             await emit(warning)
         is_ready = asked.augmented_token_count > 0  # else zkchat was stopped before its notes were looked up
         prepared = await (self._refreshed(asked, emit) if is_ready else self._with_notes(asked, emit))
@@ -156,13 +107,13 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     async def _catch_up(self, emit: Emit) -> bool:
         """Let changed settings count before anything else; False where they end the turn."""
-        if self.live is None:
+        if self.core.live is None:
             return True
-        self.live.catch_up()
-        for text in self.live.take_notices():
+        self.core.live.catch_up()
+        for text in self.core.live.take_notices():
             await emit(Warned(text=text))
         try:
-            self.live.check_trust()
+            self.core.live.check_trust()
         except ConfigError as error:
             await emit(_failed(error))
             return False
@@ -171,18 +122,18 @@ class Turn(Struct, frozen=True, kw_only=True):
     def _question(self, message: ChatMessage) -> Question:
         return Question.parse(
             message.text,
-            is_agent=self.requests.planner.profiles.is_agent,
-            is_document=partial(is_mentioned, self.library),
-            is_resource=self.servers.is_resource if self.servers else lambda _: False,
+            is_agent=self.core.profiles.is_agent,
+            is_document=partial(is_mentioned, self.core.library),
+            is_resource=self.core.servers.is_resource if self.core.servers else lambda _: False,
         )
 
     def _question_without_vault(self, message: ChatMessage) -> Question:
-        return Question.parse(message.text, is_agent=self.requests.planner.profiles.is_agent)
+        return Question.parse(message.text, is_agent=self.core.profiles.is_agent)
 
     async def _connect(self) -> ProviderError | None:
         """Learn the model's window. A model that cannot be reached fails the turn once the question is on disk."""
         try:
-            await self.provider.connect()
+            await self.core.provider.connect()
         except ProviderError as error:
             return error
         return None
@@ -201,10 +152,10 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     async def _with_notes(self, asked: ChatMessage, emit: Emit) -> tuple[Question, ChatMessage] | None:
         """A question with the notes that go along, stored again under its id; None where that ends the turn."""
-        resources, warnings = await self.servers.resources(asked.text) if self.servers else ([], [])
+        resources, warnings = await self.core.servers.resources(asked.text) if self.core.servers else ([], [])
         question, user, events = self._augmented(asked, resources)
         events += [*_resources_read(user, resources), *warnings] if user else warnings
-        if user and (warning := self.journal.append(MessageEntry(message=user))):
+        if user and (warning := self.core.journal.append(MessageEntry(message=user))):
             events.append(warning)
         for event in events:
             await emit(event)
@@ -220,60 +171,79 @@ class Turn(Struct, frozen=True, kw_only=True):
             events += self._refresh()
             question = self._question(asked)
             links = [*question.links, *question.unknown_paths]
-            references = self.summaries.add_to(resolve_links(self.library, links))
-            events += problems_of(self.library, question.unknown_paths, references)
+            references = self.core.summaries.add_to(resolve_links(self.core.library, links))
+            events += problems_of(self.core.library, question.unknown_paths, references)
         except (StorageError, VaultError) as error:
             question = self._question_without_vault(asked)
-            if self.provider.info.needs_notes and not find_excerpts(asked.text):
+            if self.core.info.needs_notes and not find_excerpts(asked.text):
                 return question, None, [*events, _failed(error)]
             events.append(_without_vault(error))
         if references:
             events.append(LinksResolved(references=ReferenceList(references).as_tuple()))
-        if warning := unknown_agent_warning(self.requests.planner.profiles, self.journal.history, question):
+        if warning := self._unknown_agent(question):
             events.append(warning)
         try:
-            agent = self.agent_for(question)
+            agent = self.core.agent_for(question.agent)
             user, warnings = self.augmentation.augment(question, asked, agent, references, resources)
-            return question, user, [*events, *self.reported.new_ones(warnings)]
+            return question, user, [*events, *self._new(warnings)]
         except ZkchatError as error:
             return question, None, [*events, _failed(error)]
 
     def _refresh(self) -> list[Warned]:
         """Bring the index up to date. What is wrong with a note is reported once in a conversation."""
-        refreshed = self.index.refresh()
-        new = [each for each in refreshed.warnings if self.reported.is_new(describe_warning(each))]
+        refreshed = self.core.refresh()
+        new = [each for each in refreshed.warnings if self._is_new(describe_warning(each))]
         warnings = [Warned(text=sentence) for sentence in summarize_warnings(new)]
-        if self.library.whole.is_empty():
+        if self.core.library.whole.is_empty():
             empty = VaultError(
-                f"There are no Markdown notes in {self.vault}.", hint="Name the folder of your notes: --vault FOLDER"
+                f"There are no Markdown notes in {self.core.vault}.",
+                hint="Name the folder of your notes: --vault FOLDER",
             )
-            if self.provider.info.needs_notes:
+            if self.core.info.needs_notes:
                 raise empty
             warnings.append(Warned(text=empty.message, hint=empty.hint))
         return warnings
 
-    def agent_for(self, question: Question | None = None) -> Agent:
-        """The agent that a question is addressed to, else the one of the session."""
-        return answering_agent(self.requests.planner.profiles, self.journal.history, question)
+    def _is_new(self, text: str) -> bool:
+        """Whether this is the first time that it is reported; from now on it is known."""
+        is_new = text not in self._reported
+        self._reported.add(text)
+        return is_new
+
+    def _new(self, warnings: Iterable[Warned]) -> list[Warned]:
+        return [warning for warning in warnings if self._is_new(warning.text)]
+
+    def _unknown_agent(self, question: Question) -> Warned | None:
+        """Who answers instead of an agent that there is not; None where the agent is there, or none is addressed."""
+        addressed, profiles = question.agent, self.core.profiles
+        if addressed is None or addressed.casefold() in profiles.agents:
+            return None
+        other = self.core.agent_for().name
+        if unavailable := profiles.unavailable("agent", addressed):
+            return Warned(text=f"{unavailable.reason}, so {other} answers.", hint=unavailable.hint)
+        return Warned(
+            text=f"There is no agent '{addressed}', so {other} answers.",
+            hint=f"There is: {', '.join(agent.name for agent in profiles.agents.values())}.",
+        )
 
     async def _answer(
         self, question: Question, user: ChatMessage, unreachable: ProviderError | None, emit: Emit
     ) -> ChatMessage | None:
         """From a question on disk to its answer."""
-        if self.servers and self.provider.info.calls_tools:
-            for problem in await self.servers.settle(self.agent_for(question)):
+        if self.core.servers and self.core.info.calls_tools:
+            for problem in await self.core.servers.settle(self.core.agent_for(question.agent)):
                 await emit(problem)
         try:
-            plan = self.requests.planner.plan(self.agent_for(question), user)
+            plan = self.requests.planner.plan(self.core.agent_for(question.agent), user)
             assembled = self.requests.assemble(plan) if unreachable else await self.requests.build(plan, emit)
         except ZkchatError as error:
             await emit(_failed(error))
             return None
-        if self.privacy.keeps_local() and not user.local:
-            self.journal.append(MessageEntry(message=user))  # what came with it is known only now
-        for warning in self.reported.new_ones(self._warnings_about(user, assembled)):
+        if self.core.privacy.keeps_local() and not user.local:
+            self.core.journal.append(MessageEntry(message=user))  # what came with it is known only now
+        for warning in self._new(self._warnings_about(user, assembled)):
             await emit(warning)
-        is_provisional = self.second_look.applies(plan) or self.answer_check.applies(assembled, strict=self.strict)
+        is_provisional = self._second_look.applies(plan) or self._answer_check.applies(assembled)
         await emit(
             PromptReady(
                 message_id=user.id, usage=assembled.usage, is_provisional=is_provisional, context=assembled.context
@@ -287,12 +257,12 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     def _warnings_about(self, user: ChatMessage, assembled: AssembledRequest) -> Iterator[Warned]:
         """What the user should know of a request before it is sent."""
-        info = self.provider.info
+        info = self.core.info
         for text in withheld_warnings(assembled.context, info):
             yield Warned(text=text)
         if text := self._why_nothing_is_proposed(user, assembled):
             yield Warned(text=text)
-        if problem := self.tokenizer.problem:
+        if problem := self.core.tokenizer.problem:
             yield Warned(
                 text=f"{problem} Tokens are estimated from the number of characters.",
                 hint="The figures are rather high than low. Install zkchat again.",
@@ -300,7 +270,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
     def _why_nothing_is_proposed(self, user: ChatMessage, assembled: AssembledRequest) -> str:
         """A sentence where the user lets the model propose changes, and it cannot; else empty."""
-        info, proposals = self.provider.info, self.proposals
+        info, proposals = self.core.info, self.core.proposals
         if proposals is None or not proposals.is_on or (user.brief and not user.brief.uses_notes):
             return ""
         if not info.calls_tools:
@@ -318,7 +288,6 @@ class Turn(Struct, frozen=True, kw_only=True):
             plan=plan,
             assembled=assembled,
             result_budget=assembled.usage.available,
-            strict=self.strict,
             is_grounded=bool(request.evidence or request.listing)
             or any(each.included for each in user.references)
             or has_files,
@@ -332,10 +301,10 @@ class Turn(Struct, frozen=True, kw_only=True):
                 searched_for=request.searched_for,
             )
             await emit(found_event)
-        if request.remark and not self.provider.info.needs_notes:  # else the answer begins with it
+        if request.remark and not self.core.info.needs_notes:  # else the answer begins with it
             await emit(Remarked(text=request.remark))
         found = [*map(as_reference, request.evidence)]
-        if self.provider.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
+        if self.core.info.needs_notes or not exchange.is_grounded:  # else the answer is not about the nearest
             found += [replace(as_reference(each), included=False) for each in request.nearest]
         await report_references(exchange, found, emit)
         return exchange
@@ -344,11 +313,11 @@ class Turn(Struct, frozen=True, kw_only=True):
         self, exchange: Exchange, question: Question, user: ChatMessage, emit: Emit
     ) -> ChatMessage | None:
         """Have the question answered, and store the answer whatever comes of it."""
-        loop = self.loop
+        loop = self._loop
         try:
             await loop.run(exchange, emit)
-            await self.second_look.run(exchange, question, user, emit)
-            await self.answer_check.run(exchange, question, user, emit)
+            await self._second_look.run(exchange, question, user, emit)
+            await self._answer_check.run(exchange, question, user, emit)
         except ZkchatError as error:
             message = loop.close(exchange, error=error.message)
             if warning := loop.store(message, exchange):
@@ -361,7 +330,7 @@ class Turn(Struct, frozen=True, kw_only=True):
         message = loop.close(exchange)
         if warning := loop.store(message, exchange):
             await emit(warning)
-        if warning := empty_answer_warning(exchange, message, self.provider.info.name):
+        if warning := empty_answer_warning(exchange, message, self.core.info.name):
             await emit(warning)
         is_cut_off = exchange.finish is not None and exchange.finish.reason == "length"
         usage = exchange.assembled.usage

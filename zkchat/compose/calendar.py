@@ -2,26 +2,22 @@
 
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.environment import Environment, SystemTimeZone
 from zkchat.model.choices import Weekday
-
-if TYPE_CHECKING:
-    from zkchat.model.dates import Calendar
+from zkchat.model.dates import Calendar
 
 
-def calendar_of(workspace: Workspace) -> "Calendar":
+def calendar_of(workspace: Workspace) -> Calendar:
     """By the settings and the clock, as they are now."""
-    from zkchat.model.dates import Calendar
-
     settings = workspace.settings.calendar
     now = workspace.environment.now().astimezone(_zone(settings.time_zone))
     return Calendar(now, first_weekday=get_args(Weekday).index(settings.first_day_of_week))
 
 
-def calendar_for(environment: Environment, vault: Path | None) -> "Calendar":
+def calendar_for(environment: Environment, vault: Path | None) -> Calendar:
     """The calendar that counts in a vault."""
     return calendar_of(load_workspace(environment, vault))
 

@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -15,9 +14,8 @@ from zkchat.model.choices import OpenWith
 from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, page_named
 from zkchat.model.references import DocumentReference
 from zkchat.render.links import UNKNOWN, LinkTarget
-
-if TYPE_CHECKING:
-    from zkchat.vault.library import Library
+from zkchat.vault.library import Library
+from zkchat.vault.notes.wikilink import scan
 
 NOTES = frozenset(NOTE_SUFFIXES)
 INERT = NOTES | {
@@ -36,13 +34,11 @@ class VaultDocumentLinks(Struct, frozen=True):
     """
 
     vault: Path
-    library: "Library"
+    library: Library
     open_with: OpenWith = "auto"
 
     def target_of(self, written: str, source: str | None = None) -> LinkTarget:
         """What a wikilink leads to for the user, who may see every note; unknown where the index does not answer."""
-        from zkchat.vault.notes.wikilink import scan
-
         link = next(iter(scan(written)), None)
         if link is None or not link.target.strip("./"):
             return UNKNOWN

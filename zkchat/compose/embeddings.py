@@ -1,16 +1,17 @@
 """The embedding model that the settings name, with the address and key of its server."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from zkchat.compose.workspace import Workspace
+from zkchat.config.schema import Settings
 from zkchat.errors import ProviderError
 from zkchat.model.embeddings import OpenText
+from zkchat.providers.embedding_wires import EmbeddingSettings
+from zkchat.providers.locality import is_loopback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from zkchat.compose.workspace import Workspace
-    from zkchat.config.schema import Settings
     from zkchat.providers.embeddings import ServerEmbedder
 
 _PROVIDERS: Final = ("ollama", "openai")
@@ -19,7 +20,7 @@ _OPENAI_KEY: Final = "OPENAI_API_KEY"
 _OLLAMA_KEY: Final = "OLLAMA_API_KEY"
 
 
-def server_embedder(workspace: "Workspace") -> "ServerEmbedder | None":
+def server_embedder(workspace: Workspace) -> "ServerEmbedder | None":
     """The model of `embeddings.model`, to which nothing is sent yet; None where none is set.
 
     Where the vault's settings could not be read, it is unknown which notes stay on this machine, and one elsewhere is
@@ -31,7 +32,7 @@ def server_embedder(workspace: "Workspace") -> "ServerEmbedder | None":
 class ServerEmbedders:
     """The embedding models of servers that one process uses, until it closes them."""
 
-    def __init__(self, workspace: "Workspace") -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self.wanted = server_embedder(workspace)
         self._in_use = [self.wanted] if self.wanted else []
@@ -52,7 +53,7 @@ class ServerEmbedders:
             embedder.close()
 
 
-def end_changed_embedding(before: "Workspace", end: "Callable[[], None]", now: "Workspace") -> str:
+def end_changed_embedding(before: Workspace, end: Callable[[], None], now: Workspace) -> str:
     """`end` the requests to a server of which the settings say something else now; says so."""
     if not before.settings.embeddings.model or _server_settings(before) == _server_settings(now):
         return ""
@@ -60,13 +61,13 @@ def end_changed_embedding(before: "Workspace", end: "Callable[[], None]", now: "
     return "The settings of embeddings changed: until zkchat is started again, nothing is sent to their server."
 
 
-def _server_settings(workspace: "Workspace") -> tuple[object, ...]:
+def _server_settings(workspace: Workspace) -> tuple[object, ...]:
     """All that says what is sent where for vectors."""
     settings = workspace.settings
     return settings.embeddings, settings.ollama, settings.openai, workspace.loaded.privacy_unknown
 
 
-def check_embedder(workspace: "Workspace") -> str:
+def check_embedder(workspace: Workspace) -> str:
     """Have the model of `embeddings.model` embed a word, and describe it. Raises `ZkchatError`."""
     embedder = server_embedder(workspace)
     if embedder is None:
@@ -79,13 +80,11 @@ def check_embedder(workspace: "Workspace") -> str:
     return f"{workspace.settings.embeddings.model} (ready; vectors of {embedder.dimensions:,} numbers, {place})"
 
 
-def _embedder(workspace: "Workspace", name: str) -> "ServerEmbedder | None":
+def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
     provider, _, model = name.partition(":")
     if not model or provider not in _PROVIDERS:
         return None
-    from zkchat.providers.embedding_wires import EmbeddingSettings
     from zkchat.providers.embeddings import ollama_embedder, openai_embedder
-    from zkchat.providers.locality import is_loopback
 
     wanted = workspace.settings.embeddings
     address = _address(workspace, provider)
@@ -107,7 +106,7 @@ def _embedder(workspace: "Workspace", name: str) -> "ServerEmbedder | None":
     return openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
 
 
-def _address(workspace: "Workspace", provider: str) -> str:
+def _address(workspace: Workspace, provider: str) -> str:
     from zkchat.providers.openai_client import OPENAI
 
     settings = workspace.settings
@@ -115,7 +114,7 @@ def _address(workspace: "Workspace", provider: str) -> str:
     return own or (settings.ollama.host if provider == "ollama" else settings.openai.base_url or OPENAI)
 
 
-def _key(workspace: "Workspace", provider: str, address: str) -> tuple[str, str]:
+def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
     """The variable of the key that goes along, and the key: one is for the server that it was set up for."""
     from zkchat.providers import ollama, openai
 
@@ -130,7 +129,7 @@ def _key(workspace: "Workspace", provider: str, address: str) -> tuple[str, str]
     return variable, found.value
 
 
-def _key_variable(settings: "Settings", provider: str) -> str:
+def _key_variable(settings: Settings, provider: str) -> str:
     own = settings.embeddings
     if own.api_key_env:
         return own.api_key_env

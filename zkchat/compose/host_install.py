@@ -3,14 +3,12 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from zkchat.config.host_entry import HostEntry, find_entry, write_entry
+from zkchat.config.host_files import HOSTS
 from zkchat.environment import Environment
 from zkchat.errors import UsageError
 from zkchat.subprocesses import find_program
-
-if TYPE_CHECKING:
-    from zkchat.config.host_entry import HostEntry
 
 __all__ = ["HostEntry", "find_host_entry", "server_command", "write_host_entry"]
 
@@ -29,14 +27,11 @@ def _program(environment: Environment) -> list[str]:
     return [found] if found else [sys.executable, "-m", "zkchat"]
 
 
-def find_host_entry(environment: Environment, program: str, name: str, command: Sequence[str]) -> "HostEntry":
+def find_host_entry(environment: Environment, program: str, name: str, command: Sequence[str]) -> HostEntry:
     """The entry for a program of which we know where it keeps its servers, and what is there now.
 
     Raises `UsageError` for another one, and `ConfigError` where its file cannot be used.
     """
-    from zkchat.config.host_entry import find_entry
-    from zkchat.config.host_files import HOSTS
-
     host = next((host for host in HOSTS if host.name == program), None)
     if host is None:
         known = ", ".join(host.name for host in HOSTS)
@@ -44,8 +39,6 @@ def find_host_entry(environment: Environment, program: str, name: str, command: 
     return find_entry(host, name, command, environment.home, environment.variables)
 
 
-def write_host_entry(entry: "HostEntry") -> Path | None:
+def write_host_entry(entry: HostEntry) -> Path | None:
     """Write it into the program's file; returns where the file as it was is kept."""
-    from zkchat.config.host_entry import write_entry
-
     return write_entry(entry)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zkchat.environment import Environment
 from zkchat.errors import ImageUnusable, NoteNotFound, NoteUnreadable, UsageError, ZkchatError
 from zkchat.files import read_bounded
-
-if TYPE_CHECKING:
-    from zkchat.model.parts import ImagePart
+from zkchat.model.parts import ImagePart
+from zkchat.vault.images.encoding import digest_of, encode_image, inspect_image
+from zkchat.vault.images.headers import MAX_FILE_BYTES
 
 MAX_INLINE_SIDE: Final = 1568
 """Pixels of the longer side of an image that is stored with its message."""
@@ -25,14 +25,10 @@ def read_image_file(path: str, most: int) -> bytes:
         raise NoteUnreadable(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -> tuple["ImagePart", ...]:
+def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -> tuple[ImagePart, ...]:
     """The images for a message; one of the vault as if it were mentioned. Raises `UsageError` for what is no image."""
     if not files:
         return ()
-    from zkchat.model.parts import ImagePart
-    from zkchat.vault.images.encoding import digest_of, inspect_image
-    from zkchat.vault.images.headers import MAX_FILE_BYTES
-
     parts: list[ImagePart] = []
     for file in dict.fromkeys(files):
         whole = environment.cwd / file.expanduser()
@@ -58,13 +54,9 @@ def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -
     return tuple(parts)
 
 
-def inline_image(name: str, data: str) -> "ImagePart":
+def inline_image(name: str, data: str) -> ImagePart:
     """An image without a file, in base 64, made smaller: it is stored with its message. Raises `ImageUnusable`."""
     from base64 import b64decode, b64encode
-
-    from zkchat.model.parts import ImagePart
-    from zkchat.vault.images.encoding import encode_image
-    from zkchat.vault.images.headers import MAX_FILE_BYTES
 
     if len(data) > MAX_FILE_BYTES * 4 // 3:
         raise ImageUnusable(f"{name} is larger than {MAX_FILE_BYTES:,} bytes.")

@@ -11,14 +11,18 @@ from zipfile import ZipFile
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.compose.library import open_library
+from zkchat.environment import Environment
 from zkchat.errors import SessionError, SessionNotFound, ZkchatError
+from zkchat.files import open_regular
+from zkchat.model.entries import EntryBody, HeadEntry, MessageEntry, ModelEntry
+from zkchat.model.session_history import History
+from zkchat.model.thread import head_of, messages_of
+from zkchat.ports.sessions import SessionStore
+from zkchat.vault.library import Library
 
 if TYPE_CHECKING:
-    from zkchat.environment import Environment
     from zkchat.export.session_import import Imported, ImportedFile
-    from zkchat.model.entries import EntryBody
-    from zkchat.ports.sessions import SessionStore
-    from zkchat.vault.library import Library
 
 MAX_BYTES: Final = 256_000_000
 _ZIP: Final = b"PK\x03\x04"
@@ -46,7 +50,6 @@ class Stored(Struct, frozen=True, kw_only=True):
 def read_import(file: Path, *, now: datetime) -> "ImportedFile":
     """The conversations of a file, whose form is told by its content. Raises `SessionError`, and `OSError`."""
     from zkchat.export.session_import import read_value
-    from zkchat.files import open_regular
     from zkchat.storage.llm_logs import SIGNATURE, read_llm_logs
 
     with open_regular(file) as stream:
@@ -125,7 +128,7 @@ def _too_large() -> SessionError:
     )
 
 
-def store_conversations(store: "SessionStore", found: "ImportedFile", *, is_trial: bool = False) -> list[Stored]:
+def store_conversations(store: SessionStore, found: "ImportedFile", *, is_trial: bool = False) -> list[Stored]:
     """Store each conversation as a session; one that is there already is extended by the messages that it lacks.
 
     A trial only tells what would become of each.
@@ -133,10 +136,8 @@ def store_conversations(store: "SessionStore", found: "ImportedFile", *, is_tria
     return [_store(store, imported, is_trial=is_trial) for imported in found.conversations]
 
 
-def mark_local(found: "ImportedFile", environment: "Environment", vault: Path | None) -> "ImportedFile":
+def mark_local(found: "ImportedFile", environment: Environment, vault: Path | None) -> "ImportedFile":
     """The same, where messages that name a note of this vault which is to stay here, and all after them, are local."""
-    from zkchat.compose.library import open_library
-
     if not any(message.references for imported in found.conversations for message in imported.messages.values()):
         return found
     with open_library(environment, vault) as (_, library):
@@ -144,9 +145,8 @@ def mark_local(found: "ImportedFile", environment: "Environment", vault: Path | 
     return replace(found, conversations=marked)
 
 
-def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
+def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
     from zkchat.chat.privacy import stays_here
-    from zkchat.model.entries import MessageEntry
 
     local: set[str] = set()
     bodies: list[EntryBody] = []
@@ -161,9 +161,8 @@ def _with_local_marked(imported: "Imported", library: "Library") -> "Imported":
     return replace(imported, bodies=bodies)
 
 
-def _store(store: "SessionStore", imported: "Imported", *, is_trial: bool) -> Stored:
+def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stored:
     from zkchat.export.foreign_messages import derived_id
-    from zkchat.model.entries import ModelEntry
 
     total = imported.message_count
     for attempt in count():
@@ -186,16 +185,12 @@ class _Extension(Struct, frozen=True):
 
     is_same: bool
     """Whether both begin alike; else another conversation has that id."""
-    bodies: "list[EntryBody]"
+    bodies: list[EntryBody]
     added: int
 
 
-def _extension(store: "SessionStore", session_id: str, imported: "Imported") -> _Extension | None:
+def _extension(store: SessionStore, session_id: str, imported: "Imported") -> _Extension | None:
     """None where there is no such session."""
-    from zkchat.model.entries import HeadEntry, MessageEntry, ModelEntry
-    from zkchat.model.session_history import History
-    from zkchat.model.thread import head_of, messages_of
-
     try:
         entries = store.entries(session_id)
     except SessionNotFound:

@@ -6,10 +6,11 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from zkchat.compose.calendar import calendar_of
+from zkchat.compose.daily_notes import note_name_formats
 from zkchat.compose.embeddings import ServerEmbedders, end_changed_embedding
+from zkchat.compose.live_settings import LiveSettings
 from zkchat.compose.local_notes import local_globs
 from zkchat.compose.paths import Paths
 from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, PdfTexts, open_pdf_texts
@@ -18,16 +19,19 @@ from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.compose.writing import recover_interrupted_changes
 from zkchat.environment import Environment
-
-if TYPE_CHECKING:
-    from zkchat.compose.live_settings import LiveSettings
-    from zkchat.model.note import NoteWarning
-    from zkchat.ports.history import CommitHistory
-    from zkchat.storage.note_index import SqliteNoteIndex
-    from zkchat.storage.vault_files import VaultFiles
-    from zkchat.storage.watched_files import WatchedFiles
-    from zkchat.vault.library import Library, LibraryOptions
-    from zkchat.vault.search.vectors import VectorSearch
+from zkchat.model.note import FileStamp, NoteWarning, is_note
+from zkchat.ports.history import CommitHistory
+from zkchat.providers.static_vectors import installed
+from zkchat.storage.git.history import GitHistory
+from zkchat.storage.locations import writable_cache_path
+from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.storage.process_pool import ProcessPool
+from zkchat.storage.template_folders import template_folders
+from zkchat.storage.vault_files import VaultFiles
+from zkchat.storage.watched_files import WatchedFiles
+from zkchat.vault.indexing.dating import DateSources
+from zkchat.vault.library import Library, LibraryOptions
+from zkchat.vault.search.vectors import VectorSearch
 
 MAX_INDEXING_PROCESSES = 2
 """That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
@@ -39,7 +43,7 @@ MAX_EMBEDDED_BEFORE_SEARCH = 2048
 @contextmanager
 def open_library(
     environment: Environment, vault: Path | None, notices: Notices = UNATTENDED
-) -> Iterator[tuple[Paths, "Library"]]:
+) -> Iterator[tuple[Paths, Library]]:
     """The notes of a vault, for commands that need nothing else. Settings that are left out are reported to `notices`,
     and a cache that cannot be written."""
     workspace = load_workspace(environment, vault)
@@ -51,14 +55,12 @@ def open_library(
 
 @contextmanager
 def open_note_library(
-    workspace: Workspace, live: "LiveSettings | None" = None
-) -> Iterator[tuple["Library", tuple[str, ...]]]:
+    workspace: Workspace, live: LiveSettings | None = None
+) -> Iterator[tuple[Library, tuple[str, ...]]]:
     """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so.
 
     A change whose process was killed is taken back first. With `live`, settings of privacy that change count.
     """
-    from zkchat.storage.locations import writable_cache_path
-
     interrupted = recover_interrupted_changes(workspace)
     with ExitStack() as stack:
         own = DatabasePaths(workspace).cache("index.db")
@@ -68,12 +70,8 @@ def open_note_library(
         yield library, (*interrupted, unwritable) if reason else interrupted
 
 
-def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> "Library":
+def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: LiveSettings | None) -> Library:
     """The notes with the index at this path."""
-    from zkchat.storage.note_index import SqliteNoteIndex
-    from zkchat.storage.process_pool import ProcessPool
-    from zkchat.vault.library import Library
-
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
     vectors, end_requests = open_vector_search(workspace, index)
     pdf = open_pdf_texts(workspace, path, stack)
@@ -94,12 +92,7 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
     return library
 
 
-def _library_options(workspace: Workspace, pdf: PdfTexts, local_only: Sequence[str]) -> "LibraryOptions":
-    from zkchat.compose.daily_notes import note_name_formats
-    from zkchat.storage.template_folders import template_folders
-    from zkchat.vault.indexing.dating import DateSources
-    from zkchat.vault.library import LibraryOptions
-
+def _library_options(workspace: Workspace, pdf: PdfTexts, local_only: Sequence[str]) -> LibraryOptions:
     vault = workspace.paths.vault
     return LibraryOptions(
         local_only=local_only,
@@ -111,11 +104,8 @@ def _library_options(workspace: Workspace, pdf: PdfTexts, local_only: Sequence[s
     )
 
 
-def open_vector_search(workspace: Workspace, index: "SqliteNoteIndex") -> "tuple[VectorSearch, Callable[[], None]]":
+def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[VectorSearch, Callable[[], None]]:
     """The vectors of the wanted method, with static ones behind those of a server, and what ends all requests."""
-    from zkchat.providers.static_vectors import installed
-    from zkchat.vault.search.vectors import VectorSearch
-
     embedders = ServerEmbedders(workspace)
     search = VectorSearch(
         index.vectors,
@@ -128,40 +118,34 @@ def open_vector_search(workspace: Workspace, index: "SqliteNoteIndex") -> "tuple
     return search, embedders.close
 
 
-def _exclude_anew(files: "VaultFiles", workspace: Workspace) -> str:
+def _exclude_anew(files: VaultFiles, workspace: Workspace) -> str:
     files.exclude(workspace.settings.vault.exclude)
     return ""
 
 
-def embed_for_search(library: "Library") -> None:
+def embed_for_search(library: Library) -> None:
     """Compute missing vectors, but not for longer than somebody waits for a search."""
     library.embed(lambda done: done < MAX_EMBEDDED_BEFORE_SEARCH)
 
 
-def git_history(workspace: Workspace) -> "CommitHistory":
-    from zkchat.storage.git.history import GitHistory
-
+def git_history(workspace: Workspace) -> CommitHistory:
     environment = workspace.environment
     return GitHistory(workspace.paths.vault, environment.variables, environment.temporary_folders)
 
 
-def extract_for_search(library: "Library") -> "tuple[NoteWarning, ...]":
+def extract_for_search(library: Library) -> tuple[NoteWarning, ...]:
     """Extract missing texts of PDFs, but not for longer than somebody waits for a search; says how many are left."""
     extracted = library.extract(seconds=MAX_SECONDS_BEFORE_SEARCH)
     notice = extracted.notice()
     return (*extracted.warnings, notice) if notice else extracted.warnings
 
 
-def vault_files(workspace: Workspace) -> "VaultFiles":
-    from zkchat.storage.vault_files import VaultFiles
-
+def vault_files(workspace: Workspace) -> VaultFiles:
     vault = workspace.settings.vault
     return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
 
-def watched_files(workspace: Workspace) -> "WatchedFiles":
-    from zkchat.storage.watched_files import WatchedFiles
-
+def watched_files(workspace: Workspace) -> WatchedFiles:
     vault = workspace.settings.vault
     return WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
@@ -169,8 +153,6 @@ def watched_files(workspace: Workspace) -> "WatchedFiles":
 def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
     """How many notes lie in the vault, and whether that is all: no more than so many files are looked at."""
     from itertools import islice
-
-    from zkchat.model.note import FileStamp, is_note
 
     seen = list(islice(vault_files(workspace).scan(), most + 1))
     notes = sum(isinstance(found, FileStamp) and is_note(found.path) for found in seen[:most])

@@ -1,18 +1,13 @@
 """Which folders of a vault stay on this machine, by the settings."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from zkchat.compose.workspace import Workspace
-
-if TYPE_CHECKING:
-    from zkchat.vault.privacy.local_folders import LocalFolder
+from zkchat.vault.privacy.local_folders import LocalFolder, local_folders
 
 
-def local_folders_of(workspace: Workspace) -> "list[LocalFolder]":
+def local_folders_of(workspace: Workspace) -> list[LocalFolder]:
     """What the entries of `privacy.local_only` mean in this vault."""
-    from zkchat.vault.privacy.local_folders import local_folders
-
     vault = workspace.paths.vault
     roots = (str(vault.absolute()), str(vault.resolve()))
     of_user = workspace.loaded.of_user.get("privacy.local_only", ())

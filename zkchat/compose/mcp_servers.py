@@ -9,13 +9,15 @@ from msgspec.structs import replace
 
 from zkchat.compose.trust import VaultTrust
 from zkchat.compose.workspace import Workspace
+from zkchat.config.expansion import ExpansionError, MissingVariable, expand
+from zkchat.config.server_files import read_vault_servers, server_item
+from zkchat.config.servers import ParsedServers, parse_servers
 from zkchat.errors import ConfigError
 from zkchat.extras import install_command
 from zkchat.model.tool_server import ServerDefinition, ServerOrigin
 from zkchat.model.trust import HOW_TO_APPROVE
 
 if TYPE_CHECKING:
-    from zkchat.config.servers import ParsedServers
     from zkchat.mcp_client.servers import McpServers
 
 DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing", "invalid"]
@@ -51,8 +53,6 @@ class DefinedServers(Struct, frozen=True, kw_only=True):
 
 def defined_servers(workspace: Workspace) -> DefinedServers:
     """What the user's settings and the vault define. Nothing is started or reached, and no SDK is loaded."""
-    from zkchat.config.servers import parse_servers
-
     of_user = parse_servers(workspace.settings.mcpServers, "user")
     of_vault, warnings = _vault_servers(workspace)
     taken = {*workspace.settings.mcpServers}
@@ -70,17 +70,14 @@ def usable_definitions(found: DefinedServers) -> list[ServerDefinition]:
     return [server.definition for server in found.servers if server.state == "enabled" and server.definition]
 
 
-def _vault_servers(workspace: Workspace) -> "tuple[ParsedServers, tuple[str, ...]]":
-    from zkchat.config.server_files import read_vault_servers
-    from zkchat.config.servers import ParsedServers
-
+def _vault_servers(workspace: Workspace) -> tuple[ParsedServers, tuple[str, ...]]:
     try:
         return read_vault_servers(workspace.paths.vault), ()
     except ConfigError as error:
         return ParsedServers(), (f"{error.message} Its servers are left out.",)
 
 
-def _described(workspace: Workspace, parsed: "ParsedServers", origin: ServerOrigin) -> Iterator[DefinedServer]:
+def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin) -> Iterator[DefinedServer]:
     for bad in parsed.problems:
         yield DefinedServer(name=bad.name, origin=origin, state="invalid", problem=bad.sentence)
     for definition in parsed.definitions:
@@ -98,8 +95,6 @@ def _described(workspace: Workspace, parsed: "ParsedServers", origin: ServerOrig
 
 def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str, str]:
     """The state, the problem and the warning."""
-    from zkchat.config.expansion import ExpansionError, MissingVariable
-    from zkchat.config.server_files import server_item
     from zkchat.providers.locality import is_loopback
 
     if not definition.is_enabled:
@@ -126,8 +121,6 @@ def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> S
 
     A server of the user is started in the home folder: what lies in a vault must not become a part of it.
     """
-    from zkchat.config.expansion import expand
-
     environment = workspace.environment
     folder = workspace.paths.vault if definition.origin == "vault" else environment.home
     return expand(definition, environment.variables, folder, environment.home)

@@ -5,14 +5,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zkchat.compose.models import survey_models, verify_model
-
-if TYPE_CHECKING:
-    from zkchat.compose.workspace import Workspace
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.model.providers import ModelOverview
+from zkchat.compose.workspace import Workspace
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.providers import ModelOverview
 
 FRESH_SECONDS: Final = 60.0
 """How long the names of a list are completed before the servers are asked again."""
@@ -21,7 +19,7 @@ FRESH_SECONDS: Final = 60.0
 class ModelCatalogue:
     """Implements `repl.command_context.ModelCatalogue`. Names are kept from the last list."""
 
-    def __init__(self, workspace: "Callable[[], Workspace]") -> None:
+    def __init__(self, workspace: Callable[[], Workspace]) -> None:
         """`workspace` returns that of the present conversation."""
         self._workspace = workspace
         self._names: tuple[str, ...] = ()
@@ -39,11 +37,11 @@ class ModelCatalogue:
         with suppress(Exception):  # names are a convenience, and the chat may be ending
             asyncio.run(self.survey(None))
 
-    async def survey(self, in_use: "ModelInfo | None") -> "ModelOverview":
+    async def survey(self, in_use: ModelInfo | None) -> ModelOverview:
         overview = await survey_models(self._workspace(), in_use)
         self._names = tuple(row.name for row in overview.rows)
         self._asked_at = time.monotonic()
         return overview
 
-    async def verify(self, name: str) -> "ModelInfo":
+    async def verify(self, name: str) -> ModelInfo:
         return await verify_model(self._workspace(), name)

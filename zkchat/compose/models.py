@@ -1,22 +1,24 @@
 """The models that there are: listed, checked before they are used, and fetched."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from zkchat.compose.providers import create_provider, provider_context
+from zkchat.compose.workspace import Workspace
+from zkchat.environment import Environment
 from zkchat.errors import UsageError
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import PROVIDERS, ModelListing, ModelOverview, ModelRow, ProviderStatus
+from zkchat.ports.models import ModelProvider
+from zkchat.providers.descriptor import Choice, OfferedModel, ProviderDescriptor
+from zkchat.providers.detect import first_choice
+from zkchat.providers.locality import is_loopback
+from zkchat.providers.registry import descriptor_of, descriptors, resolve_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from zkchat.compose.workspace import Workspace
-    from zkchat.environment import Environment
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.ports.models import ModelProvider
-    from zkchat.providers.descriptor import Choice, ProviderDescriptor
     from zkchat.providers.weights import Progress
 
 THIS_MACHINE = "this machine"
@@ -28,14 +30,12 @@ NOT_LISTED = "not listed by its server"
 QUOTE = ModelRow(name="quote", calls_tools=False, place=THIS_MACHINE, on_this_machine=True)
 
 
-async def survey_models(workspace: "Workspace", in_use: "ModelInfo | None" = None) -> ModelOverview:
+async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -> ModelOverview:
     """List the models that there are: every server is asked at once, and none for more than a few seconds.
 
     `in_use` is the model that answers now; without it, that is the one that the settings choose.
     """
     import asyncio
-
-    from zkchat.providers.registry import descriptors
 
     context = provider_context(workspace)
     known = [*descriptors()]
@@ -61,18 +61,14 @@ async def survey_models(workspace: "Workspace", in_use: "ModelInfo | None" = Non
 
 def _listed_names(name: str) -> set[str]:
     """The names by which a model may be listed."""
-    from zkchat.providers.registry import descriptor_of
-
     provider, _, id_ = name.partition(":")
     if not id_ or provider not in PROVIDERS:
         return {name}
     return {name, *(f"{provider}:{each}" for each in descriptor_of(provider).listed_ids(id_))}
 
 
-def _choose(workspace: "Workspace", listings: Mapping[str, ModelListing]) -> "Choice | None":
+def _choose(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Choice | None:
     """The model to use where none is set, of those that are listed."""
-    from zkchat.providers.descriptor import OfferedModel, ProviderDescriptor
-    from zkchat.providers.detect import first_choice
 
     def offered_by(descriptor: ProviderDescriptor) -> list[OfferedModel] | None:
         listing = listings.get(descriptor.name, ModelListing(source=descriptor.name))
@@ -83,14 +79,14 @@ def _choose(workspace: "Workspace", listings: Mapping[str, ModelListing]) -> "Ch
     return None if workspace.settings.model else first_choice(provider_context(workspace), offered_by)
 
 
-def _name_of(workspace: "Workspace", choice: "Choice | None") -> tuple[str, str]:
+def _name_of(workspace: Workspace, choice: Choice | None) -> tuple[str, str]:
     """The name of the model in use, and why it is that one."""
     if choice is None:
         return workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
     return choice.model, choice.why
 
 
-def _row(info: "ModelInfo", listing: ModelListing) -> ModelRow:
+def _row(info: ModelInfo, listing: ModelListing) -> ModelRow:
     return ModelRow(
         name=info.name,
         window=info.context_limit,
@@ -104,8 +100,6 @@ def _row(info: "ModelInfo", listing: ModelListing) -> ModelRow:
 
 
 def _place(listing: ModelListing, *, on_this_machine: bool | None) -> str:
-    from zkchat.providers.locality import is_loopback
-
     if on_this_machine:
         return THIS_MACHINE
     if on_this_machine is None:
@@ -113,10 +107,8 @@ def _place(listing: ModelListing, *, on_this_machine: bool | None) -> str:
     return ELSEWHERE if not listing.host or is_loopback(f"http://{listing.host}") else listing.host
 
 
-def _named_rows(workspace: "Workspace", listings: Mapping[str, ModelListing]) -> Iterator[ModelRow]:
+def _named_rows(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Iterator[ModelRow]:
     """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
-    from zkchat.providers.registry import descriptor_of, resolve_name
-
     context = provider_context(workspace)
     for name, model in workspace.settings.models.items():
         listing = listings.get(model.provider, ModelListing(source=model.provider))
@@ -144,39 +136,33 @@ def _problem(listing: ModelListing, *, is_listed: bool) -> str:
     return "" if is_listed else NOT_LISTED
 
 
-def _unlisted_row(name: str, info: "ModelInfo | None", listings: Mapping[str, ModelListing]) -> ModelRow:
+def _unlisted_row(name: str, info: ModelInfo | None, listings: Mapping[str, ModelListing]) -> ModelRow:
     """The model in use, where no list holds it: a file, a script, one of a server that does not answer."""
     listing = listings.get(name.partition(":")[0])
     row = _row(info, replace(listing or ModelListing(source=""), problem="")) if info else ModelRow(name=name)
     return replace(row, is_in_use=True, problem=_problem(listing, is_listed=False) if listing and not info else "")
 
 
-async def verify_model(workspace: "Workspace", name: str) -> "ModelInfo":
+async def verify_model(workspace: Workspace, name: str) -> ModelInfo:
     """Check that a model answers: it is there, and its server takes the key. Raises `ZkchatError`.
 
     Its server is asked as little as proves it.
     """
-    from zkchat.providers.registry import descriptor_of
-
     chosen = workspace.changed_by(None, name)
     provider = create_provider(chosen).provider
     await descriptor_of(provider.info.provider).verify(provider, provider_context(chosen))
     return provider.info
 
 
-def check_model(workspace: "Workspace", provider: "ModelProvider") -> str:
+def check_model(workspace: Workspace, provider: ModelProvider) -> str:
     """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
     import asyncio
-
-    from zkchat.providers.registry import descriptor_of
 
     return asyncio.run(descriptor_of(provider.info.provider).check(provider, provider_context(workspace)))
 
 
-def provider_statuses(workspace: "Workspace") -> Iterator[ProviderStatus]:
+def provider_statuses(workspace: Workspace) -> Iterator[ProviderStatus]:
     """Whether each provider could be used, where there is something to check."""
-    from zkchat.providers.registry import descriptors
-
     context = provider_context(workspace)
     for descriptor in descriptors():
         if status := descriptor.status(context):
@@ -184,7 +170,7 @@ def provider_statuses(workspace: "Workspace") -> Iterator[ProviderStatus]:
             yield replace(status, text=f"{status.text} ({facts})") if facts else status
 
 
-def _server_facts(workspace: "Workspace", descriptor: "ProviderDescriptor") -> str:
+def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
     """Where the address of a provider's server comes from, and whether the user says that it only forwards."""
     loaded, key = workspace.loaded, descriptor.address_setting
     if not key:
@@ -198,7 +184,7 @@ def _server_facts(workspace: "Workspace", descriptor: "ProviderDescriptor") -> s
     return "; ".join(facts)
 
 
-def pull_model(environment: "Environment", name: str, progress: "Progress") -> "Path":
+def pull_model(environment: Environment, name: str, progress: "Progress") -> Path:
     """Fetch a small model into the cache folder, and return its path."""
     from zkchat.providers import weights
 

@@ -2,16 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from zkchat.config.default_vault import read_default_vault
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, LostDefaultVault, UnconfirmedVault, VaultError
+from zkchat.storage import folder_count
+from zkchat.storage.folder_count import FolderCount
 from zkchat.storage.known_vaults import KnownVaults
-
-if TYPE_CHECKING:
-    from zkchat.storage.folder_count import FolderCount
 
 MARKERS = (".zkchat", ".obsidian")
 """Folders that mark a vault."""
@@ -121,8 +120,6 @@ def default_vault(environment: Environment) -> FoundFolder | None:
     file = _user_config(environment)
     if _is_absent(file) and not environment.variables.get("ZKCHAT_VAULT__DEFAULT"):
         return None  # without the time that it takes to import the settings
-    from zkchat.config.default_vault import read_default_vault
-
     path, origin = read_default_vault(file, environment.variables)
     if not path:
         return None
@@ -176,10 +173,8 @@ def _current_folder(environment: Environment) -> FoundFolder:
     return _describe(environment, here, known_vaults(environment), is_named=False)
 
 
-def count_notes(folder: Path) -> "FolderCount":
+def count_notes(folder: Path) -> FolderCount:
     """How many notes and files a folder holds, up to a bound."""
-    from zkchat.storage import folder_count
-
     return folder_count.count_notes(folder, max_notes=MAX_NOTES_COUNTED)
 
 

@@ -1,24 +1,24 @@
 """The texts of the PDFs of a vault: whether they are read, by what, and where they are kept."""
 
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import PdfUnread
 from zkchat.extras import install_command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from zkchat.model.extracted_text import ExtractedText
-    from zkchat.model.note import FileStamp
-    from zkchat.ports.extraction import ExtractedTexts
-    from zkchat.ports.note_files import NoteFiles
-    from zkchat.ports.note_index import NoteIndex
-    from zkchat.vault.indexing.extraction import TextExtraction
+from zkchat.model.extracted_text import ExtractedText
+from zkchat.model.note import FileStamp
+from zkchat.ports.extraction import ExtractedTexts
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import NoteIndex
+from zkchat.storage.pdf.limits import PdfLimits
+from zkchat.storage.pdf.process import PdfExtractor
+from zkchat.storage.pdf.texts import SqliteExtractedTexts
+from zkchat.vault.indexing.extraction import TextExtraction
 
 PACKAGE: Final = "pypdfium2"
 NOT_INSTALLED: Final = f"The text of PDFs needs the package {PACKAGE}, which is not installed."
@@ -40,8 +40,8 @@ def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
 
 
 class PdfTexts(NamedTuple):
-    store: "ExtractedTexts"
-    extraction: "Callable[[NoteFiles, NoteIndex], TextExtraction] | None" = None
+    store: ExtractedTexts
+    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
 
 
 class UnreadPdfs:
@@ -54,23 +54,18 @@ class UnreadPdfs:
     def covers(self, path: str) -> bool:  # noqa: ARG002 - a PDF is an attachment like any other
         return False
 
-    def find(self, stamp: "FileStamp") -> "ExtractedText | None":  # noqa: ARG002
+    def find(self, stamp: FileStamp) -> ExtractedText | None:  # noqa: ARG002
         return None
 
-    def latest(self, path: str) -> "ExtractedText | None":
+    def latest(self, path: str) -> ExtractedText | None:
         raise PdfUnread(f"{path}: {self._message}", hint=self._hint)
 
 
-def open_pdf_texts(workspace: Workspace, index: "Path", stack: ExitStack) -> PdfTexts:
+def open_pdf_texts(workspace: Workspace, index: Path, stack: ExitStack) -> PdfTexts:
     """The texts, in a file beside the index, and what extracts them, unless PDFs are not read here."""
     settings = workspace.settings.vault
     if reason := unread_reason(workspace):
         return PdfTexts(UnreadPdfs(*reason))
-    from zkchat.storage.pdf.limits import PdfLimits
-    from zkchat.storage.pdf.process import PdfExtractor
-    from zkchat.storage.pdf.texts import SqliteExtractedTexts
-    from zkchat.vault.indexing.extraction import TextExtraction
-
     limits = PdfLimits(
         max_bytes=settings.max_pdf_bytes, max_pages=settings.max_pdf_pages, max_seconds=settings.max_pdf_seconds
     )

@@ -1,22 +1,24 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from zkchat.compose.live_settings import LiveSettings
+from zkchat.compose.workspace import Workspace
+from zkchat.config.schema import Settings
+from zkchat.context.tokens import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
 from zkchat.errors import ConfigError
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import PROVIDERS
-
-if TYPE_CHECKING:
-    from zkchat.compose.live_settings import LiveSettings
-    from zkchat.compose.workspace import Workspace
-    from zkchat.config.schema import Settings
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.ports.models import ModelProvider
-    from zkchat.ports.tokenizer import Tokenizer
-    from zkchat.providers.descriptor import ProviderContext
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
+from zkchat.providers.descriptor import ModelSettings, NamedModel, ProviderContext
+from zkchat.providers.detect import choose
+from zkchat.providers.guarded import GuardedProvider
+from zkchat.providers.libraries import load
+from zkchat.providers.registry import create, descriptor_of, find, resolve_name
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
 """Tokens of an unknown tokenizer for each of ours, rather high than low."""
@@ -25,7 +27,7 @@ _FOREIGN_TOKENIZER_FACTOR = 1.2
 class ModelInUse(Struct, frozen=True, kw_only=True):
     """The model of a conversation, and what the user should know of it."""
 
-    provider: "ModelProvider"
+    provider: ModelProvider
     name: str
     """As it is set, or else as zkchat found it."""
     chosen: str = ""
@@ -36,10 +38,8 @@ class ModelInUse(Struct, frozen=True, kw_only=True):
     """About the key that goes to its server."""
 
 
-def provider_context(workspace: "Workspace") -> "ProviderContext":
+def provider_context(workspace: Workspace) -> ProviderContext:
     """What providers may use of the settings and of the process."""
-    from zkchat.providers.descriptor import ModelSettings, NamedModel, ProviderContext
-
     environment, settings = workspace.environment, workspace.settings
     return ProviderContext(
         settings=provider_sections(settings),
@@ -69,26 +69,22 @@ def provider_context(workspace: "Workspace") -> "ProviderContext":
     )
 
 
-def provider_sections(settings: "Settings") -> Mapping[str, Mapping[str, object]]:
+def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
     """The sections of the settings that have the name of a provider."""
     return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
 
 
-def key_variables(settings: "Settings") -> tuple[str, ...]:
+def key_variables(settings: Settings) -> tuple[str, ...]:
     """The environment variables that hold keys, as far as the settings name them."""
     sections = (*provider_sections(settings).values(), asdict(settings.embeddings))
     return tuple(str(section["api_key_env"]) for section in sections if section.get("api_key_env"))
 
 
-def create_provider(workspace: "Workspace") -> ModelInUse:
+def create_provider(workspace: Workspace) -> ModelInUse:
     """Create the model that is set, or else the first that is there. Raises `ConfigError`."""
-    from zkchat.providers.registry import create, descriptor_of
-
     context = provider_context(workspace)
     name, chosen, offer = workspace.settings.model, "", ""
     if not name:
-        from zkchat.providers.detect import choose
-
         choice = choose(context)
         name, chosen, offer = choice.model, choice.sentence, choice.offer
     provider = create(name, context)
@@ -97,25 +93,21 @@ def create_provider(workspace: "Workspace") -> ModelInUse:
     return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)
 
 
-def check_model_name(workspace: "Workspace", name: str) -> None:
+def check_model_name(workspace: Workspace, name: str) -> None:
     """Raises `ConfigError` where the name can mean no model. Whether there is such a model is not asked."""
-    from zkchat.providers.registry import find
-
     find(name, provider_context(workspace))
 
 
 class ModelRules(Struct):
     """Implements `providers.guarded.SendingRules` for the model of a conversation, by the settings as they are now."""
 
-    live: "LiveSettings"
+    live: LiveSettings
     name: str
     """Of the model, as it is set."""
     is_elsewhere: bool = False
 
-    def apply(self, workspace: "Workspace") -> str:
+    def apply(self, workspace: Workspace) -> str:
         """Let other settings count. What was once declared to run elsewhere does until zkchat is started again."""
-        from zkchat.providers.registry import resolve_name
-
         self.is_elsewhere |= not resolve_name(self.name, provider_context(workspace)).settings.local
         return ""
 
@@ -123,7 +115,7 @@ class ModelRules(Struct):
         self.live.catch_up()
         return self.live.version
 
-    def check(self, info: "ModelInfo") -> None:
+    def check(self, info: ModelInfo) -> None:
         self.live.check_trust()
         reason = self.live.workspace.loaded.privacy_unknown
         if reason and not info.on_this_machine:
@@ -133,11 +125,8 @@ class ModelRules(Struct):
             )
 
 
-def guarded_provider(model: ModelInUse, live: "LiveSettings") -> "ModelProvider":
+def guarded_provider(model: ModelInUse, live: LiveSettings) -> ModelProvider:
     """The model, sent what the settings allow while it is in use. One that runs in this process is as it was."""
-    from zkchat.providers.guarded import GuardedProvider
-    from zkchat.providers.registry import descriptor_of
-
     if descriptor_of(model.provider.info.provider).in_process:
         return model.provider
     rules = ModelRules(live, model.name)
@@ -145,14 +134,11 @@ def guarded_provider(model: ModelInUse, live: "LiveSettings") -> "ModelProvider"
     return GuardedProvider(model.provider, rules)
 
 
-def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
+def tokenizer_of(provider: ModelProvider) -> tuple[Tokenizer, float]:
     """The model's own tokenizer, or the encoding that counts for it, or else one that comes near.
 
     And the factor for its counts until the model's server has reported its own.
     """
-    from zkchat.context.tokens import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
-    from zkchat.providers.registry import descriptor_of
-
     info = provider.info
     descriptor = descriptor_of(info.provider)
     if own := descriptor.tokenizer(provider):
@@ -162,17 +148,12 @@ def tokenizer_of(provider: "ModelProvider") -> tuple["Tokenizer", float]:
     return CachedTokenizer(tokenizer), 1.0 if is_known else _FOREIGN_TOKENIZER_FACTOR
 
 
-def may_answer_anytime(provider: "ModelProvider") -> bool:
+def may_answer_anytime(provider: ModelProvider) -> bool:
     """Whether the model may be asked for something between the turns of a conversation."""
-    from zkchat.providers.registry import descriptor_of
-
     return descriptor_of(provider.info.provider).answers_anytime
 
 
 def preload_client(provider: str) -> None:
     """Import the client library of a provider, so that the first request need not wait for it."""
-    from zkchat.providers.libraries import load
-    from zkchat.providers.registry import descriptor_of
-
     if library := descriptor_of(provider).library:
         load(library)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Self
 
 from zkchat.compose.mcp_servers import defined_servers, open_tool_servers, usable_definitions
 from zkchat.compose.workspace import Workspace
+from zkchat.ports.tool_servers import ToolServers
 
 if TYPE_CHECKING:
     from zkchat.mcp_client.servers import McpServers
-    from zkchat.ports.tool_servers import ToolServers
 
 
 class ServerConnections:
@@ -30,7 +30,7 @@ class ServerConnections:
     ) -> None:
         self._stack.close()
 
-    def open(self, workspace: Workspace) -> "tuple[ToolServers | None, tuple[str, ...]]":
+    def open(self, workspace: Workspace) -> tuple[ToolServers | None, tuple[str, ...]]:
         """The servers that may be used, None where there is none, and sentences about those that may not."""
         if self._is_open:
             sentence = self.withdraw_changed(workspace)

@@ -3,18 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.workspace import Workspace
+from zkchat.config.edit import remove_entry, set_entries
+from zkchat.config.expansion import ExpansionError, check_constants
+from zkchat.config.host_files import HOSTS, FoundFile, host_places, read_servers_of
+from zkchat.config.servers import parse_server, parse_servers, server_table
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError, UsageError
+from zkchat.files import locked, resolve_link
 from zkchat.model.tool_server import ServerDefinition
-
-if TYPE_CHECKING:
-    from zkchat.config.host_files import FoundFile
 
 _TABLE: Final = "mcpServers"
 _LOCK_SECONDS: Final = 30.0
@@ -22,9 +24,6 @@ _LOCK_SECONDS: Final = 30.0
 
 def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
     """A server as the user describes it, by the keys of the settings. Raises `UsageError` for what can never work."""
-    from zkchat.config.expansion import ExpansionError, check_constants
-    from zkchat.config.servers import parse_server
-
     hint = "See: zkchat mcp add --help"
     try:
         definition = parse_server(name, {key: value for key, value in table.items() if value}, "user")
@@ -40,8 +39,6 @@ def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
 
 def own_servers(workspace: Workspace) -> dict[str, ServerDefinition]:
     """The servers of the user's settings that can be understood, by name."""
-    from zkchat.config.servers import parse_servers
-
     return {server.name: server for server in parse_servers(workspace.settings.mcpServers, "user").definitions}
 
 
@@ -52,25 +49,16 @@ class ServerEditor(Struct, frozen=True):
 
     @property
     def file(self) -> Path:
-        from zkchat.files import resolve_link
-
         return resolve_link(self.paths.user_config)
 
     def add(self, definitions: Iterable[ServerDefinition]) -> None:
         """Write definitions; those of the same names are replaced."""
-        from zkchat.config.edit import set_entries
-        from zkchat.config.servers import server_table
-        from zkchat.files import locked
-
         entries = {definition.name: server_table(definition) for definition in definitions}
         with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
             set_entries(self.file, _TABLE, entries)
 
     def remove(self, name: str) -> bool:
         """Remove a definition, whether it can be used or not; whether it was there."""
-        from zkchat.config.edit import remove_entry
-        from zkchat.files import locked
-
         with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
             return remove_entry(self.file, _TABLE, name)
 
@@ -94,8 +82,6 @@ class ImportSource(Struct, frozen=True, kw_only=True):
 
 
 def host_names() -> list[str]:
-    from zkchat.config.host_files import HOSTS
-
     return [host.name for host in HOSTS]
 
 
@@ -104,8 +90,6 @@ def find_imports(environment: Environment, source: str | None, project: Path) ->
 
     Raises `UsageError` where what was named is not there, and `ConfigError` where it cannot be used.
     """
-    from zkchat.config.host_files import HOSTS, host_places, read_servers_of
-
     if source is not None and source not in host_names():
         file = environment.home / source[2:] if source.startswith("~/") else environment.cwd / source
         try:
@@ -141,7 +125,7 @@ def _nothing_there(source: str, tried: Sequence[Path], problems: Sequence[str]) 
     )
 
 
-def _import_source(title: str, found: "FoundFile") -> ImportSource:
+def _import_source(title: str, found: FoundFile) -> ImportSource:
     notes = [problem.sentence for problem in found.servers.problems]
     notes += [f"“{theirs}” is called {ours} here." for theirs, ours in found.renamed.items()]
     kept = [definition for definition in found.servers.definitions if not _is_zkchat(definition)]

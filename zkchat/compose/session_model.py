@@ -1,21 +1,21 @@
 """Which model goes on with a session: the one that it has, unless the user says otherwise now."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from zkchat.compose.providers import ModelInUse, create_provider, provider_context
+from zkchat.compose.workspace import Workspace
 from zkchat.errors import ConfigError
+from zkchat.model.entries import ModelEntry
+from zkchat.model.events import Warned
+from zkchat.model.profile import Agent
 from zkchat.model.providers import PROVIDERS
-
-if TYPE_CHECKING:
-    from zkchat.compose.workspace import Workspace
-    from zkchat.model.entries import ModelEntry
-    from zkchat.model.events import Warned
-    from zkchat.model.profile import Agent
-    from zkchat.model.session_history import History
-    from zkchat.ports.models import ModelProvider
+from zkchat.model.session_history import History
+from zkchat.ports.models import ModelProvider
+from zkchat.providers.registry import create, descriptor_of
+from zkchat.providers.resumed import ResumedProvider
 
 _NO_CHOICE: Final = frozenset({"quote", "scripted:scripted"})
 """That there was no model, or a script whose file nobody kept, binds no session."""
@@ -24,13 +24,13 @@ _NO_CHOICE: Final = frozenset({"quote", "scripted:scripted"})
 class SessionModel(Struct, frozen=True, kw_only=True):
     """What a session says of the model that answers in it from now on."""
 
-    kept: "ModelEntry | None" = None
+    kept: ModelEntry | None = None
     """None where the user says it, by a flag, a variable, an agent or the settings."""
     must_run_here: bool = False
     """Whether nothing is sent to it unless it runs on this machine."""
     told: bool = False
     """Whether the user chose the model for this session now."""
-    warnings: tuple["Warned", ...] = ()
+    warnings: tuple[Warned, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -43,13 +43,11 @@ class SessionModel(Struct, frozen=True, kw_only=True):
 
 
 class SessionModelInUse(ModelInUse, frozen=True, kw_only=True):
-    entry: "ModelEntry"
+    entry: ModelEntry
     """What the session is to keep of it, but for the facts that are known once it has answered."""
 
 
-def find_session_model(
-    workspace: "Workspace", history: "History", agent: "Agent | None", *, is_told: bool
-) -> SessionModel:
+def find_session_model(workspace: Workspace, history: History, agent: Agent | None, *, is_told: bool) -> SessionModel:
     """The model of the session, unless the user names one now. Raises `ConfigError` where there is none such any more.
 
     `is_told` says that a flag names the model. A variable does too, and an agent that was chosen since with its model.
@@ -75,18 +73,15 @@ def find_session_model(
     return SessionModel(kept=kept, must_run_here=_ran_here(kept, history))
 
 
-def _ran_here(kept: "ModelEntry", history: "History") -> bool:
+def _ran_here(kept: ModelEntry, history: History) -> bool:
     """Whether the model ran on this machine; sessions of older versions say so by what was local in them."""
     if kept.on_this_machine is not None:
         return kept.on_this_machine
     return any(message.local for message in history.messages.values())
 
 
-def _untrusted(workspace: "Workspace", kept: "ModelEntry") -> SessionModel:
+def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
     """A session in the vault may have been written by anybody: it leads to no server elsewhere and to no file."""
-    from zkchat.model.events import Warned
-    from zkchat.providers.registry import create, descriptor_of
-
     context = provider_context(workspace)
     descriptor = descriptor_of(kept.name.partition(":")[0])
     if descriptor.in_process:
@@ -102,17 +97,15 @@ def _untrusted(workspace: "Workspace", kept: "ModelEntry") -> SessionModel:
     return SessionModel(warnings=(Warned(text=text, hint=f"It is not used; --model {kept.name} goes on with it."),))
 
 
-def open_model(workspace: "Workspace", session: SessionModel, set_before: str) -> SessionModelInUse:
+def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> SessionModelInUse:
     """The model that answers; `set_before` is the one that the settings name. Raises `ConfigError`."""
-    from zkchat.model.entries import ModelEntry
-
     kept = session.kept
     model = _resumed_model(workspace, session, kept, set_before) if kept else create_provider(workspace)
     entry = ModelEntry(name=model.name, chosen=session.is_chosen)
     return SessionModelInUse(**asdict(model), entry=entry)
 
 
-def _resumed_model(workspace: "Workspace", session: SessionModel, kept: "ModelEntry", set_before: str) -> ModelInUse:
+def _resumed_model(workspace: Workspace, session: SessionModel, kept: ModelEntry, set_before: str) -> ModelInUse:
     try:
         model = create_provider(workspace)
     except ConfigError as error:
@@ -123,16 +116,13 @@ def _resumed_model(workspace: "Workspace", session: SessionModel, kept: "ModelEn
     return replace(model, provider=provider, chosen=_sentence(kept, provider, set_before))
 
 
-def _resumed(provider: "ModelProvider", session: SessionModel, kept: "ModelEntry") -> "ModelProvider":
-    from zkchat.providers.registry import descriptor_of
-    from zkchat.providers.resumed import ResumedProvider
-
+def _resumed(provider: ModelProvider, session: SessionModel, kept: ModelEntry) -> ModelProvider:
     if descriptor_of(provider.info.provider).in_process:
         return provider
     return ResumedProvider(provider, window=kept.window, must_run_here=session.must_run_here)
 
 
-def _sentence(kept: "ModelEntry", provider: "ModelProvider", set_before: str) -> str:
+def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str:
     if provider.info.needs_notes:
         return ""
     window = f" (window {kept.window:,} tokens)" if kept.window else ""

@@ -3,30 +3,30 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust
+from zkchat.config.edit import set_value, unset
+from zkchat.config.files import read_vault_file, settings_item
+from zkchat.config.load import Loaded, load
+from zkchat.config.mistakes import unknown_setting
+from zkchat.config.schema import field_of, is_user_only, needs_trust, value_of
 from zkchat.environment import Environment
 from zkchat.errors import ConfigError
+from zkchat.files import locked, resolve_link
 from zkchat.model.choices import Scope
-
-if TYPE_CHECKING:
-    from zkchat.config.load import Loaded
-    from zkchat.model.profile import Agent
-    from zkchat.model.trust import TrustState, VaultItem
+from zkchat.model.profile import Agent
+from zkchat.model.trust import TrustState, VaultItem
 
 _LOCK_SECONDS = 30.0
 
 
 def load_settings(
-    environment: Environment, paths: Paths, *, model: str | None = None, agent: "Agent | None" = None
-) -> "Loaded":
+    environment: Environment, paths: Paths, *, model: str | None = None, agent: Agent | None = None
+) -> Loaded:
     """The settings in force, with the model that the user named and what an agent changes."""
-    from zkchat.config.load import load
-
     flags = {f"context.{name}": value for name, value in agent.context.items()} if agent else {}
     chosen = model or (agent.model if agent else "") or None
     return load(
@@ -38,7 +38,7 @@ def load_settings(
     )
 
 
-def trust_states(environment: Environment, paths: Paths) -> "list[tuple[VaultItem, TrustState]]":
+def trust_states(environment: Environment, paths: Paths) -> list[tuple[VaultItem, TrustState]]:
     """All that comes with the vault, with the user's decisions; databases too, where they are to be used."""
     try:
         in_vault = load_settings(environment, paths).settings.storage.location == "vault"
@@ -55,11 +55,8 @@ def own_server_names(environment: Environment, paths: Paths) -> frozenset[str]:
         return frozenset()
 
 
-def setting_value(loaded: "Loaded", key: str) -> object:
+def setting_value(loaded: Loaded, key: str) -> object:
     """Raises `ConfigError` for a setting that there is not."""
-    from zkchat.config.mistakes import unknown_setting
-    from zkchat.config.schema import value_of
-
     if key not in loaded.origins:
         raise unknown_setting(key, among=loaded.origins)
     return value_of(loaded.settings, key)
@@ -67,10 +64,6 @@ def setting_value(loaded: "Loaded", key: str) -> object:
 
 def check_setting(key: str, value: str) -> None:
     """Raises `ConfigError` for a setting that there is not, and for a value that it cannot have."""
-    from zkchat.config.load import load
-    from zkchat.config.mistakes import unknown_setting
-    from zkchat.config.schema import field_of
-
     if not field_of(key):
         raise unknown_setting(key)
     load(None, None, {}, {key: value}, lambda _: False)
@@ -97,9 +90,6 @@ class SettingsEditor(Struct, frozen=True):
 
     def set(self, key: str, value: str) -> SettingChange:
         """Write a setting. Raises `ConfigError` where there is no such setting, or it cannot have that value."""
-        from zkchat.config.edit import set_value
-        from zkchat.config.schema import is_user_only
-
         if self.scope == "vault" and is_user_only(key):
             raise ConfigError(
                 f"'{key}' counts in your own settings only, not in a vault's.",
@@ -113,8 +103,6 @@ class SettingsEditor(Struct, frozen=True):
 
     def unset(self, key: str) -> SettingChange:
         """Remove a setting from the file."""
-        from zkchat.config.edit import unset
-
         file, beneath = self._file
         with self._locked() as requests:
             was_set = unset(file, key, beneath=beneath)
@@ -124,8 +112,6 @@ class SettingsEditor(Struct, frozen=True):
     @property
     def _file(self) -> tuple[Path, Path | None]:
         """The settings file, and the folder below which no link is followed."""
-        from zkchat.files import resolve_link
-
         if self.scope == "user":
             # Many people keep their dot files elsewhere and link to them: the link stays.
             return resolve_link(self.paths.user_config), None
@@ -134,16 +120,10 @@ class SettingsEditor(Struct, frozen=True):
     @contextmanager
     def _locked(self) -> Iterator[dict[str, object]]:
         """With the lock held, what the vault's file asks for; nothing where the user's file is changed."""
-        from zkchat.config.files import read_vault_file
-        from zkchat.files import locked
-
         with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
             yield dict(read_vault_file(self.paths.vault_config).requests) if self.scope == "vault" else {}
 
     def _approve(self, before: dict[str, object], after: dict[str, object]) -> bool:
-        from zkchat.config.files import settings_item
-        from zkchat.config.schema import needs_trust
-
         requests = {key: value for key, value in after.items() if self.scope == "vault" and needs_trust(key)}
         if not requests or requests == before:
             return True

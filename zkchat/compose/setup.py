@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.compose.paths import FoundFolder, find_paths, known_vaults
-
-if TYPE_CHECKING:
-    from zkchat.environment import Environment
-    from zkchat.model.providers import HostedService
+from zkchat.compose.settings import SettingsEditor, check_setting
+from zkchat.config.files import read_table
+from zkchat.environment import Environment
+from zkchat.model.providers import HostedService
+from zkchat.providers.detect import SETUP_HELPS
+from zkchat.providers.services import services_with_key
 
 MODEL: Final = "model"
 _DEFAULT_VAULT: Final = "vault.default"
@@ -38,10 +40,8 @@ class SetupResult(Struct, frozen=True, kw_only=True):
     is_new_vault: bool
 
 
-def write_setup(environment: "Environment", plan: SetupPlan) -> SetupResult:
+def write_setup(environment: Environment, plan: SetupPlan) -> SetupResult:
     """Write the user's settings, and remember the folder as a vault. Raises `ConfigError` and `StorageError`."""
-    from zkchat.compose.settings import SettingsEditor, check_setting
-
     paths = find_paths(environment, plan.folder.path if plan.folder else None, needs_vault=False)
     editor = SettingsEditor(paths, "user")
     for key, value in plan.settings.items():
@@ -60,10 +60,8 @@ def write_setup(environment: "Environment", plan: SetupPlan) -> SetupResult:
     return SetupResult(file=paths.user_config, written=written, is_new_vault=is_new)
 
 
-def local_folders_set(environment: "Environment") -> Sequence[str]:
+def local_folders_set(environment: Environment) -> Sequence[str]:
     """The folders that the user's own file keeps on this machine."""
-    from zkchat.config.files import read_table
-
     paths = find_paths(environment, None, needs_vault=False)
     section = read_table(paths.user_config).get("privacy")
     folders = section.get("local_only") if isinstance(section, dict) else None
@@ -100,10 +98,8 @@ def _has_folder(vault: Path, name: str) -> bool:
     return True
 
 
-def offered_services(environment: "Environment") -> "list[HostedService]":
+def offered_services(environment: Environment) -> list[HostedService]:
     """Hosted services for which the environment holds a key."""
-    from zkchat.providers.services import services_with_key
-
     return services_with_key(environment.variables)
 
 
@@ -118,16 +114,14 @@ def default_vault_setting(folder: FoundFolder) -> dict[str, str]:
 
 def offer_within_setup(offer: str) -> str:
     """What could be set up, without the advice to run the setup."""
-    from zkchat.providers.detect import SETUP_HELPS
-
     return offer.replace(SETUP_HELPS, "")
 
 
-def service_settings(service: "HostedService") -> dict[str, str]:
+def service_settings(service: HostedService) -> dict[str, str]:
     return {_BASE_URL: service.base_url, _KEY_VARIABLE: service.key_variable}
 
 
-def with_settings(environment: "Environment", settings: Mapping[str, str]) -> "Environment":
+def with_settings(environment: Environment, settings: Mapping[str, str]) -> Environment:
     """The environment as if these settings were set."""
     variables = {f"ZKCHAT_{key.upper().replace('.', '__')}": value for key, value in settings.items()}
     return replace(environment, variables={**environment.variables, **variables})

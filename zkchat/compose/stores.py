@@ -14,18 +14,20 @@ from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.environment import Environment
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.trust import HOW_TO_APPROVE, database_item
+from zkchat.ports.sessions import SessionStore
+from zkchat.storage import sessions
+from zkchat.storage.durable_database import DurableDatabase
+from zkchat.storage.lazy_sessions import LazySessions
+from zkchat.storage.locations import Locations, claim, locate
+from zkchat.storage.memories import LazyMemories, SqliteMemories, open_memories
+from zkchat.storage.message_index import SqliteMessageIndex
+from zkchat.storage.recovery import Recovered
+from zkchat.storage.sessions import SqliteSessions
+from zkchat.storage.summaries import SqliteSummaries
 
 if TYPE_CHECKING:
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.memory.facts import Memory
-    from zkchat.ports.sessions import SessionStore
-    from zkchat.storage.durable_database import DurableDatabase
-    from zkchat.storage.lazy_sessions import LazySessions
-    from zkchat.storage.locations import Locations
-    from zkchat.storage.memories import LazyMemories, SqliteMemories
-    from zkchat.storage.recovery import Recovered
-    from zkchat.storage.sessions import SqliteSessions
-    from zkchat.storage.summaries import SqliteSummaries
 
     FactStore = SqliteMemories | LazyMemories
 
@@ -35,7 +37,7 @@ Store = TypeVar("Store", bound="DurableDatabase")
 @contextmanager
 def open_sessions(
     environment: Environment, vault: Path | None, notices: Notices = UNATTENDED
-) -> Iterator["SessionStore"]:
+) -> Iterator[SessionStore]:
     """The session store of a vault, for commands that need nothing else.
 
     A recovered file and settings that are left out are reported to `notices`.
@@ -50,11 +52,8 @@ def open_sessions(
 @contextmanager
 def open_session_store(
     workspace: Workspace,
-) -> Iterator[tuple["SqliteSessions | LazySessions", tuple[str, ...]]]:
+) -> Iterator[tuple[SqliteSessions | LazySessions, tuple[str, ...]]]:
     """The sessions, and what happened to their file, if anything. Where nothing is stored yet, nothing is written."""
-    from zkchat.storage import sessions
-    from zkchat.storage.lazy_sessions import LazySessions
-
     file = DurableFile(workspace, "sessions.db", sessions.open_sessions)
     store, notices = file.recover() if file.exists else (LazySessions(file), ())
     with store:
@@ -69,7 +68,6 @@ def open_memory(
     from zkchat.context.relevance import Relevance
     from zkchat.memory.facts import Memory
     from zkchat.providers.static_vectors import installed
-    from zkchat.storage.memories import LazyMemories, open_memories
 
     file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists else (LazyMemories(file), ())
@@ -82,7 +80,6 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
     """The search over what was said in all sessions."""
     from zkchat.context.recall.search import ConversationSearch
     from zkchat.providers.static_vectors import installed
-    from zkchat.storage.message_index import SqliteMessageIndex
 
     embedder = None
     with suppress(ProviderError):
@@ -92,10 +89,8 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
 
 
 @contextmanager
-def open_summary_cache(workspace: Workspace) -> "Iterator[SqliteSummaries]":
+def open_summary_cache(workspace: Workspace) -> Iterator[SqliteSummaries]:
     """The sentences in which models summarised documents."""
-    from zkchat.storage.summaries import SqliteSummaries
-
     with closing(SqliteSummaries(DatabasePaths(workspace).cache("summaries.db"))) as sentences:
         yield sentences
 
@@ -103,7 +98,7 @@ def open_summary_cache(workspace: Workspace) -> "Iterator[SqliteSummaries]":
 class OpenStore(Protocol[Store]):
     """Opens a store, after a recovery if its file is damaged or missing."""
 
-    def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> "Recovered[Store]": ...
+    def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[Store]: ...
 
 
 class DurableFile(Struct, Generic[Store], frozen=True):
@@ -120,7 +115,7 @@ class DurableFile(Struct, Generic[Store], frozen=True):
     def open(self) -> Store:
         return self.recover().store
 
-    def recover(self) -> "Recovered[Store]":
+    def recover(self) -> Recovered[Store]:
         """Open the store, with a notice where its file was damaged."""
         environment = self.workspace.environment
         path = DatabasePaths(self.workspace).durable(self.name)
@@ -139,8 +134,6 @@ class DatabasePaths(Struct, frozen=True):
 
     def durable(self, name: str) -> Path:
         """The path of a database that cannot be made again. Raises `StorageError`."""
-        from zkchat.storage.locations import claim
-
         if self._in_vault:
             return self._checked(name)
         paths, new_id = self.workspace.paths, self.workspace.environment.new_id
@@ -161,9 +154,7 @@ class DatabasePaths(Struct, frozen=True):
         return self.workspace.settings.storage.location == "vault"
 
     @property
-    def _locations(self) -> "Locations":
-        from zkchat.storage.locations import locate
-
+    def _locations(self) -> Locations:
         paths = self.workspace.paths
         return locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
 

@@ -4,19 +4,22 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.compose.paths import Paths
+from zkchat.config.files import read_vault_file
+from zkchat.config.server_files import read_vault_servers, server_item, server_of
+from zkchat.config.trust import TrustStore
+from zkchat.errors import ConfigError, VaultError
+from zkchat.model.profile import ProfileFile, ProfileProblem
+from zkchat.model.server_display import describe_for_approval
 from zkchat.model.text import shorten
 from zkchat.model.trust import PAGES, TrustState, VaultItem, database_item, vault_item
-
-if TYPE_CHECKING:
-    from zkchat.config.trust import TrustStore
-    from zkchat.model.profile import ProfileFile
-    from zkchat.storage.profile_files import ProfileFolders
+from zkchat.storage.locations import DATABASES
+from zkchat.storage.profile_files import ProfileFolders
+from zkchat.storage.vault_files import VaultFiles
 
 _EXCERPT_LENGTH = 100
 """Characters of a text that the user is asked about."""
@@ -64,7 +67,7 @@ class VaultTrust(Struct, frozen=True):
     def page_is_approved(self, name: str, text: str) -> bool:
         return self.is_approved(page_item(name, text))
 
-    def profiles(self, folders: "ProfileFolders") -> "Iterator[ProfileFile]":
+    def profiles(self, folders: ProfileFolders) -> Iterator[ProfileFile]:
         """The files of agents and rules; those of the vault say whether they are approved."""
         files = list(folders.files())
         items = {file.path: profile_item(file) for file in files if file.origin == "vault" and not file.read_error}
@@ -74,16 +77,10 @@ class VaultTrust(Struct, frozen=True):
             yield file if item is None else replace(file, is_approved=states[item] == "approved")
 
     @property
-    def _store(self) -> "TrustStore":
-        from zkchat.config.trust import TrustStore
-
+    def _store(self) -> TrustStore:
         return TrustStore(self.paths.trust)
 
     def _items(self, *, in_vault: bool) -> Iterator[VaultItem]:
-        from zkchat.config.files import read_vault_file
-        from zkchat.errors import ConfigError
-        from zkchat.storage.profile_files import ProfileFolders
-
         try:
             requested = read_vault_file(self.paths.vault_config)
         except ConfigError:
@@ -106,9 +103,6 @@ class VaultTrust(Struct, frozen=True):
                 yield page_item(name, text)
 
     def _servers(self) -> Iterator[VaultItem]:
-        from zkchat.config.server_files import read_vault_servers, server_item
-        from zkchat.errors import ConfigError
-
         try:
             servers = read_vault_servers(self.paths.vault)
         except ConfigError:
@@ -118,9 +112,7 @@ class VaultTrust(Struct, frozen=True):
 
 def page_text(vault: Path, name: str) -> str | None:
     """As much of the vault's page as can ever be used; None where there is none that can be read."""
-    from zkchat.errors import VaultError
     from zkchat.memory.project import MAX_FILE_CHARS
-    from zkchat.storage.vault_files import VaultFiles
 
     try:
         return VaultFiles(vault, exclude=(), max_note_bytes=20 * MAX_FILE_CHARS).read(name)[:MAX_FILE_CHARS]
@@ -132,7 +124,7 @@ def page_item(name: str, text: str) -> VaultItem:
     return vault_item("page", name, text)
 
 
-def profile_item(file: "ProfileFile") -> VaultItem:
+def profile_item(file: ProfileFile) -> VaultItem:
     return vault_item(file.kind, file.name, file.text)
 
 
@@ -159,9 +151,6 @@ def describe_item(item: VaultItem) -> Iterator[str]:
 
 
 def _describe_server(item: VaultItem) -> Iterator[str]:
-    from zkchat.config.server_files import server_of
-    from zkchat.model.server_display import describe_for_approval
-
     yield from describe_for_approval(server_of(item))
 
 
@@ -175,7 +164,6 @@ def _describe_page(text: str) -> Iterator[str]:
 def _describe_agent(item: VaultItem) -> Iterator[str]:
     from zkchat.agents.parsing import parse_agent
     from zkchat.agents.profiles import BUILT_IN
-    from zkchat.model.profile import ProfileFile, ProfileProblem
 
     agent = parse_agent(ProfileFile(kind="agent", name=item.name, origin="vault", path=item.name, text=item.content))
     if isinstance(agent, ProfileProblem):
@@ -193,8 +181,6 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
 
 
 def _database_items(vault: Path) -> Iterator[VaultItem]:
-    from zkchat.storage.locations import DATABASES
-
     for name in DATABASES:
         with suppress(OSError):
             yield database_item(name, (vault / ".zkchat" / name).lstat().st_size)

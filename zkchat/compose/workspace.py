@@ -2,19 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from zkchat.compose.paths import Paths, find_paths
 from zkchat.compose.settings import load_settings
+from zkchat.config.load import Loaded
+from zkchat.config.schema import Settings
 from zkchat.environment import Environment
-
-if TYPE_CHECKING:
-    from zkchat.config.load import Loaded
-    from zkchat.config.schema import Settings
-    from zkchat.model.profile import Agent
-
+from zkchat.model.profile import Agent
 
 SettingsStamp = Mapping[Path, tuple[int, ...] | None]
 """By file, what changes with it; None where it is not there."""
@@ -25,19 +21,19 @@ class Workspace(Struct, frozen=True):
 
     environment: Environment
     paths: Paths
-    loaded: "Loaded"
-    stamp: "SettingsStamp" = {}
+    loaded: Loaded
+    stamp: SettingsStamp = {}
     """Of the files that the settings were read from."""
     model: str | None = None
     """That was named beside the settings."""
-    agent: "Agent | None" = None
+    agent: Agent | None = None
     """That changes them."""
 
     @property
-    def settings(self) -> "Settings":
+    def settings(self) -> Settings:
         return self.loaded.settings
 
-    def changed_by(self, agent: "Agent | None", model: str | None) -> "Workspace":
+    def changed_by(self, agent: Agent | None, model: str | None) -> "Workspace":
         """The same vault with the settings that an agent changes, and with this model. Raises `ConfigError`."""
         return _load(self.environment, self.paths, model, agent)
 
@@ -70,7 +66,7 @@ def load_workspace(
     return _load(environment, paths, model, None)
 
 
-def _load(environment: Environment, paths: Paths, model: str | None, agent: "Agent | None") -> Workspace:
+def _load(environment: Environment, paths: Paths, model: str | None, agent: Agent | None) -> Workspace:
     stamp = settings_stamp(paths)  # first, so that a change while they are read is noticed later
     loaded = load_settings(environment, paths, model=model, agent=agent)
     return Workspace(environment, paths, loaded, stamp=stamp, model=model, agent=agent)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -11,16 +12,16 @@ from zkchat.compose.stores import DatabasePaths, DurableFile
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import ZkchatError
+from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+from zkchat.ports.changes import BringToPresent, ChangeStore
+from zkchat.storage.changes.files import VaultTree
+from zkchat.storage.changes.git import GitCommits
+from zkchat.storage.changes.journal import SqliteChangeJournal, is_there, open_journal
+from zkchat.storage.changes.progress import ProgressFile
+from zkchat.vault.library import Library
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
-    from zkchat.ports.changes import BringToPresent, ChangeStore
-    from zkchat.storage.changes.files import VaultTree
-    from zkchat.storage.changes.journal import SqliteChangeJournal
     from zkchat.storage.changes.store import VaultChanges
-    from zkchat.vault.library import Library
     from zkchat.writing.editor import NoteEditor
     from zkchat.writing.rebase import Followed, FollowLinks
     from zkchat.writing.staging import StagedChanges
@@ -32,8 +33,8 @@ _MAX_AWAITED_FILES = 200
 
 @contextmanager
 def open_change_store(
-    workspace: Workspace, library: "Library | None" = None, notices: Notices = UNATTENDED
-) -> "Iterator[ChangeStore]":
+    workspace: Workspace, library: Library | None = None, notices: Notices = UNATTENDED
+) -> Iterator[ChangeStore]:
     """The files of the vault with their journal, which is made with the first change.
 
     The library is refreshed after each change. A recovered journal is reported to `notices`, and a change that was
@@ -59,8 +60,6 @@ def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
 
 
 def _is_interrupted(workspace: Workspace) -> bool:
-    from zkchat.storage.changes.progress import ProgressFile
-
     return ProgressFile(DatabasePaths(workspace).durable_folder / JOURNAL).exists
 
 
@@ -69,18 +68,14 @@ def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":
 
     commit = None
     if workspace.settings.write.git_commit:
-        from zkchat.storage.changes.git import GitCommits
-
         commit = GitCommits(workspace.paths.vault, workspace.environment.variables)
     return VaultChanges(
         changeable_files(workspace), _JournalFile(workspace, notices), commit=commit, notify=notices.note
     )
 
 
-def changeable_files(workspace: Workspace) -> "VaultTree":
+def changeable_files(workspace: Workspace) -> VaultTree:
     """The files of the vault to the last byte."""
-    from zkchat.storage.changes.files import VaultTree
-
     vault = workspace.settings.vault
     return VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
 
@@ -90,13 +85,13 @@ class Editing(Struct, frozen=True):
 
     editor: "NoteEditor"
     staged: "StagedChanges"
-    store: "ChangeStore"
+    store: ChangeStore
 
 
 @contextmanager
-def open_editing(workspace: Workspace, library: "Library", notices: Notices = UNATTENDED) -> Iterator[Editing]:
+def open_editing(workspace: Workspace, library: Library, notices: Notices = UNATTENDED) -> Iterator[Editing]:
     """An editor of the notes. Where a model edits, the library is the one that the model sees."""
-    from zkchat.compose.vault_conventions import vault_conventions
+    from zkchat.compose.link_style import vault_conventions
     from zkchat.writing.editor import NoteEditor
 
     with open_change_store(workspace, library, notices) as store:
@@ -105,18 +100,18 @@ def open_editing(workspace: Workspace, library: "Library", notices: Notices = UN
         yield Editing(editor, staged, store)
 
 
-def stage_over(store: "ChangeStore") -> "StagedChanges":
+def stage_over(store: ChangeStore) -> "StagedChanges":
     """Nothing staged yet, over the files of a store."""
     from zkchat.writing.staging import StagedChanges
 
     return StagedChanges(store, store.last_move)
 
 
-def link_follower(workspace: Workspace, library: "Library", store: "ChangeStore") -> "FollowLinks":
+def link_follower(workspace: Workspace, library: Library, store: ChangeStore) -> "FollowLinks":
     """What adds the links to changes with moves that were written since these were staged."""
 
-    def follow(changes: "ChangeSet", left_out: frozenset[str]) -> "Followed":
-        from zkchat.compose.vault_conventions import vault_conventions
+    def follow(changes: ChangeSet, left_out: frozenset[str]) -> "Followed":
+        from zkchat.compose.link_style import vault_conventions
         from zkchat.writing.links.following import follow_links
 
         style = vault_conventions(workspace.paths.vault).link_style
@@ -133,7 +128,7 @@ class LateChanges:
     asks for a refresh waits for it.
     """
 
-    def __init__(self, open_store: "Callable[[], VaultChanges]", library: "Library | None") -> None:
+    def __init__(self, open_store: "Callable[[], VaultChanges]", library: Library | None) -> None:
         self._open_store = open_store
         self._library = library
 
@@ -156,25 +151,23 @@ class LateChanges:
         return self._store.is_taken(path)
 
     def records(
-        self, *, since: "datetime | None" = None, limit: int | None = None, with_contents: bool = True
-    ) -> "list[ChangeRecord]":
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
         return self._store.records(since=since, limit=limit, with_contents=with_contents)
 
-    def record(self, record_id: int) -> "ChangeRecord":
+    def record(self, record_id: int) -> ChangeRecord:
         return self._store.record(record_id)
 
-    def last_move(self, move: "FileMove") -> "ChangeSet | None":
+    def last_move(self, move: FileMove) -> ChangeSet | None:
         return self._store.last_move(move)
 
-    def apply(
-        self, changes: "ChangeSet", origin: "ChangeOrigin", bring: "BringToPresent | None" = None
-    ) -> "ChangeRecord":
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
         return self._refreshed(self._store.apply(changes, origin, bring))
 
-    def undo(self, record_id: int) -> "ChangeRecord":
+    def undo(self, record_id: int) -> ChangeRecord:
         return self._refreshed(self._store.undo(record_id))
 
-    def _refreshed(self, record: "ChangeRecord") -> "ChangeRecord":
+    def _refreshed(self, record: ChangeRecord) -> ChangeRecord:
         if self._library is None:
             return record
         if len(record.changes.writes) > _MAX_AWAITED_FILES:
@@ -193,13 +186,9 @@ class _JournalFile(Struct, frozen=True):
 
     @property
     def exists(self) -> bool:
-        from zkchat.storage.changes.journal import is_there
-
         return is_there(DatabasePaths(self.workspace).durable_folder / JOURNAL)
 
-    def open(self) -> "SqliteChangeJournal":
-        from zkchat.storage.changes.journal import open_journal
-
+    def open(self) -> SqliteChangeJournal:
         opened = DurableFile(self.workspace, JOURNAL, open_journal).recover()
         for notice in opened.notices:
             self.notices.note(notice)

@@ -5,7 +5,7 @@ lasting items, summary, history; what is meant for one message only goes with th
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -15,12 +15,11 @@ from msgspec.structs import replace
 
 from zkchat.context.budget import Budget, TokenCounts, usage_of
 from zkchat.context.calibration import IMAGES, Calibration, RequestSize, TokenFeatures, features_of, sum_features
-from zkchat.context.formatting import format_message, format_summary
-from zkchat.context.images import ImageLook, ImageView, NoImages, images_of
+from zkchat.context.formatting import ImageLook, format_message, format_summary, images_of, unseen
 from zkchat.context.prompt_items import PromptItem, RequestPlan, digest, prompt_item
 from zkchat.model.choices import ItemType
 from zkchat.model.message import ChatMessage
-from zkchat.model.parts import EvidencePart, FilePart
+from zkchat.model.parts import EvidencePart, FilePart, ImagePart
 from zkchat.model.prompt import ModelRequest, PromptMessage, ToolSpec
 from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session_history import Window
@@ -66,9 +65,10 @@ class _FormattedMessage(Struct, frozen=True, kw_only=True):
 class Assembler:
     """Assembles one request after the other, and caches what the last one held of each message."""
 
-    def __init__(self, tokenizer: Tokenizer, images: ImageView | None = None) -> None:
+    def __init__(self, tokenizer: Tokenizer, look: Callable[[ImagePart], ImageLook] = unseen) -> None:
+        """`look`: whether the model gets an image, and what it costs then."""
         self._tokenizer = tokenizer
-        self._images = images or NoImages()
+        self._look = look
         self._formatted: Mapping[str, _FormattedMessage] = {}
         """By id, the messages of the last request."""
         self._features: Mapping[str, TokenFeatures] = {}
@@ -124,7 +124,7 @@ class Assembler:
 
     def _format_cached(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _FormattedMessage:
         known = self._formatted.get(message.id)
-        looks = [] if "" in short else [*map(self._images.look, images_of(message))]
+        looks = [] if "" in short else [*map(self._look, images_of(message))]
         is_same = known and known.message is message
         if known and is_same and (known.can_read, known.short, known.looks) == (can_read, short, looks):
             return known

@@ -162,7 +162,7 @@ def _order(units: TextUnits, question: str, characters: float) -> list[int]:
     return [*_within(units, order, 4 * characters + 1_000)]
 
 
-def _within(units: TextUnits, numbers: "Sequence[int] | dict[int, None]", characters: float) -> Iterator[int]:
+def _within(units: TextUnits, numbers: Sequence[int] | dict[int, None], characters: float) -> Iterator[int]:
     """The first of these units, as many as these characters hold."""
     for number in numbers:
         start, end = units.spans[number]

@@ -1,14 +1,15 @@
 """Format messages, documents and evidence as a model reads them: the same text for the same message every time."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape, unescape
 from typing import Final
 
-from zkchat.context.images import describe_images, with_reasons
+from msgspec import Struct
+
 from zkchat.model.evidence import Evidence
 from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, EvidencePart, FilePart, ToolCallPart, ToolResultPart
+from zkchat.model.parts import CompactionPart, EvidencePart, FilePart, ImagePart, ToolCallPart, ToolResultPart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import PromptMessage
 from zkchat.model.quotation import place_of, time_of
@@ -18,6 +19,10 @@ from zkchat.model.session import IndexedMessage
 NEWEST_COUNTS: Final = "Where notes say different things, the newest counts; say that older notes differ."
 _DOCUMENT_HEAD: Final = lazy_pattern(r'<document path="([^"\n]*)"(?: part="[^"\n]*")?>\n')
 _DOCUMENT_END: Final = "\n</document>"
+BLIND: Final = "the model does not see images"
+"""Why no image is sent to most models."""
+NO_ROOM: Final = "there is no room for it in the context"
+"""Why an image is not sent with a message that is shortened."""
 
 
 def format_message(
@@ -157,3 +162,56 @@ def format_quote(message: ChatMessage | IndexedMessage, text: str) -> str:
     at = message.time if isinstance(message, IndexedMessage) else message.created_at
     who = f"{message.role} {escape(message.name)}".rstrip()
     return f"<message {who} {at:%Y-%m-%d}>{_contained(text, 'message')}</message>"
+
+
+class ImageLook(Struct, frozen=True, kw_only=True):
+    """What becomes of an image in a request."""
+
+    tokens: int = 0
+    reason: str = ""
+    """Why it is not sent; empty where it is."""
+
+
+def unseen(_image: ImagePart) -> ImageLook:
+    """For a model that does not see."""
+    return ImageLook(reason=BLIND)
+
+
+def images_of(message: ChatMessage) -> list[ImagePart]:
+    """The images that go along with a message of the user; models take none with their own answers."""
+    return [part for part in message.parts if isinstance(part, ImagePart)] if message.role == "user" else []
+
+
+def with_reasons(message: ChatMessage, unsent: Sequence[str] = ()) -> list[tuple[ImagePart, str]]:
+    """The images of a message, each with the reason why it is left out; `unsent` has those of the first ones."""
+    images = images_of(message)
+    return [*zip(images, [*unsent, *[""] * len(images)], strict=False)]
+
+
+def describe_images(images: Sequence[tuple[ImagePart, str]]) -> str:
+    """What a model reads beside images: their names in their order, and which it does not get, and why."""
+    sent = [image for image, reason in images if not reason]
+    others = [each for each in images if each[1]]
+    blocks = [
+        "\n".join(["Images that come with this message, in their order:", *map(_line, sent)]) if sent else "",
+        "\n".join(["Images that you are not shown:", *_lines_of_unsent(others)]) if others else "",
+    ]
+    return "\n\n".join(filter(None, blocks))
+
+
+def words_alone(message: ChatMessage) -> str:
+    """The words of a message, and the names of its images in the place of these."""
+    unsent = [(image, NO_ROOM) for image in images_of(message)]
+    return "\n\n".join(filter(None, [message.text, describe_images(unsent)]))
+
+
+def _lines_of_unsent(images: Sequence[tuple[ImagePart, str]]) -> Iterator[str]:
+    for image, reason in images:
+        yield f"{_line(image)} ({reason})"
+
+
+def _line(image: ImagePart) -> str:
+    """Its name, what its link says of it, and where it stands; on one line, whatever the name holds."""
+    alt = f', "{image.alt}"' if image.alt else ""
+    source = f", embedded in {image.embedded_in}" if image.embedded_in else ""
+    return " ".join(f"- {image.name}{alt}{source}".split())

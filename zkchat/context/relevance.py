@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_MAX_PREPARED = 4
-"""Lists of texts that stay prepared for the next question."""
-
 
 class Relevance:
     """Scores texts from 0 to 1. Their vectors are computed once and kept in `cache` by digest, where there is one.
@@ -32,7 +29,6 @@ class Relevance:
         self._cache = cache
         self._terms: dict[str, frozenset[str]] = {}
         self._vectors: dict[str, bytes] = {}
-        self._prepared: dict[tuple[str, ...], _PreparedTexts] = {}
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """One for each text: similarity by words and by meaning, combined as the probability that either holds."""
@@ -40,7 +36,7 @@ class Relevance:
             return []
         import numpy as np
 
-        prepared = self._prepare(tuple(texts))
+        prepared = _prepared(self._terms_of(texts), self._vectors_of(texts))
         by_words = prepared.by_words(frozenset(query_terms(question)))
         by_meaning = np.zeros_like(by_words)
         if prepared.vectors is not None and (asked := self._embedded([question])) is not None:
@@ -61,13 +57,6 @@ class Relevance:
             return self._embedder.embed(texts) if self._embedder else None
         self._embedder = None
         return None
-
-    def _prepare(self, texts: tuple[str, ...]) -> "_PreparedTexts":
-        prepared = self._prepared.pop(texts, None) or _prepared(self._terms_of(texts), self._vectors_of(texts))
-        self._prepared[texts] = prepared
-        while len(self._prepared) > _MAX_PREPARED:
-            del self._prepared[next(iter(self._prepared))]
-        return prepared
 
     def _terms_of(self, texts: Sequence[str]) -> list[frozenset[str]]:
         for text in texts:

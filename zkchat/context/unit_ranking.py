@@ -8,10 +8,12 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from zkchat.context.coverage import coverage_item, idf_weights, select_greedily
-from zkchat.context.text_units import TextUnits
+from zkchat.context.condensing import split_question
+from zkchat.context.coverage import coverage_item, idf_weights, is_question, select_greedily
+from zkchat.context.text_units import TextUnits, split_units
 from zkchat.lexicon.failures import FOR_A_FAILURE, FOR_A_SUCCESS, SIGNS_OF_FAILURE, UNSPACED_FOR_A_FAILURE
 from zkchat.lexicon.negation import NEGATORS
+from zkchat.model.evidence import MessageExcerpt
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.question_terms import topic_of, topic_terms
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, idf, query_terms, terms, words
@@ -51,6 +53,9 @@ _NONE_AFTER: Final = lazy_pattern(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|
 _SECTION: Final = lazy_pattern(r"^(?:commit [0-9a-f]{7,40}\b|diff --git |#{1,6} )", re.MULTILINE)
 _SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
 """Left out of a shape: digits, and all that hexadecimal numbers are made of."""
+MAX_EXCERPTS: Final = 5
+MIN_MATERIAL: Final = 200
+"""Characters of material beside the question, from which on it is looked for in them."""
 
 
 def rank_units(units: TextUnits, question: str) -> list[int]:
@@ -267,3 +272,39 @@ def _covering(units: TextUnits) -> list[int]:
     texts = [units.text[slice(*units.spans[number])] for number in numbers]
     items = [coverage_item(text, len(text)) for text in texts]
     return [numbers[place] for place in select_greedily(items, idf_weights(items), lambda _: True)]
+
+
+def find_excerpts(message: str) -> tuple[MessageExcerpt, ...]:
+    """The lines of the material of a message that answer its question, in their order; none where none does.
+
+    A table's header comes before its rows, and after a line that asks the next one.
+    """
+    split = split_question(message, least=MIN_MATERIAL)
+    return find_in_text(split.material, split.question)
+
+
+def find_in_text(text: str, question: str) -> tuple[MessageExcerpt, ...]:
+    """The same of a text and a question about it."""
+    if not text.strip() or not question.strip():
+        return ()
+    units = split_units(text)
+    found = set(answering_units(units, question)[:MAX_EXCERPTS])
+    if not found:
+        return ()
+    found |= {number + 1 for number in found if number + 1 < len(units.spans) and is_question(_text(units, number))}
+    found |= {0} if units.kind == "row" else set()
+    return tuple(_excerpt(units, number) for number in sorted(found))
+
+
+def _text(units: TextUnits, number: int) -> str:
+    start, end = units.spans[number]
+    return units.text[start:end]
+
+
+def _excerpt(units: TextUnits, number: int) -> MessageExcerpt:
+    start, end = units.spans[number]
+    return MessageExcerpt(
+        text=units.text[start:end],
+        first_line=1 + units.text.count("\n", 0, start),
+        last_line=1 + units.text.count("\n", 0, end),
+    )

@@ -19,6 +19,8 @@ from zkchat.model.secrets import KEY, NAMED_KEY
 from zkchat.model.text import shorten
 from zkchat.ports.memory import MemoryStore
 from zkchat.ports.tokenizer import Tokenizer
+from zkchat.vault.notes.frontmatter import cut
+from zkchat.vault.notes.markdown import blank, flatten, outline
 
 MAX_TITLE_CHARS: Final = 80
 """Of a fact, as the record of a request names it."""
@@ -216,9 +218,6 @@ def _checked(text: str) -> str:
 
 def list_items(text: str) -> list[str]:
     """The items of the lists in a Markdown text, in order, each on one line; code and frontmatter are no lists."""
-    from zkchat.vault.notes.frontmatter import cut
-    from zkchat.vault.notes.markdown import blank, flatten, outline
-
     flat = flatten(text)
     prose = blank(flat, sorted(outline(flat).code)).replace("\0", " ")
     return [" ".join(match[1].split()) for match in _LIST_ITEM.finditer(prose, cut(flat).end)]

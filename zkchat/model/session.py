@@ -57,9 +57,9 @@ class IndexedMessage(Struct, frozen=True, kw_only=True):
     labels: bytes
     """The words of its speaker and its day, likewise."""
     features: bytes
-    """What beside its words helps to rank it, packed by `context.recall.features`."""
+    """What beside its words helps to rank it, packed by `context.recall.ranking`."""
     vector: bytes = b""
-    """What it means, packed by `context.recall.vectors`; empty if no vector could be made."""
+    """What it means, packed by `context.recall.search`; empty if no vector could be made."""
 
 
 class MessageRow(NamedTuple):

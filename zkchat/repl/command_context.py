@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class CommandWriting(Protocol):
-    """The changes of notes that the model proposes; `chat.change_settlement.ChangeSettlement` implements it."""
+    """The changes of notes that the model proposes; `chat.proposed_changes.ChangeSettlement` implements it."""
 
     @property
     def is_on(self) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.request import ABSTAINED
@@ -41,12 +40,6 @@ class Small:
         self.requests.append(request)
         yield TextChunk(text=f"Answer {len(self.requests)}.")
         yield Finish()
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def say(talk: Conversation, text: str) -> ChatMessage:
@@ -142,9 +135,7 @@ def test_summaries_and_recall_for_a_small_model_say_nothing_of_such_turns(
 ) -> None:
     model = Small(has_tools=has_tools)
     talk = compacted(library, SessionsInMemory(), search, model)
-    recall = talk.requests.planner.recall
-    assert recall is not None
-    found = [each.message.text for each in recall.find("chess tournament", 5)]
+    found = [each.message.text for each in talk.requests.planner.find_archived("chess tournament", 5)]
     again = say(talk, "Tell me of the chess tournament and the hours of sleep.")
     assert again.request_context
     recalled = [item.name for item in again.request_context.items if item.type == "recall"]

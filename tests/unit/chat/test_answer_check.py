@@ -1,14 +1,13 @@
 """An answer of a small model that contradicts the passages it was given is replaced by the passage."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
@@ -58,12 +57,6 @@ class Small:
         answer = self.answers.pop(0)
         yield ToolRequested(call=answer) if isinstance(answer, ToolCallPart) else TextChunk(text=answer)
         yield Finish(reason=self.reason, usage=TokenUsage(prompt_tokens=100, completion_tokens=9))
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def conversation(

@@ -5,12 +5,14 @@ import os
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tests.support.libraries import Located
 from tests.support.world import World
 from zkchat.chat.brief_summary import MAX_NOTES, summarize_brief
+from zkchat.chat.conversation import Conversation
 from zkchat.compose.library import open_library
 from zkchat.errors import ProviderError
 from zkchat.model.events import Event, TurnFailed, Warned
@@ -22,7 +24,7 @@ NOW = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
 
 
 class Recording:
-    """Implements `BriefedConversation`: records what is said, and fails."""
+    """Stands in for a conversation: records what is said, and fails."""
 
     def __init__(self, library: Library, model: ModelInfo, unreachable: str = "") -> None:
         self.library = library
@@ -56,7 +58,7 @@ def told(world: World, *, on_this_machine: bool, unreachable: str = "") -> tuple
         talk = Recording(library.guarded_for(model), model.info, unreachable)
 
         async def run() -> list[Event]:
-            return [event async for event in summarize_brief(talk, 7)]
+            return [event async for event in summarize_brief(cast(Conversation, talk), 7)]
 
         return talk.said, asyncio.run(run())
 
@@ -95,7 +97,7 @@ def test_nothing_is_said_where_no_model_writes_or_nothing_changed(world: World) 
         library.refresh()
 
         async def run(talk: Recording) -> list[Event]:
-            return [event async for event in summarize_brief(talk, 7)]
+            return [event async for event in summarize_brief(cast(Conversation, talk), 7)]
 
         assert asyncio.run(run(quote)) == asyncio.run(run(empty)) == []
         assert quote.said == empty.said == []

@@ -1,13 +1,11 @@
 """What an answer cites, and what it only claims to know."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.quotations import GivenText
 from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
@@ -31,12 +29,6 @@ NOTES = {
     "health/Rest.md": "# Stages\n\nFour.",
     "a/Plan.md": "Another.",
 }
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def found(path: str, **more: object) -> DocumentReference:

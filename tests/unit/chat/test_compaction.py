@@ -11,8 +11,8 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
-from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.core import Policy
 from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE
 from zkchat.context.instructions import SUMMARY
 from zkchat.context.strategies import CompactionPlan, Retention
@@ -37,11 +37,6 @@ def library(tmp_path: Path) -> Iterator[Library]:
     notes = {"Cats.md": "# Cats\n\nCats purr.\n", "Dogs.md": "# Dogs\n\n" + LONG * 30, "Long.md": LONG * 400}
     with library_of(tmp_path, notes) as library:
         yield library
-
-
-@pytest.fixture
-def store() -> SessionsInMemory:
-    return SessionsInMemory()
 
 
 def wordy(number: int) -> str:

@@ -1,16 +1,15 @@
 """What a model may send: so much of an answer, so many calls, and no more of any than is worth keeping."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.chat.tool_loop import MAX_CALLS, AnswerLimits
+from zkchat.chat.core import AnswerLimits
+from zkchat.chat.tool_loop import MAX_CALLS
 from zkchat.errors import ExitCode
 from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
 from zkchat.model.message import ChatMessage
@@ -23,16 +22,7 @@ from zkchat.vault.library import Library
 
 Answers = list[list[dict[str, Any]]]
 
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Sleep.md": "Adults need seven hours.\n"}) as library:
-        yield library
-
-
-@pytest.fixture
-def store() -> SessionsInMemory:
-    return SessionsInMemory()
+NOTES = {"Sleep.md": "Adults need seven hours.\n"}
 
 
 def scripted(answers: Answers, **more: Any) -> Scripted:

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
@@ -11,7 +11,6 @@ from shutil import copy
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.conversation import Conversation
 from zkchat.context.recall.search import ConversationSearch
@@ -29,11 +28,7 @@ TURNS_PER_COMPACTION = 50
 TOKENIZER = CachedTokenizer(Encoding("o200k_base"))
 SUBJECTS = ("the lighthouse", "sourdough", "Luhmann's cards", "the cello", "glaciers", "the harbour", "moss", "chess")
 
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Moss.md": "# Moss\n\nIt grows slowly.\n"}) as library:
-        yield library
+NOTES = {"Moss.md": "# Moss\n\nIt grows slowly.\n"}
 
 
 def store_in(folder: Path) -> SqliteSessions:

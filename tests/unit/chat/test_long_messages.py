@@ -1,13 +1,11 @@
 """A message that is far longer than the window: what of it is sent, and how a model with tools reads the rest."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator
-from pathlib import Path
+from collections.abc import AsyncGenerator
 
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.model.events import ToolFinished, TurnFinished, Warned
 from zkchat.model.parts import ToolCallPart
@@ -18,12 +16,7 @@ LINES = [f"2026-03-04 12:{n % 60:02} INFO step {n} of the nightly run is done" f
 LINES[800] = "2026-03-04 12:00 INFO the certificate of the mail gateway expires in May"
 LOG = "\n".join(LINES)
 TOOL = "read_attachment"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Tea.md": "# Tea\n\nGreen tea.\n"}) as library:
-        yield library
+NOTES = {"Tea.md": "# Tea\n\nGreen tea.\n"}
 
 
 def tools_of(request: ModelRequest) -> set[str]:

@@ -5,7 +5,7 @@ from time import process_time
 
 import pytest
 
-from zkchat.chat.local_texts import _Sought
+from zkchat.chat.privacy import _Sought
 from zkchat.chat.quotations import find_quotations
 from zkchat.context.condensing import MARK
 from zkchat.tools.server_results import _PATH

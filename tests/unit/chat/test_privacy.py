@@ -1,14 +1,11 @@
 """What of a conversation a model may see."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from msgspec.structs import replace
 
 from tests.support.conversations import Reciting
-from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_warnings
@@ -31,12 +28,6 @@ NOTES = {
     "Never.md": "---\nzkchat: never\n---\nNo.\n",
     "Open.md": "Yes.\n",
 }
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def said(role: Role, *parts: Part, local: bool = False, **more: object) -> ChatMessage:

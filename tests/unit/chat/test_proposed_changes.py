@@ -1,9 +1,8 @@
 """What a conversation does with changes that its model proposes: reviewed after the answer, recorded, told."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from msgspec.structs import replace
 
 from tests.support.changes import Answering, ChangesInMemory, edited, no, yes
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.context.assembly import request_from
@@ -32,6 +30,8 @@ from zkchat.tools.registry import FunctionTool
 from zkchat.vault.library import Library
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.staging import StagedChanges
+
+NOTES = {"Sleep.md": "# Sleep\n"}
 
 
 class Appending:
@@ -97,12 +97,6 @@ class Vault:
             return self.proposals
 
         return make
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Sleep.md": "# Sleep\n"}) as library:
-        yield library
 
 
 def reviewed(events: list[Event]) -> ChangesReviewed:

@@ -1,14 +1,12 @@
 """A question is on disk when it leaves the prompt: before the model is connected, before the notes are looked at."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
@@ -24,17 +22,7 @@ from zkchat.vault.indexing.indexer import Refreshed
 from zkchat.vault.library import Library
 
 QUESTION = "How long is [[Sleep]]?"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Sleep.md": "# Sleep\n\nSeven hours.\n"}) as library:
-        yield library
-
-
-@pytest.fixture
-def store() -> SessionsInMemory:
-    return SessionsInMemory()
+NOTES = {"Sleep.md": "# Sleep\n\nSeven hours.\n"}
 
 
 class Watched(Reciting):

@@ -1,12 +1,10 @@
 """What a conversation gives to memory and takes from it."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.conversation import Conversation
@@ -21,12 +19,7 @@ from zkchat.vault.library import Library
 
 FACT = "My thesis on cats is due on 30 June."
 QUESTION = "When is my thesis on cats due?"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Cats.md": "# Cats\n\nCats purr.\n"}) as library:
-        yield library
+NOTES = {"Cats.md": "# Cats\n\nCats purr.\n"}
 
 
 def over(library: Library, facts: MemoriesInMemory) -> Conversation:

@@ -1,15 +1,11 @@
 """A note that the session or the agent brings in, and the message links as well, is sent once."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.repeated_notes import IN_EVERY_REQUEST, WITH_THE_MESSAGE
+from zkchat.chat.references import IN_EVERY_REQUEST, WITH_THE_MESSAGE
 from zkchat.context.assembly import request_from
 from zkchat.model.entries import AgentEntry
 from zkchat.model.events import TurnFinished
@@ -23,12 +19,6 @@ NOTES = {
     "Wasps.md": "# Wasps\n\nWasps build nests of paper.\n",
 }
 BEES = RequestItem(type="reference", name="Bees.md", include="manual")
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def sent(provider: Reciting) -> str:

@@ -1,6 +1,5 @@
 """Which rules, notes, tools and memories go into a request, and what the record says of them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,12 +39,6 @@ PROFILES = (
     rule("B", "manual", "Use metric units."),
     rule("C", "agent", "Quote every sonnet with its rhyme scheme.", "Sonnets, poems, rhyme and verse"),
 )
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def talk_over(library: Library, profiles: tuple[ProfileFile, ...] = PROFILES) -> tuple[Conversation, Reciting]:

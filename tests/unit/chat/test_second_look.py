@@ -2,22 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, closing
 from pathlib import Path
 
 import pytest
 
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from tests.support.world import GARDEN
-from zkchat.chat.compaction import Policy
+from zkchat.chat.answer_check import REASON
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.core import Policy
 from zkchat.chat.evidence_lookup import relevant_evidence
 from zkchat.chat.question import Question
-from zkchat.chat.second_look import REASON
 from zkchat.context.assembly import request_from
 from zkchat.errors import ProviderError, StorageError
 from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
@@ -75,12 +74,6 @@ class Careless:
             case None:
                 await asyncio.sleep(600)
         yield Finish(reason=self.reason)
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def conversation(library: Library, model: Careless, *, look_again: bool = True, strict: bool = False) -> Conversation:

@@ -13,7 +13,6 @@ from tests.support.libraries import library_of
 from tests.support.tool_servers import Answering, ApprovalsInMemory, Playing, ServersInMemory, server, tool
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.server_access import ServerAccess
-from zkchat.compose.server_tools import ServerParts
 from zkchat.model.events import Event, ResourceRead, ToolFinished, ToolStarted, Warned
 from zkchat.model.profile import Agent, ProfileFile
 from zkchat.model.tool_server import ServerDefinition, ServerStatus
@@ -45,7 +44,9 @@ def talk(
     allowed: tuple[str, ...] = (),
     **more: Any,
 ) -> Conversation:
-    parts = ServerParts(servers=servers, approvals=approvals or ApprovalsInMemory(), reviewer=reviewer, allowed=allowed)
+    parts = ServerAccess(
+        servers=servers, approvals=approvals or ApprovalsInMemory(), reviewer=reviewer, allowed=allowed
+    )
     return conversation_over(library, provider=model, servers=parts, **more)
 
 

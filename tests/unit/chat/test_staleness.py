@@ -1,6 +1,6 @@
 """Notes that change while a conversation goes on, and things of an old request that are different now."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
 from shutil import rmtree
@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.in_memory_files import MemoryFiles
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.agents.profiles import build_profiles
 from zkchat.chat.conversation import Conversation
@@ -33,12 +32,6 @@ NOTES = {
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     return tmp_path / "vault"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def warnings(events: list[Event]) -> list[str]:

@@ -1,13 +1,10 @@
 """Which tools go into a request: by their modes and the room there is, and what a model without them gets instead."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.model.events import TurnFinished
@@ -35,12 +32,6 @@ ALL = [
 QUESTION = "How long does rye bread take?"
 EVIDENCE = "the sourdough rests for a night"
 POINTER = "read_document"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 def talk_over(library: Library, modes: str = "", *, window: int = 32_768, **more: Any) -> tuple[Conversation, Reciting]:

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,17 +49,6 @@ NOTES = {
     "Coffee.md": "# Coffee\n\nGrind late.\n",
     "Long.md": "# Long\n\n" + "A long sentence about nothing in particular. " * 2000,
 }
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
-
-
-@pytest.fixture
-def store() -> SessionsInMemory:
-    return SessionsInMemory()
 
 
 E = TypeVar("E")

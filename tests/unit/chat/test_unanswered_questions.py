@@ -1,16 +1,14 @@
 """A question that got no answer: kept in the history, and not sent along with the next one."""
 
-from collections.abc import AsyncGenerator, Iterator
-from pathlib import Path
-
-import pytest
+from collections.abc import AsyncGenerator
 
 from tests.support.conversations import Reciting, conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelRequest
 from zkchat.vault.library import Library
+
+NOTES = {"Moss.md": "# Moss\n\nIt grows slowly.\n"}
 
 
 class Refusing(Reciting):
@@ -25,12 +23,6 @@ class Refusing(Reciting):
             raise ProviderError("The server does not accept the request.")
         async for chunk in super().stream(request):
             yield chunk
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, {"Moss.md": "# Moss\n\nIt grows slowly.\n"}) as library:
-        yield library
 
 
 def test_a_refused_question_does_not_block_those_that_follow(library: Library) -> None:

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from zkchat.compose.vault_conventions import vault_conventions
+from zkchat.compose.link_style import vault_conventions
 from zkchat.writing.conventions import LinkStyle, VaultConventions
 
 

@@ -9,10 +9,9 @@ from tests.support.sessions import NOON
 from zkchat.context.assembly import Assembler, request_from
 from zkchat.context.budget import Shares, budget_for
 from zkchat.context.calibration import Calibration, calibrate
-from zkchat.context.formatting import format_message
-from zkchat.context.images import BLIND, NO_ROOM, ImageLook, describe_images, words_alone
+from zkchat.context.documents import short_form
+from zkchat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images, format_message, words_alone
 from zkchat.context.prompt_items import RequestPlan, prompt_item
-from zkchat.context.short_forms import short_form
 from zkchat.context.tokens import Estimate
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import FilePart, ImagePart, TextPart
@@ -30,11 +29,8 @@ def asked(*parts: ImagePart | FilePart, **more: Any) -> ChatMessage:
     return ChatMessage(id="m1", role="user", parts=(TextPart(text="What is this?"), *parts), created_at=NOON, **more)
 
 
-class Half:
-    """Shows what has a size."""
-
-    def look(self, image: ImagePart) -> ImageLook:
-        return ImageLook(tokens=200) if image.width else ImageLook(reason="its file is gone")
+def with_a_size(image: ImagePart) -> ImageLook:
+    return ImageLook(tokens=200) if image.width else ImageLook(reason="its file is gone")
 
 
 def test_images_are_named_in_their_order_each_on_a_line_and_the_others_with_the_reason() -> None:
@@ -63,7 +59,7 @@ def test_models_take_no_images_with_their_own_answers() -> None:
 def test_the_record_tells_what_was_sent_and_builds_the_same_request_again() -> None:
     user = asked(BED, MAP)
     budget = budget_for(ModelInfo(provider="x", id="y", context_limit=4096), Shares())
-    made = Assembler(Estimate(), Half()).assemble(PLAN, Window(live=(user,)), budget, Calibration())
+    made = Assembler(Estimate(), with_a_size).assemble(PLAN, Window(live=(user,)), budget, Calibration())
     assert made.usage.images == 200
     assert made.usage.token_features["images"] == 200
     first, second = [item for item in made.context.items if item.type == "image"]

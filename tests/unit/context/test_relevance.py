@@ -142,14 +142,6 @@ def test_an_embedder_that_fails_while_it_is_made_ready_is_not_asked_again() -> N
     assert relevance.scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
 
 
-def test_more_lists_than_are_remembered_give_the_same_scores() -> None:
-    relevance = Relevance()
-    before = relevance.scores("oven", TEXTS)
-    for number in range(10):
-        relevance.scores("oven", [f"oven {number}"])
-    assert relevance.scores("oven", TEXTS) == before
-
-
 @given(st.text(), st.lists(st.text(), max_size=8))
 @settings(max_examples=100, deadline=None)
 def test_scores_lie_between_0_and_1_whatever_the_texts(question: str, texts: list[str]) -> None:

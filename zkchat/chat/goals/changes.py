@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_results import calls_with_results
+from zkchat.chat.proposed_changes import calls_with_results
 from zkchat.errors import VaultError
 from zkchat.model.events import ChangesReviewed, Warned
 from zkchat.model.goal import DECIDED, Goal

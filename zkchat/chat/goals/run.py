@@ -15,14 +15,10 @@ from msgspec.structs import replace
 from zkchat.agents.profiles import split_address
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.chat.goals.bounded_turns import BoundedTurns, Stopped
-from zkchat.chat.goals.bounds import GoalBounds
-from zkchat.chat.goals.briefs import ASK_FOR_RESULT, plan_brief, result_brief, step_brief
+from zkchat.chat.goals.bounded_turns import BoundedTurns, GoalBounds, Spending, Stopped
 from zkchat.chat.goals.changes import GoalChanges
-from zkchat.chat.goals.marks import StepAnswer, parse_answer
-from zkchat.chat.goals.plan import parse_plan
-from zkchat.chat.goals.shown_events import without_answer, without_mark
-from zkchat.chat.goals.spending import Spending
+from zkchat.chat.goals.marks import StepAnswer, parse_answer, without_answer, without_mark
+from zkchat.chat.goals.plan import ASK_FOR_RESULT, parse_plan, plan_brief, result_brief, step_brief
 from zkchat.errors import ExitCode, UsageError
 from zkchat.model.choices import ReviewTime
 from zkchat.model.events import (

@@ -6,13 +6,13 @@ that are wanted are picked from the same scores.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from zkchat.context.recall.vectors import MessageVectors
-from zkchat.errors import StorageDamaged
+from zkchat.errors import ProviderError, StorageDamaged
 from zkchat.model.entries import Entry, EntryFilter, MessageEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart
@@ -24,6 +24,7 @@ from zkchat.vault.search.terms import query_terms, terms
 
 if TYPE_CHECKING:
     from zkchat.context.recall.ranking import MessageRanking
+    from zkchat.vault.search.similarity import Vector, Vectors
 
 T = TypeVar("T")
 
@@ -31,6 +32,8 @@ EDGE_TERMS = 50
 """Of a question that is longer than twice as many."""
 MIN_CANDIDATES = 60
 """Messages with the best words of which the best answers are chosen."""
+MAX_CHARACTERS = 4_000
+"""Of a message that are embedded: the vector of a longer text says little of any of its sentences."""
 
 
 class RankedMessage(NamedTuple):
@@ -144,8 +147,7 @@ class ConversationSearch:
     def _ranked(
         self, query: str, session: str | None, limit: int, among: Collection[str] | None, asked_in: str
     ) -> list[RankedMessage]:
-        from zkchat.context.recall.features import GAP, AskedFeatures, reordered
-        from zkchat.context.recall.ranking import top_rows
+        from zkchat.context.recall.ranking import GAP, AskedFeatures, reordered, top_rows
 
         table = self._all() if session is None else self._table(session)
         places_back = reversed(range(len(table.rows))) if asked_in else ()
@@ -210,8 +212,7 @@ class ConversationSearch:
             self._everything = None
 
     def _table(self, session: str) -> _MessageTable:
-        from zkchat.context.recall.features import GAP
-        from zkchat.context.recall.ranking import MessageRanking, MessageWords
+        from zkchat.context.recall.ranking import GAP, MessageRanking, MessageWords
 
         table = self._tables.get(session)
         if table is None or session in self._outdated:
@@ -223,15 +224,14 @@ class ConversationSearch:
             words = MessageWords.unpacked((row.said, row.labels) for row in rows)
             table = self._tables[session] = _MessageTable(
                 rows=[*(table.rows if table else ()), *rows],
-                ranking=table.ranking.extended(words) if table else MessageRanking(words),
+                ranking=MessageRanking(MessageWords.joined([table.ranking.words, words]) if table else words),
                 up_to=max((row.changed for row in rows), default=table.up_to if table else 0),
             )
             self._outdated.discard(session)
         return table
 
     def _all(self) -> _MessageTable:
-        from zkchat.context.recall.features import GAP
-        from zkchat.context.recall.ranking import SESSION_GAP, MessageRanking, MessageWords
+        from zkchat.context.recall.ranking import GAP, SESSION_GAP, MessageRanking, MessageWords
 
         if self._everything is None:
             tables = [self._table(session) for session in sorted(self._index.known())]
@@ -278,8 +278,7 @@ def _said(entries: Sequence[Entry]) -> Iterator[tuple[int, ChatMessage]]:
 def _indexed(
     session: str, said: Sequence[tuple[int, ChatMessage]], vectors: Sequence[bytes]
 ) -> Iterator[IndexedMessage]:
-    from zkchat.context.recall.features import pack_features
-    from zkchat.context.recall.ranking import pack_terms
+    from zkchat.context.recall.ranking import pack_features, pack_terms
 
     for (sequence, message), vector in zip(said, vectors, strict=True):
         at, found = message.created_at, terms(message.text)
@@ -306,3 +305,35 @@ def was_said(message: ChatMessage) -> bool:
         isinstance(p, CompactionPart) for p in message.parts
     )
     return bool(message.text.strip()) and not is_report
+
+
+class MessageVectors:
+    """Without an embedder, or with one that fails, there are no vectors, and messages are ordered without them."""
+
+    def __init__(self, embedder: TextEmbedder | None) -> None:
+        self._embedder = embedder
+
+    @property
+    def method(self) -> str:
+        """How vectors are made; empty if they cannot be."""
+        return self._embedder.name if self._embedder else ""
+
+    def packed(self, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each text as it is stored, or nothing for any."""
+        from zkchat.vault.search.similarity import packed
+
+        rows = self._embedded(texts) if texts else None
+        if rows is None:
+            return [b""] * len(texts)
+        data, size = packed(rows), rows.shape[1]
+        return [data[start : start + size] for start in range(0, len(data), size)]
+
+    def of_question(self, question: str) -> "Vector | None":
+        rows = self._embedded([question])
+        return None if rows is None else rows[0]
+
+    def _embedded(self, texts: Sequence[str]) -> "Vectors | None":
+        with suppress(ProviderError):
+            return self._embedder.embed([text[:MAX_CHARACTERS] for text in texts]) if self._embedder else None
+        self._embedder = None
+        return None

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.goals.mark_filter import MarkFilter
-from zkchat.chat.goals.marks import parse_answer
+from zkchat.chat.goals.marks import MarkFilter, parse_answer
 
 
 def shown(*pieces: str, is_step: bool = True) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from datetime import datetime, timedelta
 from itertools import count
@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from tests.support.changes import Answering, ChangesInMemory, no, yes
 from tests.support.conversations import conversation_over, events_of
-from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.chat.compaction import Policy
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.goals.bounds import GoalBounds
+from zkchat.chat.core import Policy
+from zkchat.chat.goals.bounded_turns import GoalBounds
 from zkchat.chat.goals.check import GoalChecker
 from zkchat.chat.goals.run import GoalRun
 from zkchat.context.relevance import Relevance
@@ -46,12 +45,6 @@ NOTES = {
 }
 PLAN = "1. Read.\n2. Append.\n3. Tell."
 Call = tuple[str, str]
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with library_of(tmp_path, NOTES) as library:
-        yield library
 
 
 class Playing:

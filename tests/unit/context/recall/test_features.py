@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.recall.features import GAP, AskedFeatures, asks_for_time, pack_features, reordered
-from zkchat.context.recall.vectors import MessageVectors
+from zkchat.context.recall.ranking import GAP, AskedFeatures, asks_for_time, pack_features, reordered
+from zkchat.context.recall.search import MessageVectors
 from zkchat.model.session import MessageRow
 from zkchat.providers.static_vectors import installed
 from zkchat.vault.search.terms import query_terms, terms

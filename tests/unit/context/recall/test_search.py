@@ -245,21 +245,6 @@ def test_a_session_never_seen_is_learned_only_from_its_beginning(
     assert len(ids(search, "badger", session)) == 2
 
 
-def test_many_new_messages_are_as_good_as_old_ones(
-    store: SqliteSessions, search: ConversationSearch, index: SqliteMessageIndex, talk: str
-) -> None:
-    entries = store.entries(talk)
-    search.ranked("badger", session=talk)
-    for start in range(0, 900, 300):
-        more = [message(f"n{n}", f"Note number {n} on the badger.") for n in range(start, start + 300)]
-        entries += say(store, talk, *more)
-        search.learn(talk, entries)
-        search.ranked("badger", session=talk)
-    fresh = ConversationSearch(index)
-    for query in ("number 7", "badger 450", "heron"):
-        assert search.ranked(query, session=talk, limit=25) == fresh.ranked(query, session=talk, limit=25)
-
-
 def test_a_fresh_process_finds_what_another_has_indexed(index: SqliteMessageIndex, talk: str) -> None:
     assert ids(ConversationSearch(index), "Konrad")[0] == "heron"
 

@@ -1,0 +1,21 @@
+"""What most tests of conversations begin with: the notes of their module, and a store of sessions in memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.libraries import library_of
+from tests.support.sessions import SessionsInMemory
+from zkchat.vault.library import Library
+
+
+@pytest.fixture
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+    with library_of(tmp_path, request.module.NOTES) as library:
+        yield library
+
+
+@pytest.fixture
+def store() -> SessionsInMemory:
+    return SessionsInMemory()

@@ -1,0 +1,232 @@
+"""What one conversation owns and all stages of its turns share: journal, model, notes, tokenizer, settings."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import cached_property
+from typing import Final, Protocol
+
+from msgspec import Struct, field
+
+from zkchat.agents.profiles import DEFAULT, Profiles
+from zkchat.chat.background_summaries import SummaryMode
+from zkchat.chat.document_summaries import Summaries, SummaryCache
+from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
+from zkchat.chat.journal import Journal
+from zkchat.chat.privacy import ConversationPrivacy
+from zkchat.chat.proposed_changes import ProposedChanges
+from zkchat.chat.server_access import ServerAccess
+from zkchat.chat.staleness import GivenNotes
+from zkchat.context.budget import Budget, Shares, budget_for
+from zkchat.context.recall.search import ConversationSearch
+from zkchat.context.relevance import Relevance
+from zkchat.context.strategies import CompactionPlan, Retention
+from zkchat.memory.facts import Memory
+from zkchat.model.choices import CompactionStrategy
+from zkchat.model.evidence import DEFAULT_LIMIT
+from zkchat.model.images import ImageDetail
+from zkchat.model.message import ChatMessage
+from zkchat.model.profile import Agent
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.session_history import History
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
+from zkchat.tools.readings import Readings
+from zkchat.vault.indexing.indexer import Refreshed
+from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.vault.overlay import Overlay
+
+LONG_SHARE: Final = 0.8
+"""Of what a prompt may take: a message that takes more is bound to be shortened."""
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """What the settings say about compaction."""
+
+    auto: bool = True
+    strategy: CompactionStrategy = "summarize"
+    keep: Retention = field(default_factory=Retention)
+    confirm: bool = False
+    """Ask before an automatic one."""
+    review: bool = False
+    """Let the user edit a summary before it is used."""
+    timeout: float = 300.0
+    """Seconds that a model has for a summary."""
+
+
+class AnswerLimits(Struct, frozen=True, kw_only=True):
+    """What one answer may take. Thinking counts like text."""
+
+    characters: int = 1_000_000
+    time: timedelta = timedelta(hours=1)
+
+
+class TurnSettings(Struct, frozen=True, kw_only=True):
+    """What the settings say about a turn."""
+
+    shares: Shares = field(default_factory=Shares)
+    policy: Policy = field(default_factory=Policy)
+    limits: AnswerLimits = field(default_factory=AnswerLimits)
+    recall: bool = True
+    """Whether archived messages come back by themselves; a tool finds them in any case."""
+    memory: bool = True
+    """Whether anything of memory is used: the vault's page, facts, and the tools over them."""
+    look_again: bool = True
+    check_answers: bool = True
+    model_summaries: SummaryMode = "local"
+    private: bool = False
+    strict: bool = False
+    """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
+    quoted_passages: int = DEFAULT_LIMIT
+    """Passages that an answer without a model quotes at most."""
+    max_images: int = MAX_IMAGES
+    """Images that go along with one message at most."""
+    image_detail: ImageDetail = "high"
+
+
+class Reviewer(Protocol):
+    """The person at the terminal, where there is one."""
+
+    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool: ...
+
+    async def edits(self, summary: str) -> str:
+        """The summary as it shall be used; empty to do without the compaction."""
+        ...
+
+
+class LiveRules(Protocol):
+    """Settings that may change while a conversation goes on."""
+
+    def catch_up(self) -> None:
+        """Let them count as they are now."""
+        ...
+
+    def check_trust(self) -> None:
+        """Raises `ConfigError` where what the conversation was opened with is not approved any more."""
+        ...
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What the user has not been told yet."""
+        ...
+
+
+class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
+    """What a conversation is opened with, and what its model gets at: each part without what is kept from it."""
+
+    journal: Journal
+    notes: Library
+    """All of them; `library` holds what the model may see."""
+    refresh: Callable[[], Refreshed]
+    """Brings the index of the notes up to date."""
+    provider: ModelProvider
+    tokenizer: Tokenizer
+    prior: float = 1.0
+    """What counts are multiplied by until the model's server has said how it counts."""
+    profiles: Profiles
+    page_is_approved: Callable[[str, str], bool]
+    """Whether the user approved the vault's page of this name with this text."""
+    vault: str
+    """What the user calls the folder of the notes."""
+    settings: TurnSettings = field(default_factory=TurnSettings)
+    relevance: Relevance = field(default_factory=Relevance)
+    facts: Memory | None = None
+    search: ConversationSearch | None = None
+    """Over the archived messages; without it none is found."""
+    summary_cache: SummaryCache | None = None
+    reviewer: Reviewer | None = None
+    """Who is asked about compactions."""
+    may_remember: Callable[[str], bool] = lambda _text: False
+    """Shows the user what the model wants to be kept, and says whether they agree."""
+    staged: Overlay | None = None
+    """What the model has proposed in this turn, which its library shows."""
+    make_proposals: Callable[[GuardedLibrary, Readings], ProposedChanges] | None = None
+    """Makes what the model may propose changes with, over the notes that it may see."""
+    servers: ServerAccess | None = None
+    """The MCP servers; None where there is none."""
+    live: LiveRules | None = None
+    """The settings of privacy and trust; None where they do not change."""
+    read_file: ReadFile = no_files
+    """Reads the images that the user names, wherever they are."""
+
+    @property
+    def info(self) -> ModelInfo:
+        return self.provider.info
+
+    @property
+    def history(self) -> History:
+        return self.journal.history
+
+    @property
+    def budget(self) -> Budget:
+        return budget_for(self.info, self.settings.shares)
+
+    @cached_property
+    def library(self) -> GuardedLibrary:
+        """The notes as the model may see them."""
+        shown = self.notes.overlaid(self.staged) if self.staged is not None else self.notes
+        return shown.guarded_for(self.provider)
+
+    @cached_property
+    def privacy(self) -> ConversationPrivacy:
+        return ConversationPrivacy(journal=self.journal, library=self.library, provider=self.provider)
+
+    @cached_property
+    def memory(self) -> Memory | None:
+        """The facts that the model may see."""
+        return self.facts.within(self.privacy) if self.facts and self.settings.memory else None
+
+    @cached_property
+    def summaries(self) -> Summaries:
+        return Summaries(self.library, self.summary_cache)
+
+    @cached_property
+    def images(self) -> MessageImages:
+        return MessageImages(
+            library=self.library,
+            provider=self.provider,
+            read_file=self.read_file,
+            most=self.settings.max_images,
+            detail=self.settings.image_detail,
+        )
+
+    @cached_property
+    def readings(self) -> Readings | None:
+        """What the model was given of notes, where it may propose changes of them."""
+        return (
+            Readings(self.library, GivenNotes(journal=self.journal, privacy=self.privacy))
+            if self.make_proposals
+            else None
+        )
+
+    @cached_property
+    def proposals(self) -> ProposedChanges | None:
+        """The changes of notes that the model proposes."""
+        return self.make_proposals(self.library, self.readings) if self.make_proposals and self.readings else None
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the model may propose changes of notes now."""
+        return self.proposals is not None and self.proposals.is_on
+
+    def agent_for(self, name: str | None = None) -> Agent:
+        """The agent of this name, else the one of the session."""
+        chosen = (each.casefold() for each in (name, self.history.agent, DEFAULT) if each)
+        return next(self.profiles.agents[each] for each in chosen if each in self.profiles.agents)
+
+    def shortened_texts(self) -> list[str]:
+        """The user's messages that stand in a short form in the prompt, as they were sent, the latest first."""
+        return [message.text for message in self._visible_questions() if self._is_short(message)]
+
+    def has_long_messages(self) -> bool:
+        """Whether any of the user's messages is shortened, or will be."""
+        longest = LONG_SHARE * self.budget.cap
+        return any(message.token_count > longest or self._is_short(message) for message in self._visible_questions())
+
+    def _visible_questions(self) -> Iterator[ChatMessage]:
+        hidden = self.privacy.hidden()
+        live = reversed(self.history.window.live)
+        return (message for message in live if message.role == "user" and message.id not in hidden)
+
+    def _is_short(self, message: ChatMessage) -> bool:
+        """Whether its words are shortened, and not only the notes that go with it."""
+        short = self.history.window.condensed.get((message.id, ""))
+        return short is not None and message.text not in short
