@@ -30,7 +30,7 @@ from zkchat.ports.note_files import NoteFiles
 from zkchat.ports.note_index import NoteCatalog
 from zkchat.vault.dates.names import name_date
 from zkchat.vault.documents.document import UnreadableDocument
-from zkchat.vault.documents.readers import read_drawing
+from zkchat.vault.documents.drawings import read_drawing
 from zkchat.vault.guarded import VaultPorts, targets_of
 from zkchat.vault.links.anchors import Anchors
 from zkchat.vault.links.catalog import Catalog, CatalogEntry

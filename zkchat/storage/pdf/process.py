@@ -15,7 +15,7 @@ from zkchat.model.text import counted
 from zkchat.storage.pdf.limits import MAX_REPLY_BYTES, PdfLimits
 from zkchat.subprocesses import start_python
 
-_CODE: Final = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.pdf.worker import serve; serve()"
+_CODE: Final = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.pdf.reading import serve; serve()"
 _KEPT_VARIABLES: Final = ("SYSTEMROOT", "TEMP", "TMP")
 """What Windows needs to start a process at all; keys and the like stay here."""
 _SECONDS_TO_START: Final = 20.0

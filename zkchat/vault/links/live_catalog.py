@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 from zkchat.model.index import CatalogRow, LinkToResolve
 from zkchat.model.note import Link, Missing, Resolution
 from zkchat.vault.links.anchors import Anchors
-from zkchat.vault.links.catalog import Catalog, CatalogEntry, names_of
+from zkchat.vault.links.catalog import Catalog, CatalogEntry, SimilarNames, names_of
 from zkchat.vault.links.keys import keys_of_links
-from zkchat.vault.links.names import SimilarNames
 from zkchat.vault.links.resolver import folder_of, name_of_target, resolve
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ from itertools import islice
 from typing import Final
 
 from zkchat.lexicon.company import ARTICLES, COMPANY, CONJUNCTIONS, UNSPACED_COMPANY
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.question_terms import asking_words
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, words
 
-_WORD: Final = lazy_pattern(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W_]+")
 _MAX_WORDS: Final = 4
 """Words of names that are looked for."""
 

@@ -29,7 +29,6 @@ from zkchat.lexicon.question_words import CONNECTIVES, INTERROGATIVES, REQUESTS,
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.embeddings import as_open_as
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import may_be_wide
 from zkchat.vault.notes.language import detect_language
 from zkchat.vault.search.terms import (
@@ -51,10 +50,10 @@ _MAX_NAME_WORDS: Final = 80
 """Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
-_UNSPACED_GREETING: Final = lazy_pattern(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
-_CONTRACTED_NOT: Final = lazy_pattern(r"n['’]t\b", re.IGNORECASE)
-_UNSPACED_WITHOUT_NEGATION: Final = lazy_pattern("|".join(UNSPACED_WITHOUT_NEGATION.values()))
-_UNSPACED_NEGATOR: Final = lazy_pattern("|".join(UNSPACED_NEGATORS.values()))
+_UNSPACED_GREETING: Final = re.compile(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
+_CONTRACTED_NOT: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
+_UNSPACED_WITHOUT_NEGATION: Final = re.compile("|".join(UNSPACED_WITHOUT_NEGATION.values()))
+_UNSPACED_NEGATOR: Final = re.compile("|".join(UNSPACED_NEGATORS.values()))
 _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_COMPOUND: Final = 6
