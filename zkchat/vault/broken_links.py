@@ -25,7 +25,6 @@ from zkchat.model.note import (
     is_note,
     without_suffix,
 )
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault import graph
 from zkchat.vault.library import Library
 from zkchat.vault.links.anchors import heading_key
@@ -41,13 +40,13 @@ _MIN_NAME: Final = 8
 """Letters of a name with a wrong one; a shorter one is mostly that of another thing."""
 MAX_CANDIDATES: Final = 3
 _SUGGESTIONS: Final = 5
-_FOREIGN_SUFFIX: Final = lazy_pattern(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
-_WORD: Final = lazy_pattern(r"[^\W\d_]+|\d+|[+<=>~]")
+_FOREIGN_SUFFIX: Final = re.compile(r"\.(?:markdown|mdown|mkd|mdx|txt|html?|org)\Z", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W\d_]+|\d+|[+<=>~]")
 """Digits and the signs of names such as `C++` are words of their own."""
 _NEGATORS: Final = frozenset(" ".join(NEGATORS.values()).split())
-_ID: Final = lazy_pattern(r"\d{8}[tT]\d{4}|\d{8,17}")
-_UNSAFE_IN_ANCHOR: Final = lazy_pattern(r"[#|^\[\]\\]|%%")
-_NOT_IN_SLUG: Final = lazy_pattern(r"[^\w\- ]")
+_ID: Final = re.compile(r"\d{8}[tT]\d{4}|\d{8,17}")
+_UNSAFE_IN_ANCHOR: Final = re.compile(r"[#|^\[\]\\]|%%")
+_NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 
 
 class Repair(Struct, frozen=True, kw_only=True):

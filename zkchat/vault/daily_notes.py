@@ -9,12 +9,11 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Resolved, file_title, is_note
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.library import Library
 
 _DEFAULT_FORMAT: Final = "YYYY-MM-DD"
 _USUAL_FORMATS: Final = (_DEFAULT_FORMAT, "YYYYMMDD", "YYYY_MM_DD", "YYYY.MM.DD", "DD-MM-YYYY", "DD.MM.YYYY")
-_ISO_NAME: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
+_ISO_NAME: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class DailyNoteSettings(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from zkchat.errors import VaultError
 from zkchat.model.index import StoredLink
 from zkchat.model.note import Ambiguous, Link, Missing, Resolution, Resolved, file_title
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.library import Library
 from zkchat.vault.notes.frontmatter import PLACEHOLDER
 from zkchat.vault.notes.markdown import Lines, Span, flatten
@@ -21,7 +20,7 @@ from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.passages import snippet
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, begins_unspaced, terms
 
-_LINE_END = lazy_pattern(r"\n")
+_LINE_END = re.compile(r"\n")
 MAX_LINE_CHARACTERS = 2_000
 _CONTEXT_CHARACTERS = 80
 """Characters of a long line that are shown before and after a link."""
@@ -193,7 +192,7 @@ _AFTER = rf"(?:(?![{_LETTERS}])|(?=[{UNSPACED_SCRIPTS}]))"
 """A word ends where its letters do, or where a script without spaces begins."""
 _SPACE = r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*)"
 """Between the words of a name: a line may end there, a paragraph may not."""
-_ADDRESS = lazy_pattern(r"\b\w+://\S+")
+_ADDRESS = re.compile(r"\b\w+://\S+")
 
 
 def _spellings(names: Iterable[str]) -> list[str]:

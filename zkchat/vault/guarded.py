@@ -6,7 +6,7 @@ methods it has; a new method of a Protocol has to be written here before it can 
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,7 +36,6 @@ from zkchat.model.note import (
     PrivacyClass,
     Resolution,
     Resolved,
-    file_title,
     is_note,
 )
 from zkchat.ports.extraction import ExtractedTexts
@@ -51,34 +50,11 @@ MAX_CHECKED: Final = 200
 """Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
 
 
-class NoteDetails(Protocol):
-    """What every turn asks of notes again."""
-
-    def note_count(self) -> int: ...
-
-    def names(self, path: str) -> tuple[str, ...]:
-        """What a note is called, each name once: its title, the name of its file, its aliases."""
-        ...
-
-    def digests(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """By path, the digests of the texts that were indexed; nothing for what is no note."""
-        ...
-
-    def link_texts(self, paths: Sequence[str]) -> dict[str, set[str]]:
-        """By path, the links of a note as they are written."""
-        ...
-
-    def warnings(self) -> tuple[NoteWarning, ...]:
-        """All there is to say about files that cannot be used as they are."""
-        ...
-
-
 class VaultPorts(Struct, frozen=True, kw_only=True):
     """All that a library asks."""
 
     files: NoteFiles
     notes: NoteCatalog
-    details: NoteDetails
     link_index: LinkIndex
     links: LinkResolver
     text: TextIndex
@@ -96,7 +72,6 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
         notes=GuardedCatalog(ports.notes, ports.link_index, ports.text, guard),
-        details=GuardedDetails(ports.details, guard),
         link_index=GuardedLinkIndex(ports.link_index, guard),
         links=GuardedLinks(ports.links, guard),
         text=text,
@@ -231,33 +206,6 @@ class GuardedCatalog:
     def warnings(self) -> list[NoteWarning]:
         hidden = self._guard.hidden()
         return [warning for warning in self._notes.warnings() if warning.path not in hidden]
-
-
-class GuardedDetails:
-    """Implements `NoteDetails`."""
-
-    def __init__(self, details: NoteDetails, guard: PrivacyGuard) -> None:
-        self._details = details
-        self._guard = guard
-
-    def note_count(self) -> int:
-        """Without the hidden ones: scores of passages are made with it."""
-        return self._details.note_count() - sum(map(is_note, self._guard.hidden()))
-
-    def names(self, path: str) -> tuple[str, ...]:
-        return self._details.names(path) if self._guard.confirm([path]) else (file_title(path),)
-
-    def digests(self, paths: Iterable[str]) -> dict[str, bytes]:
-        shown = self._guard.visible(paths)
-        self._guard.disclose(shown)
-        return self._details.digests(shown)
-
-    def link_texts(self, paths: Sequence[str]) -> dict[str, set[str]]:
-        return self._details.link_texts(self._guard.visible(paths))
-
-    def warnings(self) -> tuple[NoteWarning, ...]:
-        hidden = self._guard.hidden()
-        return tuple(warning for warning in self._details.warnings() if warning.path not in hidden)
 
 
 class GuardedLinkIndex:

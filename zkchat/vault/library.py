@@ -19,6 +19,7 @@ from zkchat.model.note import (
     Passage,
     Resolution,
     Resolved,
+    file_title,
     is_drawing,
     is_note,
     is_pdf,
@@ -32,24 +33,23 @@ from zkchat.ports.note_files import ListedFiles, NoteFiles
 from zkchat.ports.note_index import NoteIndex
 from zkchat.ports.workers import Workers
 from zkchat.vault.dates.origins import all_dates
-from zkchat.vault.documents.document import Document, UnreadableDocument
-from zkchat.vault.documents.readers import is_indexed
+from zkchat.vault.documents.document import Document, UnreadableDocument, is_indexed
 from zkchat.vault.guarded import VaultPorts, guarded
-from zkchat.vault.indexing.background import Answer, IndexMaintenance
+from zkchat.vault.indexing.background import IndexMaintenance
 from zkchat.vault.indexing.dating import NO_DATES, DateSources
-from zkchat.vault.indexing.embedding_work import EmbeddingWork
+from zkchat.vault.indexing.embedding import EmbeddingWork
 from zkchat.vault.indexing.extraction import Extracted, TextExtraction
 from zkchat.vault.indexing.indexer import Indexer, Progress, Refreshed
 from zkchat.vault.links.anchors import section_lines
 from zkchat.vault.links.folders import MAX_LISTED, Folders, describe_folder, is_folder, rows_in
 from zkchat.vault.links.live_catalog import LiveCatalog
-from zkchat.vault.note_details import CachedDetails
+from zkchat.vault.note_warnings import without_templates
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.shown import shown_text, without_comments
 from zkchat.vault.overlay import Overlay, overlaid
 from zkchat.vault.privacy.guard import PrivacyGuard
 from zkchat.vault.search.passages import Search
-from zkchat.vault.search.vectors import UNKNOWN_SIMILARITY, VectorSearch
+from zkchat.vault.search.vectors import UNKNOWN_SIMILARITY, Answer, VectorSearch
 
 
 class LibraryOptions(Struct, frozen=True, kw_only=True):
@@ -110,7 +110,6 @@ class Library:
         ports = VaultPorts(
             files=files,
             notes=index,
-            details=CachedDetails(index, templates),
             link_index=index,
             links=links,
             text=index,
@@ -229,14 +228,14 @@ class Library:
 
     def note_count(self) -> int:
         """How many notes there are."""
-        return self._answer(self._ports.details.note_count)
+        return self.counts().notes
 
     def counts(self) -> IndexCounts:
         return self._answer(self._ports.notes.counts)
 
     def warnings(self) -> tuple[NoteWarning, ...]:
         """All there is to say about files that cannot be used as they are."""
-        return self._answer(self._ports.details.warnings)
+        return tuple(without_templates(self._answer(self._ports.notes.warnings), self._templates))
 
     def read(self, path: str, *, suggests: bool = True) -> str:
         """The text of a file as it is now; of a folder, the list of what it holds. Of a canvas, a drawing or a PDF it
@@ -274,8 +273,8 @@ class Library:
         return is_drawing(path) or (is_pdf(path) and self._ports.extracted is not None)
 
     def _document(self, path: str) -> Document:
-        from zkchat.vault.documents.pages import document_of_pages
-        from zkchat.vault.documents.readers import read_drawing
+        from zkchat.vault.documents.document import document_of_pages
+        from zkchat.vault.documents.drawings import read_drawing
 
         if is_drawing(path):
             try:
@@ -360,7 +359,9 @@ class Library:
 
     def names(self, path: str) -> tuple[str, ...]:
         """What a note is called, each name once: its title, the name of its file, its aliases."""
-        return self._answer(lambda: self._ports.details.names(path))
+        known = self.outline(path) if self.confirmed([path]) else None
+        named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
+        return tuple(dict.fromkeys(named))
 
     def section(self, path: str, anchor: str = "") -> str:
         """What stands under a heading or in a block, without comments; the whole note where there is no such place.
@@ -511,13 +512,12 @@ class Library:
 
     def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
         """By path, the digest of the text of a note, as it was last read; nothing for what is no note."""
-        asked = [*paths]
-        return self._answer(lambda: self._ports.details.digests(asked))
+        return {path: known.digest for path in self.confirmed(paths) if (known := self.outline(path))}
 
     def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
         """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""
-        texts = self._answer(lambda: self._ports.details.link_texts(paths))
-        return {link: path for path in paths for link in texts.get(path, set()).intersection(links)}
+        held = {(stored.source, stored.link.text) for stored in self.links_from(*paths)}
+        return {link: path for path in paths for link in links if (path, link) in held}
 
     def _closest(self, path: str) -> str:
         found = self.resolve(Link(text=f"[[{path}]]", target=path))
@@ -567,6 +567,10 @@ class GuardedLibrary(Library):
     def hidden(self) -> frozenset[str]:
         """The paths of the notes that this model may not see."""
         return self._answer(self._guard.hidden)
+
+    def note_count(self) -> int:
+        """Without the hidden ones: scores of passages are made with it."""
+        return self._whole.note_count() - sum(map(is_note, self.hidden()))
 
     def kept_from_turns(self, paths: Iterable[str]) -> dict[str, str]:
         """Those of these notes on account of which earlier turns are withheld, each with the words for such notes."""

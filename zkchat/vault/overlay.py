@@ -30,7 +30,7 @@ from zkchat.ports.note_files import NoteFiles
 from zkchat.ports.note_index import NoteCatalog
 from zkchat.vault.dates.names import name_date
 from zkchat.vault.documents.document import UnreadableDocument
-from zkchat.vault.documents.readers import read_drawing
+from zkchat.vault.documents.drawings import read_drawing
 from zkchat.vault.guarded import VaultPorts, targets_of
 from zkchat.vault.links.anchors import Anchors
 from zkchat.vault.links.catalog import Catalog, CatalogEntry
@@ -94,26 +94,23 @@ class OverlaidFiles:
         staged = self._overlay.staged_bytes(path)
         if staged is not None:
             return staged.removeprefix(BOM_UTF8).decode(), True
-        on_disk = self._overlay.path_on_disk(path)
-        if on_disk is None:
-            raise NoteNotFound(f"There is no file {path} in the vault.")
-        return self._files.read_whole(on_disk)
+        return self._files.read_whole(self._on_disk(path))
 
     def read_data(self, path: str, most: int) -> bytes:
         staged = self._overlay.staged_bytes(path)
-        if staged is not None:
-            return staged
+        return self._files.read_data(self._on_disk(path), most) if staged is None else staged
+
+    def _on_disk(self, path: str) -> str:
         on_disk = self._overlay.path_on_disk(path)
         if on_disk is None:
             raise NoteNotFound(f"There is no file {path} in the vault.")
-        return self._files.read_data(on_disk, most)
+        return on_disk
 
     def identity(self, path: str) -> object | None:
-        staged = self._overlay.staged_bytes(path)
-        if staged is not None:
+        staged, on_disk = self._overlay.staged_bytes(path), self._overlay.path_on_disk(path)
+        if staged is not None or on_disk is None:
             return staged
-        on_disk = self._overlay.path_on_disk(path)
-        return None if on_disk is None else self._files.identity(on_disk)
+        return self._files.identity(on_disk)
 
     def shared(self, path: str) -> object | None:
         on_disk = self._overlay.path_on_disk(path)

@@ -1,19 +1,19 @@
 """The text of a note as its owner reads it on the screen: without frontmatter, comments and a title that repeats."""
 
+import re
 from typing import Final
 
 from msgspec import Struct
 
 from zkchat.errors import UsageError
 from zkchat.model.note import Link, Note, file_title, is_note, is_pdf, page_heading, page_of_anchor
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelInfo
-from zkchat.vault.documents.pages import without_escape
+from zkchat.vault.documents.document import without_escape
 from zkchat.vault.library import Library
 from zkchat.vault.notes.parse import parse_note
 
-_PAGE: Final = lazy_pattern(r"# Page \d+")
-_MARKUP: Final = lazy_pattern(r"[\\`*_{}\[\]<>#|~$&!]|^[-+=]|(?<=^\d)[.)]")
+_PAGE: Final = re.compile(r"# Page \d+")
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>#|~$&!]|^[-+=]|(?<=^\d)[.)]")
 
 
 class _OnThisMachine:

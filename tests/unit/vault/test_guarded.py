@@ -352,13 +352,6 @@ PORTS: dict[str, dict[str, tuple[object, ...]]] = {
             ("stamps", "private", "copies", "catalog", "tags", "tasks", "warnings", "generation", "counts"), ()
         ),
     },
-    "details": {
-        "names": ("Secret.md",),
-        "digests": (["Secret.md"],),
-        "link_texts": (["Secret.md"],),
-        "warnings": (),
-        "note_count": (),
-    },
     "link_index": {
         "links_from": (["Secret.md", "Journal/Doubt.md"],),
         "links_to": ("Secret.md",),

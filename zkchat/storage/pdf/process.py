@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from typing import Any, Final
+from typing import Final, Literal
+
+import msgspec
 
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.text import counted
 from zkchat.storage.pdf.limits import MAX_REPLY_BYTES, PdfLimits
 from zkchat.subprocesses import start_python
 
-_CODE: Final = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.pdf.worker import serve; serve()"
+_CODE: Final = "import sys; sys.path[:] = sys.argv[1:]; from zkchat.storage.pdf.reading import serve; serve()"
 _KEPT_VARIABLES: Final = ("SYSTEMROOT", "TEMP", "TMP")
 """What Windows needs to start a process at all; keys and the like stay here."""
 _SECONDS_TO_START: Final = 20.0
@@ -24,6 +26,16 @@ _FILES_OF_PROCESS: Final = 200
 _INTERRUPTIONS: Final = frozenset({signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)})
 _MAX_TITLE: Final = 200
 _BY_NAME: Final = "and is found by its name only."
+
+
+class _Reply(msgspec.Struct, kw_only=True):
+    """What the process says of a file that may be hostile: nothing else is taken from it."""
+
+    problem: Literal["", "encrypted", "broken", "memory"] = ""
+    pages: tuple[str, ...] = ()
+    page_count: int = 0
+    title: str = ""
+    outline: tuple[tuple[int, str], ...] = ()
 
 
 class PdfExtractor:
@@ -60,7 +72,7 @@ class PdfExtractor:
         if reply is None:
             self._end()
             return self._failure(process.returncode, is_late.is_set())
-        return _checked(reply)
+        return _extracted(reply)
 
     def stop(self) -> None:
         """End the process now; what it extracts is extracted another time."""
@@ -73,7 +85,7 @@ class PdfExtractor:
         self.stop()
         self._end()
 
-    def _running(self) -> "Popen[bytes]":
+    def _running(self) -> Popen[bytes]:
         if self._process and (self._process.poll() is not None or self._served >= _FILES_OF_PROCESS):
             self._end()
         if not self._process:
@@ -87,7 +99,7 @@ class PdfExtractor:
         self._served += 1
         return self._process
 
-    def _ask(self, process: "Popen[bytes]", data: bytes) -> Any:
+    def _ask(self, process: Popen[bytes], data: bytes) -> _Reply | None:
         """The reply; None where the process ended, or sent what is no reply."""
         assert process.stdin
         assert process.stdout
@@ -98,8 +110,8 @@ class PdfExtractor:
             length = int(process.stdout.readline(20))
             if not 0 < length <= MAX_REPLY_BYTES:
                 return None
-            return json.loads(process.stdout.read(length))
-        except (OSError, ValueError, RecursionError):
+            return msgspec.json.decode(process.stdout.read(length), type=_Reply)
+        except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
             return None
 
     def _end(self) -> None:
@@ -121,7 +133,7 @@ class PdfExtractor:
         return ExtractedText(trouble=f"It is too large to read, or made to crash what reads it, {_BY_NAME}")
 
 
-def _end_late(process: "Popen[bytes]", is_late: threading.Event) -> None:
+def _end_late(process: Popen[bytes], is_late: threading.Event) -> None:
     is_late.set()
     with suppress(OSError):
         process.kill()
@@ -134,33 +146,13 @@ _PROBLEMS: Final = {
 }
 
 
-def _checked(reply: Any) -> ExtractedText:
-    """A reply as a value. What is in it came out of a file that may be hostile, so nothing is taken on trust."""
-    if not isinstance(reply, dict) or reply.get("problem"):
-        problem = reply.get("problem") if isinstance(reply, dict) else ""
-        return ExtractedText(trouble=_PROBLEMS.get(str(problem), _PROBLEMS["broken"]))
-    found = reply.get("pages")
-    pages = tuple(map(_text, found)) if isinstance(found, list) else ()
-    count = reply.get("page_count")
-    total = count if isinstance(count, int) and count > len(pages) else len(pages)
+def _extracted(reply: _Reply) -> ExtractedText:
+    if reply.problem:
+        return ExtractedText(trouble=_PROBLEMS[reply.problem])
+    read, total = len(reply.pages), max(reply.page_count, len(reply.pages))
     return ExtractedText(
-        pages=pages,
-        title=_text(reply.get("title"))[:_MAX_TITLE],
-        outline=tuple(_outline(reply.get("outline"), len(pages))),
-        omission=f"Only the first {len(pages):,} of its {counted(total, 'page')} are read."
-        if total > len(pages)
-        else "",
+        pages=reply.pages,
+        title=reply.title[:_MAX_TITLE],
+        outline=tuple((page, title[:_MAX_TITLE]) for page, title in reply.outline if 0 < page <= read),
+        omission=f"Only the first {read:,} of its {counted(total, 'page')} are read." if total > read else "",
     )
-
-
-def _text(value: object) -> str:
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def _outline(value: object, pages: int) -> "list[tuple[int, str]]":
-    entries = value if isinstance(value, list) else []
-    return [
-        (entry[0], _text(entry[1])[:_MAX_TITLE])
-        for entry in entries
-        if isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], int) and 0 < entry[0] <= pages
-    ]

@@ -1,11 +1,24 @@
-"""The lines, outline and title of a PDF, by PDFium. Runs in a process of its own, because PDFium may crash or loop."""
+"""The lines, outline and title of a PDF, by PDFium. Runs in a process of its own, because PDFium may crash or loop.
+
+Files come in on standard input, texts go out as JSON on standard output. A request is a line of JSON with the length of
+the file and what it may cost, and the file itself. A reply is its own length in a line, and JSON. The process holds
+nothing worth stealing: no environment, no open file of the vault.
+"""
 
 import ctypes
+import json
+import os
+import signal
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from typing import Any, Final, NamedTuple
+from queue import SimpleQueue
+from typing import IO, Any, Final, NamedTuple
 
-from zkchat.storage.pdf.layout import Line, PageLines, clean
+from zkchat.storage.pdf.layout import Line, PageLines, clean, texts_of
+from zkchat.storage.pdf.limits import PdfLimits
 
 _HYPHEN: Final = "\ufffe"
 """What PDFium has in the place of a hyphen at the end of a line, where a word goes on in the next one."""
@@ -17,9 +30,15 @@ _MAX_REMARK: Final = 4_000
 _WIDE_SPACE: Final = 1.0
 """In heights of a line: wider than a space within a line, so that what follows may be another column."""
 
+_TIME_SHARE: Final = 0.6
+"""Of the time for a file, after which no further page is begun, so that what was read until then is not lost."""
 _WIDGET: Final = 20
 _REMARKS: Final = frozenset({1, 3, 9, 10, 11, 12})
 """Kinds of annotations whose text somebody wrote: note, free text, highlight, underline, squiggly, strike-out."""
+
+
+Rectangle = tuple[float, float, float, float]
+"""Left, bottom, right and top."""
 
 
 class ReadPdf(NamedTuple):
@@ -149,7 +168,7 @@ def _split_at_wide_spaces(text_page: Any, text: str, at: int, is_hyphenated: boo
         if word.strip():
             words.append((offset, word))
         offset += _utf16_length(word) + 1
-    parts: list[tuple[list[str], list[tuple[float, float, float, float]]]] = []
+    parts: list[tuple[list[str], list[Rectangle]]] = []
     for start, word in words:
         first, last = _box(text_page, start), _box(text_page, start + _utf16_length(word) - 1)
         if not first or not last:
@@ -171,20 +190,20 @@ def _split_at_wide_spaces(text_page: Any, text: str, at: int, is_hyphenated: boo
             )
 
 
-def _distance(before: tuple[float, float, float, float], after: tuple[float, float, float, float]) -> float:
+def _distance(before: Rectangle, after: Rectangle) -> float:
     """Between two words: beside each other, or above where the page is turned."""
     beside = max(after[0] - before[2], before[0] - after[2])
     above = max(after[1] - before[3], before[1] - after[3])
     return max(beside, above)
 
 
-def _height(character: tuple[float, float, float, float]) -> float:
+def _height(character: Rectangle) -> float:
     """Of a line, by the room of one character, also where the page is turned: none is wider than high."""
     return max(character[2] - character[0], character[3] - character[1])
 
 
-def _box(text_page: Any, text_index: int) -> tuple[float, float, float, float] | None:
-    """Left, bottom, right and top of a character, with the room that its font gives to every character."""
+def _box(text_page: Any, text_index: int) -> Rectangle | None:
+    """Of a character, with the room that its font gives to every character."""
     import pypdfium2.raw as pdfium
 
     rectangle = pdfium.FS_RECTF()
@@ -194,7 +213,7 @@ def _box(text_page: Any, text_index: int) -> tuple[float, float, float, float] |
     return rectangle.left, rectangle.bottom, rectangle.right, rectangle.top
 
 
-def _annotations(page: Any) -> Iterator[tuple[int, str, tuple[float, float, float, float]]]:
+def _annotations(page: Any) -> Iterator[tuple[int, str, Rectangle]]:
     """Values of form fields, and remarks of readers."""
     import pypdfium2.raw as pdfium
 
@@ -221,3 +240,70 @@ def _string(annotation: Any, key: bytes) -> str:
     buffer = ctypes.create_string_buffer(max(length, 2))
     pdfium.FPDFAnnot_GetStringValue(annotation, key, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), length)
     return buffer.raw[: max(length - 2, 0)].decode("utf-16-le", "replace")
+
+
+def serve() -> None:
+    """Extract what comes in, and exit when the process that sends it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    requests: SimpleQueue[tuple[PdfLimits, bytes]] = SimpleQueue()
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no reply
+    threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
+    try:
+        import pypdfium2  # noqa: F401 - before the first limit counts
+
+        while True:
+            limits, data = requests.get()
+            _limit(limits)
+            reply = json.dumps(extracted(data, limits)).encode()
+            replies.write(b"%d\n" % len(reply) + reply)
+            replies.flush()
+    finally:
+        os._exit(1)  # there is nothing to clean up
+
+
+def _receive(stream: IO[bytes], requests: "SimpleQueue[tuple[PdfLimits, bytes]]") -> None:
+    """Read on while a file is extracted: the end of the input is the end of this process, whatever a file does."""
+    try:
+        while line := stream.readline():
+            length, *limits = json.loads(line)
+            requests.put((PdfLimits(*limits), stream.read(length)))
+    finally:
+        os._exit(0)
+
+
+def _limit(limits: PdfLimits) -> None:
+    """Where the system has such limits: memory, processor time of this file, no files written, no core dumps."""
+    try:
+        import resource
+    except ImportError:
+        return
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    for kind, amount in (
+        (resource.RLIMIT_AS, limits.max_memory + limits.max_bytes),
+        (resource.RLIMIT_CPU, int(used + 2 * limits.max_seconds) + 1),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):
+            _, hard = resource.getrlimit(kind)
+            resource.setrlimit(kind, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
+
+
+def extracted(data: bytes, limits: PdfLimits) -> dict[str, Any]:
+    """The reply for one file: its text, or in a word why there is none."""
+    deadline = time.monotonic() + _TIME_SHARE * limits.max_seconds
+    try:
+        read = read_pdf(data, limits.max_pages, limits.max_characters, lambda: time.monotonic() < deadline)
+        return {
+            "pages": texts_of(read.pages),
+            "page_count": read.page_count,
+            "title": read.title,
+            "outline": read.outline,
+        }
+    except NeedsPassword:
+        return {"problem": "encrypted"}
+    except MemoryError:
+        return {"problem": "memory"}
+    except Exception:  # noqa: BLE001 - whatever the file did
+        return {"problem": "broken"}

@@ -4,15 +4,16 @@ A drawing is laid out, not written: cards outside of groups come first, then gro
 it is connected to.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from zkchat.model.note import Heading, Link, Note, NoteWarning, Section
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import shorten
 from zkchat.vault.documents.document import Document, document_title
-from zkchat.vault.documents.drawing import Card, Connection, Drawing, Group, in_reading_order, parents_of
 from zkchat.vault.notes.chunker import sections_of
 from zkchat.vault.notes.frontmatter import distinct
 from zkchat.vault.notes.parse import as_read, parse_note
@@ -27,9 +28,104 @@ _MAX_LINE: Final = 500
 _MAX_SECTION: Final = 1_600
 """Characters of a section to which connections are added."""
 _UNLABELLED: Final = {("—", "→"): "→", ("←", "—"): "←", ("←", "→"): "↔", ("—", "—"): "—"}
-_HASHES = lazy_pattern(r" {0,3}(#{1,6})")
-_MAY_STAY_OPEN = lazy_pattern(r"```|~~~|%%|<|\$\$")
-_FENCE = lazy_pattern(r"`{3,}|~{3,}")
+_HASHES = re.compile(r" {0,3}(#{1,6})")
+_MAY_STAY_OPEN = re.compile(r"```|~~~|%%|<|\$\$")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+
+
+Item = TypeVar("Item")
+
+
+class Box(NamedTuple):
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    def holds_middle_of(self, other: "Box") -> bool:
+        x, y = other.x + other.width / 2, other.y + other.height / 2
+        return self.x <= x <= self.x + self.width and self.y <= y <= self.y + self.height
+
+
+class Card(NamedTuple):
+    """A text, a file or a page."""
+
+    id: str
+    box: Box
+    text: str = ""
+    """Markdown."""
+    file: str = ""
+    """The path of a file of the vault."""
+    place: str = ""
+    """In the file: `Heading` or `^block`."""
+    address: str = ""
+    group: str | None = None
+    """The id of its group, where the drawing says it; else its position decides."""
+
+    @property
+    def is_text(self) -> bool:
+        return not (self.file or self.address)
+
+
+class Group(NamedTuple):
+    id: str
+    box: Box
+    label: str = ""
+    background: str = ""
+    """The path of a picture."""
+
+
+class Connection(NamedTuple):
+    source: str
+    target: str
+    label: str = ""
+    begins_with_arrow: bool = False
+    ends_with_arrow: bool = True
+
+
+class Drawing(Struct, frozen=True, kw_only=True):
+    cards: Sequence[Card] = ()
+    groups: Sequence[Group] = ()
+    connections: Sequence[Connection] = ()
+    problems: Sequence[str] = ()
+    """What of the file could not be used, each as a sentence."""
+
+
+def _in_reading_order(items: Iterable[Item], box_of: Callable[[Item], Box]) -> list[Item]:
+    """Row by row from the top, each from left to right. What begins above the middle of a row's first is in the row."""
+    rows: list[tuple[float, list[Item]]] = []
+    for item in sorted(items, key=lambda item: (box_of(item).y, box_of(item).x)):
+        box = box_of(item)
+        if not rows or box.y > rows[-1][0]:
+            rows.append((box.y + box.height / 2, []))
+        rows[-1][1].append(item)
+    return [item for _, row in rows for item in sorted(row, key=lambda item: box_of(item).x)]
+
+
+def _parents_of(drawing: Drawing) -> tuple[dict[int, int], dict[int, int]]:
+    """By its number, the group that each card lies in, and likewise each group: the smallest around its middle."""
+    by_size = sorted(range(len(drawing.groups)), key=lambda number: (drawing.groups[number].box.area, -number))
+    named = {group.id: number for number, group in reversed([*enumerate(drawing.groups)])}
+    cards: dict[int, int] = {}
+    for number, card in enumerate(drawing.cards):
+        said = named.get(card.group) if card.group is not None else None
+        around = said if said is not None else _around(drawing, card.box, by_size)
+        if around is not None:
+            cards[number] = around
+    groups: dict[int, int] = {}
+    for place, number in enumerate(by_size):
+        larger = _around(drawing, drawing.groups[number].box, by_size[place + 1 :])
+        if larger is not None:
+            groups[number] = larger
+    return cards, groups
+
+
+def _around(drawing: Drawing, box: Box, groups: Sequence[int]) -> int | None:
+    return next((number for number in groups if drawing.groups[number].box.holds_middle_of(box)), None)
 
 
 def document_of_drawing(path: str, drawing: Drawing) -> Document:
@@ -57,7 +153,7 @@ class _Writer:
             self._connections.setdefault(each.source, []).append(each)
 
     def document(self) -> Document:
-        cards, groups = parents_of(self._drawing)
+        cards, groups = _parents_of(self._drawing)
         self._cards_in = _by_parent(self._drawing.cards, cards)
         self._groups_in = _by_parent(self._drawing.groups, groups)
         self._write_inside(None, (), 0)
@@ -88,7 +184,7 @@ class _Writer:
         )
 
     def _write_inside(self, parent: int | None, above: tuple[str, ...], depth: int) -> None:
-        cards = in_reading_order(self._cards_in.get(parent, ()), lambda number: self._drawing.cards[number].box)
+        cards = _in_reading_order(self._cards_in.get(parent, ()), lambda number: self._drawing.cards[number].box)
         shown = [card for card in (self._drawing.cards[number] for number in cards) if self._is_shown(card)]
         runs = groupby(shown, key=lambda card: card.is_text)
         is_first = True
@@ -98,7 +194,7 @@ class _Writer:
                     self._write("---\n\n")
                 is_first = False
                 self._write_card(part[0], above, depth) if is_text else self._write_targets(part, above)
-        groups = in_reading_order(self._groups_in.get(parent, ()), lambda number: self._drawing.groups[number].box)
+        groups = _in_reading_order(self._groups_in.get(parent, ()), lambda number: self._drawing.groups[number].box)
         for number in groups:
             self._write_group(number, above, depth)
 

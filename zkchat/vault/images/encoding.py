@@ -20,8 +20,8 @@ from zkchat.vault.images.headers import (
     ImageHeader,
     check_size,
     read_header,
+    without_metadata,
 )
-from zkchat.vault.images.metadata import without_metadata
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -1,18 +1,24 @@
 """Embedding: passages without a vector get one, batch by batch, so that a stop at any moment loses one batch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from zkchat.errors import ProviderError, TextRefused
-from zkchat.model.embeddings import OpenText, SectionRows, VectorPosition, embedded_text
-from zkchat.model.index import StoredSection
+from zkchat.model.embeddings import EmbeddingProgress, OpenText, VectorPosition, embedded_text
+from zkchat.model.index import NoteFilter, StoredSection
+from zkchat.model.prompt import ModelInfo
 from zkchat.ports.embeddings import Embedder, VectorIndex
+from zkchat.ports.note_files import NoteFiles
+from zkchat.ports.note_index import NoteIndex
 from zkchat.vault.privacy.guard import PrivacyGuard
+from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
     from zkchat.vault.search.similarity import Vectors
+
 
 KeepOn = Callable[[int], bool]
 """Whether to go on, told how many passages have got a vector so far."""
@@ -45,10 +51,7 @@ def embed_passages(
     done = 0
     left_out: set[bytes] = set()
     for _ in range(_MAX_PASSES):
-        kept = fitting_rows(index, embedder.name)
-        if kept and covers_all(index, kept):
-            return Embedded(done, is_complete=True)
-        missing, position = _missing(index, embedder.name, kept)
+        missing, position = _missing(index, embedder.name)
         missing = [each for each in missing if each[1] not in left_out]
         if not missing:
             return Embedded(done, is_complete=True)
@@ -61,38 +64,15 @@ def embed_passages(
     return Embedded(done, is_complete=False)
 
 
-def fitting_rows(index: VectorIndex, method: str) -> SectionRows | None:
-    """What was kept of the vectors that are stored now."""
-    kept = index.section_rows(method)
-    since = index.read(method, kept.position) if kept else None
-    return kept if since and not since.is_new else None
-
-
-def covers_all(index: VectorIndex, kept: SectionRows) -> bool:
-    """Whether there are no sections but those whose vectors are known. Most processes find that: it needs no NumPy."""
-    added = index.passages(kept.last)
-    return added.epoch == kept.epoch and not added.notes
-
-
-def _missing(
-    index: VectorIndex, method: str, kept: SectionRows | None
-) -> tuple[list[tuple[int, bytes]], VectorPosition]:
-    """Number and digest of each section that has no vector, in order. Where none is missing, that is kept."""
-    import numpy as np
-
-    from zkchat.vault.search.section_rows import SectionDigests, StoredDigests, find_digests, join_rows
+def _missing(index: VectorIndex, method: str) -> tuple[list[tuple[int, bytes]], VectorPosition]:
+    """Number and digest of each section that has no vector, in order."""
+    from zkchat.vault.search.method_vectors import SectionDigests, StoredDigests, each_digest, find_digests
 
     stored, sections = StoredDigests.of(index, method), SectionDigests(index)
-    sections.catch_up(kept.last if kept else 0)
-    if kept and (kept.epoch != sections.epoch or kept.vectors != stored.count_before(kept.position.end)):
-        kept = None
-        sections.catch_up()
-    rows = find_digests(stored.digests, sections.digests)
-    if joined := join_rows(kept, sections, rows, stored):
-        index.keep_section_rows(method, joined)
-    missing = np.flatnonzero(rows < 0)
-    found = zip(sections.numbers[missing].tolist(), sections.digests[missing], strict=True)
-    return [(number, row.tobytes()) for number, row in found], stored.position
+    sections.catch_up()
+    is_missing = find_digests(stored.digests, sections.digests) < 0
+    numbers, digests = sections.numbers[is_missing].tolist(), each_digest(sections.digests[is_missing])
+    return [*zip(numbers, digests, strict=True)], stored.position
 
 
 class _Run:
@@ -153,3 +133,142 @@ class _Run:
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise ProviderError(f"{embedder.name} did not give a vector for each of {len(texts)} passages.")
         return np.nan_to_num(vectors.astype(np.float32, copy=False), posinf=0, neginf=0)
+
+
+_MIN_GARBAGE: Final = 2_048
+"""Vectors of passages that are gone stay, in case these come back: so many, or half as many as there are passages."""
+_MAX_SMALL_BLOCKS: Final = 1_000
+_MAX_FORMER_METHODS: Final = 2
+"""Of models that are not wanted any more; to switch back to one of them costs nothing."""
+
+
+class EmbeddingWork:
+    """Embeds the passages of one vault. One thread at a time embeds; `progress` may be asked by any."""
+
+    def __init__(
+        self, search: VectorSearch, index: NoteIndex, files: NoteFiles, local_only: Sequence[str] = ()
+    ) -> None:
+        self._search = search
+        self._vectors = search.index
+        self._index = index
+        self._guard = PrivacyGuard(files, index, local_only, _Place(search.wanted))
+        self._former_guard = (files, index, local_only)
+        self._counted: tuple[object, int, int] | None = None
+
+    @property
+    def needs_server(self) -> bool:
+        return self._search.wanted.needs_server
+
+    def embed_base(self, keep_on: KeepOn) -> int:
+        """Make the vectors that need no server."""
+        base = self._search.base
+        if base.needs_server:
+            return 0
+        made = embed_passages(self._vectors, base, keep_on)
+        if made.is_complete:
+            self._finish(base, made)
+        return made.done
+
+    def embed_by_server(self, keep_on: KeepOn, call: Call = at_once) -> Embedded | None:
+        """Make the vectors of the wanted method, and those of the one that is in use until they are complete.
+
+        None where another process does. Raises `ProviderError`.
+        """
+        wanted, active = self._search.wanted, self._search.active()
+        if not wanted.needs_server:
+            return Embedded(0, is_complete=True)
+        with self._vectors.claim(wanted.name) as is_ours:
+            if not is_ours:
+                return None
+            if active.needs_server and active is not wanted:
+                guard = PrivacyGuard(*self._former_guard, _Place(active))
+                with suppress(ProviderError):  # it may be gone for good
+                    embed_passages(self._vectors, active, keep_on, guard, call)
+            made = embed_passages(self._vectors, wanted, keep_on, self._guard, call)
+            if made.is_complete:
+                self._finish(wanted, made)
+            return made
+
+    def verify(self) -> None:
+        """Forget vectors whose bytes have changed on disk."""
+        from zkchat.vault.search.method_vectors import StoredDigests, each_digest
+
+        for method in {self._search.base.name, self._search.wanted.name, self._search.active().name}:
+            if not self._vectors.is_intact(method):
+                stored = StoredDigests.of(self._vectors, method)
+                self._vectors.retain(method, each_digest(stored.digests))
+
+    def progress(self) -> EmbeddingProgress:
+        """How far it has come, whichever process does it."""
+        wanted = self._search.wanted
+        current = (self._index.generation(), self._vectors.stamp(wanted.name), wanted.is_on_this_machine)
+        if self._counted is None or self._counted[0] != current:
+            self._counted = current, *self._count()
+        _, done, total = self._counted
+        return EmbeddingProgress(done=done, total=total, method=wanted.name, active_method=self._search.active().name)
+
+    def _count(self) -> tuple[int, int]:
+        """How many distinct passages that may be sent have a vector, and how many there are."""
+        import numpy as np
+
+        from zkchat.vault.search.method_vectors import SectionDigests, StoredDigests, find_digests
+
+        wanted = self._search.wanted
+        passages = SectionDigests(self._vectors)
+        passages.catch_up()
+        may_go = np.ones(len(passages.numbers), dtype=np.bool_)
+        hidden: frozenset[str] = frozenset() if wanted.is_on_this_machine else self._guard.hidden()
+        for first, count in self._index.section_ranges(NoteFilter(within=hidden)) if hidden else ():
+            may_go[np.searchsorted(passages.numbers, first) : np.searchsorted(passages.numbers, first + count)] = 0
+        digests = passages.digests[may_go]
+        distinct = digests[np.unique(digests[:, 0], return_index=True)[1]]  # half of a digest tells passages apart
+        places = find_digests(StoredDigests.of(self._vectors, wanted.name).digests, distinct)
+        return int(np.count_nonzero(places >= 0)), len(distinct)
+
+    def _finish(self, embedder: Embedder, made: Embedded) -> None:
+        """All passages have vectors: searches go by them, and what nobody needs any more goes."""
+        if embedder is self._search.wanted and self._vectors.active() not in self._names_of_default():
+            self._vectors.activate(embedder.name)
+        if made.done:
+            self._tidy(embedder.name)
+        if embedder is self._search.wanted:
+            self._forget_former_methods()
+
+    def _names_of_default(self) -> set[str]:
+        """What a vault that was never embedded by a server is known by, beside the method itself."""
+        wanted = self._search.wanted
+        return {wanted.name} if wanted.needs_server else {wanted.name, ""}
+
+    def _tidy(self, method: str) -> None:
+        """Forget most passages that are gone, once there are many, and join blocks, once there are many small ones."""
+        from zkchat.vault.search.method_vectors import SectionDigests, StoredDigests, each_digest
+
+        stored, sections = StoredDigests.of(self._vectors, method), self._index.counts().sections
+        has_small_blocks = len(stored.blocks) > max(_MAX_SMALL_BLOCKS, len(stored.digests) // 16)
+        if len(stored.digests) - sections <= max(_MIN_GARBAGE, sections // 2) and not has_small_blocks:
+            return  # most often, and then the passages need not be compared one by one
+        passages = SectionDigests(self._vectors)
+        passages.catch_up()
+        live, kept = {*each_digest(passages.digests)}, each_digest(stored.digests)
+        gone = [digest for digest in kept if digest not in live]
+        most = max(_MIN_GARBAGE, len(live) // 2)
+        if len(gone) > most:
+            self._vectors.retain(method, {*kept} - {*gone[: len(gone) - most // 2]})
+        elif has_small_blocks:
+            self._vectors.retain(method, kept)
+
+    def _forget_former_methods(self) -> None:
+        needed = {self._search.wanted.name, self._search.base.name, self._vectors.active()}
+        for method in [each for each in self._vectors.methods() if each not in needed][_MAX_FORMER_METHODS:]:
+            self._vectors.remove(method)
+
+
+class _Place:
+    """Where an embedder runs, as a guard asks for it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(provider="", id="", on_this_machine=self._embedder.is_on_this_machine)

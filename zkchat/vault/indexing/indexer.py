@@ -4,20 +4,20 @@ Changes go in batches, each of which takes effect whole or not at all, so that a
 with by the next one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
 
-from zkchat.model.folder import KnownFolders
+from zkchat.model.folder import FolderListing, KnownFolder, KnownFolders, folder_of
 from zkchat.model.index import IndexBatch
-from zkchat.model.note import NoteWarning
+from zkchat.model.note import FileStamp, NoteWarning, is_note
 from zkchat.ports.extraction import ExtractedTexts
 from zkchat.ports.note_files import ListedFiles
 from zkchat.ports.note_index import NoteIndex
 from zkchat.ports.workers import Workers
+from zkchat.vault.documents.document import is_indexed
 from zkchat.vault.indexing.dating import NO_DATES, DateSources, Dating
-from zkchat.vault.indexing.difference import VaultDifference
 from zkchat.vault.indexing.reader import (
     Listed,
     PartRead,
@@ -25,11 +25,87 @@ from zkchat.vault.indexing.reader import (
     names_of_known,
     parts_of,
     read_part,
-    without_collector,
 )
 from zkchat.vault.links.live_catalog import LiveCatalog
 from zkchat.vault.note_warnings import without_templates
-from zkchat.vault.search.segments import merge_segments
+
+
+class VaultDifference:
+    """Collects differences while the folders of a vault are listed."""
+
+    def __init__(self, index: NoteIndex, extracted: ExtractedTexts | None, known: dict[str, KnownFolder]) -> None:
+        self._index = index
+        self._extracted = extracted
+        self._rule = b"extracted" if extracted else b""
+        self._unseen = known
+        self._changed: dict[str, KnownFolder] = {}
+        """Folders that will be as they are listed once what is to be read is read."""
+        self.notes = 0
+        """In the vault, all in all."""
+        self.to_read: list[Listed] = []
+        """Notes, and other files whose text is indexed."""
+        self.removed: list[str] = []
+        self.added_files: list[str] = []
+        self.removed_files: list[str] = []
+        self.gone: list[str] = []
+        """Folders of which nothing is left."""
+        self.warnings: list[NoteWarning] = []
+
+    def compare(self, listing: FolderListing) -> None:
+        self.warnings += listing.warnings
+        known = self._unseen.pop(listing.prefix, None)
+        digest = listing.digest(self._rule)
+        if known and known.digest == digest and listing.is_settled:
+            self.notes += known.notes
+        elif known or listing.names:
+            self._compare_files(listing, digest)
+
+    def add_gone_folders(self) -> None:
+        """After all others: the folders that were not listed any more."""
+        for prefix in sorted(self._unseen):
+            self._compare_files(FolderListing(prefix), b"")
+        self.gone = [*self._unseen]
+
+    def keep_others(self) -> None:
+        """Instead: the folders that were not listed are as they were."""
+        self.notes += sum(known.notes for known in self._unseen.values())
+
+    def settled_folders(self, unsettled: Iterable[str]) -> dict[str, KnownFolder]:
+        """What to remember of the folders that changed, but for those that hold an unsettled file."""
+        to_look_at = {*map(folder_of, unsettled)}
+        return {prefix: known for prefix, known in self._changed.items() if prefix not in to_look_at}
+
+    def _compare_files(self, listing: FolderListing, digest: bytes) -> None:
+        stamps = listing.stamps()
+        indexed = [stamp for stamp in stamps if is_indexed(stamp.path, self._extracted)]
+        paths = {stamp.path for stamp in indexed}
+        others = {stamp.path for stamp in stamps} - paths
+        known = self._index.files_in(listing.prefix)
+        notes = sum(map(is_note, paths))
+        self.notes += notes
+        self.to_read += [
+            (stamp, stamp.path in known.stamps)
+            for stamp in indexed
+            if not self._is_as_known(stamp, known.stamps.get(stamp.path))
+        ]
+        self.removed += sorted(known.stamps.keys() - paths)
+        self.added_files += sorted(others - known.attachments)
+        self.removed_files += sorted(known.attachments - others)
+        if digest and listing.is_settled and not self._is_waited_for(known.stamps.values()):
+            self._changed[listing.prefix] = KnownFolder(digest, notes)
+
+    def _is_as_known(self, stamp: FileStamp, known: FileStamp | None) -> bool:
+        """Whether there is nothing new of a file: it is the same, or its text is still to be extracted."""
+        if known == stamp and stamp.settled:
+            return True
+        if known is None or not (self._extracted and self._extracted.covers(stamp.path)):
+            return False
+        return known[1:3] == stamp[1:3] and (known.settled or self._extracted.find(stamp) is None)
+
+    def _is_waited_for(self, known: Iterable[FileStamp]) -> bool:
+        """Whether one of the files is not read again now because its text is still to be extracted."""
+        return any(not stamp.settled and not is_note(stamp.path) for stamp in known)
+
 
 Progress = Callable[[int, int], None]
 """Told how many of how many changed notes are done."""
@@ -92,6 +168,8 @@ class Indexer:
         links = self._resolve_links()
         self.dating.read_history()
         if not self._index.is_complete():
+            from zkchat.vault.search.postings import merge_segments  # needs NumPy
+
             merge_segments(self._index)
             self._index.finish()
         self._looked_at_epoch = known.epoch
@@ -176,11 +254,10 @@ class Indexer:
     def _resolve_links(self) -> int:
         resolved = 0
         while sources := self._index.notes_to_resolve(_RESOLVE_BATCH):
-            with without_collector():
-                generation = self._catalog.catch_up()
-                found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
-                if self._index.store_resolutions(generation, sources, found):
-                    resolved += len(found)
+            generation = self._catalog.catch_up()
+            found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
+            if self._index.store_resolutions(generation, sources, found):
+                resolved += len(found)
         return resolved
 
 

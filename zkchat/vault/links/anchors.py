@@ -1,16 +1,16 @@
 """Places in a note that a link can point to: headings and blocks."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from zkchat.model.note import Block, Heading, Note, page_heading, page_of_anchor
-from zkchat.model.patterns import lazy_pattern
 
 _MAX_SAME_HEADINGS = 100
 _MAX_HEADING_DEPTH = 20
 """Headings that a link may name one below the other; there are six levels."""
-_NO_LETTERS = lazy_pattern(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
+_NO_LETTERS = re.compile(r'[!"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+')
 
 
 class Anchors:

@@ -1,13 +1,13 @@
 """Keys by which links look up files: links are resolved again when a file with one of their keys changes."""
 
+import re
 from collections.abc import Iterable
 
 from zkchat.model.index import LinkToResolve
 from zkchat.model.note import Link, without_suffix
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.wikilink import name_key
 
-_ANY_ID = lazy_pattern(r"\d{8}t\d{4}|\d{8,17}")
+_ANY_ID = re.compile(r"\d{8}t\d{4}|\d{8,17}")
 
 
 def keys_of_file(path: str, title: str = "", aliases: tuple[str, ...] = ()) -> frozenset[str]:

@@ -2,20 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from threading import RLock
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from zkchat.model.index import CatalogRow, LinkToResolve
 from zkchat.model.note import Link, Missing, Resolution
+from zkchat.ports.note_index import LinkTargets
 from zkchat.vault.links.anchors import Anchors
-from zkchat.vault.links.catalog import Catalog, CatalogEntry, names_of
+from zkchat.vault.links.catalog import Catalog, CatalogEntry, SimilarNames, names_of
 from zkchat.vault.links.keys import keys_of_links
-from zkchat.vault.links.names import SimilarNames
 from zkchat.vault.links.resolver import folder_of, name_of_target, resolve
 
-if TYPE_CHECKING:
-    from zkchat.ports.note_index import LinkTargets
-
-_MAX_CACHED_MISSING = 4096
 _MAX_CACHED_ANCHORS = 64
 """Notes whose headings are remembered while links to them are resolved."""
 _MAX_LOADED_FILES = 100_000
@@ -34,7 +30,7 @@ class LiveCatalog:
     Of a large vault only those files are loaded for which a link that is to be resolved may look.
     """
 
-    def __init__(self, index: "LinkTargets") -> None:
+    def __init__(self, index: LinkTargets) -> None:
         self._index = index
         self._lock = RLock()
         self._generation = -1
@@ -43,22 +39,13 @@ class LiveCatalog:
         """The keys whose files are in the catalog."""
         self._similar: SimilarNames | None = None
         self._anchors_of: dict[str, Anchors] = {}
-        self._missing: dict[tuple[str, bool, str | None, int], Missing] = {}
-        """Links that lead nowhere, as long as no name changes: what they could have meant is dear to find out."""
 
     def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
-        key = link.target, link.external, source, suggestions
         with self._lock:
             self.catch_up()
-            if known := self._missing.get(key):
-                return known
             self._load([link])
             found = resolve(self._catalog, link, source, suggestions=0)
-            if isinstance(found, Missing):
-                found = self._with_suggestions(found, suggestions)
-                if len(self._missing) < _MAX_CACHED_MISSING:
-                    self._missing[key] = found
-            return found
+            return self._with_suggestions(found, suggestions) if isinstance(found, Missing) else found
 
     def resolve_all(self, links: Sequence[LinkToResolve]) -> list[tuple[int, Resolution]]:
         """The resolution of each link by its number, without suggestions."""
@@ -109,7 +96,6 @@ class LiveCatalog:
         self._unload()
         self._similar = None
         self._anchors_of.clear()
-        self._missing.clear()
 
     def _unload(self) -> None:
         self._catalog = Catalog((), self._anchors)

@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import wide_letters
 from zkchat.vault.notes import runs
 from zkchat.vault.notes.cross_references import holds_only_links, only_refers
@@ -27,16 +26,16 @@ _MAX_CODE_LEAD = 240
 _MAX_UNCUT_ITEM = 240
 """Characters of a list item that is one unit; a longer one is cut into sentences."""
 
-_BOLD_LINE = lazy_pattern(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
+_BOLD_LINE = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1[:：]?\s*")
 _LABEL = r"[*_]{{0,2}}(?:{})[ ]?\d{{0,3}}[.)]?[*_]{{0,2}}[:：][*_]{{0,2}}(?:\s|(?<=：))"
-_QUESTION_LABEL = lazy_pattern(
+_QUESTION_LABEL = re.compile(
     _LABEL.format(
         "Q|Question|F|Frage|P|Pregunta|Pergunta|D|Domanda|V|Vraag|S|Soru|В|Вопрос|"
         "问|问题|問|質問|문|질문|ถาม|คำถาม|س|سؤال|प्र|प्रश्न|Hỏi"
     ),
     re.IGNORECASE,
 )
-_ANSWER_LABEL = lazy_pattern(
+_ANSWER_LABEL = re.compile(
     r"(?<!\S)"
     + _LABEL.format(
         "A|Answer|Antwort|R|Respuesta|Resposta|Réponse|Risposta|Antwoord|C|Cevap|О|Ответ|"

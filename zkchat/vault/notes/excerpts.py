@@ -1,10 +1,10 @@
 """Shorten a block for quoting: cut at its sentences, items or rows, around those that were chosen."""
 
+import re
 from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.blocks import Block, Sentence
 from zkchat.vault.notes.runs import ITEM, ends_in_colon, is_delimiter, opens_fence
 
@@ -16,10 +16,10 @@ _EMPTY = " \t\r\n>"
 """What may stand between two units without a meaning of its own."""
 _MAX_BETWEEN = 40
 """Characters of it that are kept."""
-_BLANK_LINE = lazy_pattern(r"\n[ \t\r>]*\n")
-_PADDING = lazy_pattern(r" {2,}|-{4,}")
-_LINK = lazy_pattern(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
-_MARKED = lazy_pattern(r"[>|\s]*…[\s|]*$")
+_BLANK_LINE = re.compile(r"\n[ \t\r>]*\n")
+_PADDING = re.compile(r" {2,}|-{4,}")
+_LINK = re.compile(r"\[[^\[\]\n]{0,1000}\](?:\([^()\s]{0,2000}\))?|\[\[[^\[\]\n]{0,1000}\]\]")
+_MARKED = re.compile(r"[>|\s]*…[\s|]*$")
 
 
 def excerpt(block: Block, chosen: Collection[int], limit: int) -> str:

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from zkchat.lexicon.languages import LANGUAGE_OF_SCRIPT, STOP_WORDS_BY_CODE
-from zkchat.model.patterns import lazy_pattern
 
 _SHARED_BY = Counter(word for listed in STOP_WORDS_BY_CODE.values() for word in listed)
 
 
-_NOT_PROSE = lazy_pattern(r"```.*?```|`[^`]*`|\[\[[^\[\]]{1,300}\]\]|\b\w+://\S+", re.DOTALL)
+_NOT_PROSE = re.compile(r"```.*?```|`[^`]*`|\[\[[^\[\]]{1,300}\]\]|\b\w+://\S+", re.DOTALL)
 """Code, links and addresses keep their words whatever the language around them."""
-_WORD = lazy_pattern(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 MAX_CHARS = 20_000
 """Characters that are looked at."""
 _JAPANESE_SHARE = 0.1

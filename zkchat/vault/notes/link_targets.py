@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 from zkchat.model.note import Link
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Hyperlink, Span, blank
 from zkchat.vault.notes.parse import LinksInText, find_links
 from zkchat.vault.notes.wikilink import link_to, wikilink_spans
@@ -15,21 +14,21 @@ from zkchat.vault.notes.wikilink import link_to, wikilink_spans
 Notation = Literal["wikilink", "plain", "angle"]
 """`[[…]]`, `[x](…)` and `[x](<…>)`; the last two also in definitions, `[x]: …`."""
 
-_ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])|(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
-_DEFINITION = lazy_pattern(
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
+_DEFINITION = re.compile(
     r"^(?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*\[(?!\^)(?:[^\[\]\\\n]|\\.)+\]:[ \t]*(?:\n[ \t>]*)?(?=\S)", re.MULTILINE
 )
-_OPENING = lazy_pattern(r"[ \t\r\n]*")
-_ANGLE = lazy_pattern(r"<((?:[^<>\n\\]|\\.)*)>")
-_NOT_IN_ANGLES = lazy_pattern(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
-_NOT_PLAIN = lazy_pattern(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
-_PARENTHESES = lazy_pattern(r"[()]")
-_BEYOND_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
-_ENCODED_BEYOND_ASCII = lazy_pattern(r"%[89A-Fa-f][0-9A-Fa-f]")
-_ENCODED_PARENTHESIS = lazy_pattern(r"%2[89]")
+_OPENING = re.compile(r"[ \t\r\n]*")
+_ANGLE = re.compile(r"<((?:[^<>\n\\]|\\.)*)>")
+_NOT_IN_ANGLES = re.compile(r"[\x00-\x1f<>\\#`|$]|%(?=[0-9A-Fa-f]{2}|%)|&(?=[#A-Za-z][0-9A-Za-z]*;)")
+_NOT_PLAIN = re.compile(rf"{_NOT_IN_ANGLES.pattern}|[%\s\x7f]")
+_PARENTHESES = re.compile(r"[()]")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_ENCODED_BEYOND_ASCII = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
+_ENCODED_PARENTHESIS = re.compile(r"%2[89]")
 
 
-_ENDS_EARLY = lazy_pattern(r"\||\\\Z")
+_ENDS_EARLY = re.compile(r"\||\\\Z")
 """In a wikilink: a pipe, or the backslash before one."""
 
 

@@ -1,5 +1,6 @@
 """The Markdown structure of a text: code, formulas, headings, hyperlinks and blocks, in character offsets."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from zkchat.model.note import Heading
-from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import pyromark
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-_SURROGATE = lazy_pattern("[\ud800-\udfff]")
-_PIPED = lazy_pattern(r"\[\[[^\[\]\n|]*\|[^\[\]\n]*\]\]")
-_ESCAPED = lazy_pattern(r"\\[\\\[!#%^]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PIPED = re.compile(r"\[\[[^\[\]\n|]*\|[^\[\]\n]*\]\]")
+_ESCAPED = re.compile(r"\\[\\\[!#%^]")
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 _STRIDE = 256
 """Bytes between two known character counts."""
@@ -34,8 +34,8 @@ _AUTOMATIC = ("Autolink", "Email")
 
 
 _MARKS = ("`", "<", "$", "^", "\t", "\v", "\f", "    ", "~")
-_HYPERLINK = lazy_pattern(r"\][(:]")
-_ODD_LINE = lazy_pattern(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
+_HYPERLINK = re.compile(r"\][(:]")
+_ODD_LINE = re.compile(r"\n(?=[ =-])(?: {1,3}#| {0,3}=|(?<!\n\n) {0,3}-+ *(?:\n|\Z))")
 """Where a text has none of these, it holds no code, formula, hyperlink or block with an id, and its only headings are
 lines that begin with `#`: the parser need not be asked, which is slow because it tells more."""
 MAX_ITEMS = 10_000
@@ -46,7 +46,7 @@ LONGEST_LINK = 10_000
 """Characters of a link; more is data, such as a picture inside of a text."""
 MAX_TITLE_CHARACTERS = 1_000
 """Characters of a heading that are kept: what is longer is no heading but a text with a mark before it."""
-_PLAIN_TITLE = lazy_pattern(r"\n(#{1,6})(?![^ \n])(.*)")
+_PLAIN_TITLE = re.compile(r"\n(#{1,6})(?![^ \n])(.*)")
 
 
 class Hyperlink(NamedTuple):

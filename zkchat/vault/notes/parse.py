@@ -5,26 +5,56 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, file_title
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.notes.drawing_notes import DRAWING_HEADINGS, DRAWING_PROPERTY, hidden_spans, merged_spans
+from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, TaskLine, file_title
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Outline, Span, blank, flatten, outline, plain
-from zkchat.vault.notes.tasks import find_tasks
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
 
-_TAG = lazy_pattern(
+if TYPE_CHECKING:
+    from zkchat.vault.notes.wikilink import Prose
+
+
+_TAG = re.compile(
     r"#(?<!\S#)([^\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
     r"""'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s\0]+)"""
 )
 """Obsidian's, and CJK punctuation ends a tag too."""
-_WORDS = lazy_pattern(r"[^\W_]+(?: [^\W_]+)*")
+_WORDS = re.compile(r"[^\W_]+(?: [^\W_]+)*")
 """In these Markdown sees nothing but text."""
 MAX_TAGS = 5_000
-_TITLE = lazy_pattern(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
-_BLOCK_ID = lazy_pattern(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"\s*#.*|(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_BLOCK_ID = re.compile(r"\^(?<!\S\^)([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+
+
+_DRAWING_PROPERTY: Final = "excalidraw-plugin"
+"""That the plugin writes into the frontmatter of every drawing."""
+_DRAWING_HEADINGS: Final = frozenset(
+    {"Excalidraw Data", "Text Elements", "Element Links", "Embedded Files", "Embedded files"}
+)
+"""Of the plugin, below what users write themselves."""
+
+_DRAWING = re.compile(r"^##? Drawing[ \t]*\n(?=\s*(?:```|\{))", re.MULTILINE)
+"""Until the end of the file there is only data below it."""
+_DATA = re.compile(r"^```(?:compressed-json|json)[ \t]*$", re.MULTILINE)
+_END_OF_DATA = re.compile(r"^```[ \t]*$", re.MULTILINE)
+_LISTS = re.compile(r"^##? (?:Element Links|Embedded [Ff]iles)[ \t]*$", re.MULTILINE)
+_ID = re.compile(r"^[\w-]{8,40}: (?=\S)", re.MULTILINE)
+"""Before each link of an element and each embedded file."""
+_LINES_OF_PLUGIN = re.compile(r"^(?:%%|==⚠.*⚠==.*|\^_dummy!_)[ \t]*$", re.MULTILINE)
+_COLORS = re.compile(r"^[\w-]{8,40}: \[\[[^\]\n]*\]\]( \{\"[^\n]*\})[ \t]*$", re.MULTILINE)
+"""Of an embedded file."""
+_OPEN_BOXES: Final = ("[ ]", "[/]")
+_BOX: Final = re.compile(r"\[(?P<state>[ /])\][ \t]+(?=\S)(?P<text>[^\n]+)")
+_ITEM: Final = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
+"""What stands before a box: in quotations and callouts too, and where an item holds nothing but another list."""
+_MAX_INDENT: Final = 200
+"""Characters before a box."""
+MAX_TASKS: Final = 2_000
+"""Of one note."""
+MAX_TASK_CHARACTERS: Final = 500
+"""Of one task; what is longer is cut."""
 
 
 def parse_note(path: str, text: str) -> Note:
@@ -48,14 +78,14 @@ def parse_note(path: str, text: str) -> Note:
     }
     return Note(
         path=path,
-        title=matter.title or _title_of(path, first, before, is_drawing=DRAWING_PROPERTY in matter.properties),
+        title=matter.title or _title_of(path, first, before, is_drawing=_DRAWING_PROPERTY in matter.properties),
         aliases=matter.aliases,
         tags=distinct((*matter.tags, *tags)),
         frontmatter=matter.properties,
         headings=headings,
         blocks=tuple(blocks),
         links=(*_frontmatter_links(text, flat, matter), *prose.links),
-        tasks=find_tasks(body, prose),
+        tasks=_find_tasks(body, prose),
         body_start=matter.end,
         line_count=body.count("\n") + 1,
         comments=tuple(_all_hidden(prose.comments, hidden)),
@@ -95,7 +125,8 @@ def find_links(text: str, *, has_frontmatter: bool = True) -> LinksInText:
 
 def prose_of(text: str) -> str:
     """The text of a note with frontmatter, code, formulas and links blanked out; offsets are preserved."""
-    return _prose(text).rest
+    _, matter, body, _ = _cut(text)
+    return read_prose(text, body, outline(body, matter.end)).rest
 
 
 def running_text(text: str) -> str:
@@ -115,14 +146,14 @@ def _end_of_title(body: str, start: int) -> int:
 
 def comments_of(text: str) -> list[Span]:
     """The spans of `%% … %%` comments in a note, and of the data of a drawing."""
-    if "%%" not in text and DRAWING_PROPERTY not in text:
+    if "%%" not in text and _DRAWING_PROPERTY not in text:
         return []
     _, matter, body, hidden = _cut(text)
     return _all_hidden(read_prose(text, body, outline(body, matter.end)).comments, hidden)
 
 
 def _all_hidden(comments: list[Span], hidden: list[Span]) -> list[Span]:
-    return merged_spans(sorted([*comments, *hidden])) if hidden else comments
+    return _merged_spans(sorted([*comments, *hidden])) if hidden else comments
 
 
 def _title_of(path: str, first: Heading | None, before: str, *, is_drawing: bool) -> str:
@@ -130,7 +161,12 @@ def _title_of(path: str, first: Heading | None, before: str, *, is_drawing: bool
     name = file_title(path)
     if is_drawing:
         name = name.removesuffix(".excalidraw") or name
-    if not first or first.level != 1 or (is_drawing and first.text in DRAWING_HEADINGS) or _TAG.sub("", before).strip():
+    if (
+        not first
+        or first.level != 1
+        or (is_drawing and first.text in _DRAWING_HEADINGS)
+        or _TAG.sub("", before).strip()
+    ):
         return name
     return as_read(first.text) or name
 
@@ -143,20 +179,15 @@ def _before(end: int, body: str, found: Outline, prose: Prose) -> str:
     return blank(body[:end], spans).replace("\0", " ")
 
 
-def _prose(text: str) -> Prose:
-    _, matter, body, _ = _cut(text)
-    return read_prose(text, body, outline(body, matter.end))
-
-
 def _cut(text: str) -> tuple[str, Frontmatter, str, list[Span]]:
     """The flattened text, its frontmatter, the text with the frontmatter and the data of a drawing blanked out, and
     where that data stands."""
     flat = flatten(text)
     matter = cut(flat, start=int(text.startswith("\ufeff")))
     body = _hidden(flat[: matter.end]) + flat[matter.end :]
-    if DRAWING_PROPERTY not in matter.properties:
+    if _DRAWING_PROPERTY not in matter.properties:
         return flat, matter, body, []
-    hidden = hidden_spans(body)
+    hidden = _hidden_spans(body)
     pieces: list[str] = []
     position = 0
     for start, end in hidden:
@@ -248,3 +279,69 @@ def _owners(offsets: list[int], spans: list[Span]) -> Iterator[Span]:
         nowhere: tuple[Span, Span | None] = ((offset, offset + 1), None)
         block, elder = next((pair for pair in reversed(around) if offset < pair[0][1]), nowhere)
         yield elder if elder and block[0] == offset else block
+
+
+def _hidden_spans(body: str) -> list[Span]:
+    """What no reader is shown, in order and apart: the drawing, the plugin's notice, ids of elements.
+
+    The texts of a drawing are shown also where all of it is a comment.
+    """
+    return _merged_spans(sorted(_drawing_spans(body)))
+
+
+def _drawing_spans(body: str) -> Iterator[Span]:
+    drawing = _DRAWING.search(body)
+    end = drawing.start() if drawing else len(body)
+    if drawing:
+        yield end, len(body)
+    yield from _fenced_data(body, end)
+    yield from (match.span() for match in _LINES_OF_PLUGIN.finditer(body, 0, end))
+    lists = _LISTS.search(body, 0, end)
+    if lists:
+        yield from (match.span() for match in _ID.finditer(body, lists.end(), end))
+        yield from (match.span(1) for match in _COLORS.finditer(body, lists.end(), end))
+
+
+def _fenced_data(body: str, end: int) -> Iterator[Span]:
+    """Data that stands elsewhere, in fences; what is not closed ends with the note."""
+    position = 0
+    while opening := _DATA.search(body, position, end):
+        closing = _END_OF_DATA.search(body, opening.end(), end)
+        position = closing.end() if closing else end
+        yield opening.start(), position
+
+
+def _merged_spans(spans: list[Span]) -> list[Span]:
+    """Spans in order, those that overlap as one."""
+    merged: list[Span] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _find_tasks(body: str, prose: Prose) -> tuple[TaskLine, ...]:
+    """The open tasks of a parsed text, in order. Those that are done, cancelled or of another kind are not looked at.
+
+    `body` is the flattened text, `prose` the same with code blanked out.
+    """
+    if not any(box in body for box in _OPEN_BOXES):
+        return ()
+    lines = Lines(body)
+    starts = [start for start, _ in prose.comments]
+    found: list[TaskLine] = []
+    for match in _BOX.finditer(prose.rest):
+        box = match.start()
+        line = prose.rest.rfind("\n", max(0, box - _MAX_INDENT), box) + 1
+        comment = bisect_right(starts, box) - 1
+        in_comment = comment >= 0 and box < prose.comments[comment][1]
+        if in_comment or box - line > _MAX_INDENT or not _ITEM.fullmatch(prose.rest, line, box):
+            continue
+        start, end = match.span("text")
+        text = " ".join(body[start : min(end, start + MAX_TASK_CHARACTERS)].split())
+        found.append(TaskLine(lines.at(box), match["state"], text))
+        if len(found) == MAX_TASKS:
+            break
+    return tuple(found)

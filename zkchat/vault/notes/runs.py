@@ -3,11 +3,11 @@
 A Markdown parser says more and takes longer. This reads each line a bounded number of times.
 """
 
+import re
 from typing import Literal
 
 from msgspec import Struct, field
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.frontmatter import cut
 from zkchat.vault.notes.markdown import Span, flatten, title_text
 
@@ -34,18 +34,18 @@ _MAX_UNDERLINED = 120
 _MAX_KEY = 60
 """Characters of the name of a Dataview field."""
 
-_FENCE = lazy_pattern(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
-_HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:[ \t]|$)")
-ITEM = lazy_pattern(r"\s*(?:[-*+•‣◦▪]|(\d{1,9})[.)、])(?:(?<=、)|\s+|$)(?:\[.\]\s+)?")
+_FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
+ITEM = re.compile(r"\s*(?:[-*+•‣◦▪]|(\d{1,9})[.)、])(?:(?<=、)|\s+|$)(?:\[.\]\s+)?")
 """A list marker, with the box of a task."""
-_FOOTNOTE = lazy_pattern(r"\s*\[\^?[^\]\s][^\]]{0,200}\]:(?:\s|$)")
+_FOOTNOTE = re.compile(r"\s*\[\^?[^\]\s][^\]]{0,200}\]:(?:\s|$)")
 """A footnote, or the address of a link."""
-_FIELD = lazy_pattern(r"\s*(?:[*_]{2})?[^\s:|>`*_-][^:|`]*(?:[*_]{2})?::(?:[*_]{2})?(?:\s|$)")
+_FIELD = re.compile(r"\s*(?:[*_]{2})?[^\s:|>`*_-][^:|`]*(?:[*_]{2})?::(?:[*_]{2})?(?:\s|$)")
 """A field of Dataview."""
-_DEFINITION = lazy_pattern(r"\s*:[ \t]+\S")
-_QUOTE_MARKS = lazy_pattern(r"(?:\s{0,3}>)+ ?")
-_CALLOUT = lazy_pattern(r"\s*>\s*\[![^\]\n]{1,40}\]")
-BLOCK_ID = lazy_pattern(r"(?:^|\s+)\^[A-Za-z0-9-]+\s*$")
+_DEFINITION = re.compile(r"\s*:[ \t]+\S")
+_QUOTE_MARKS = re.compile(r"(?:\s{0,3}>)+ ?")
+_CALLOUT = re.compile(r"\s*>\s*\[![^\]\n]{1,40}\]")
+BLOCK_ID = re.compile(r"(?:^|\s+)\^[A-Za-z0-9-]+\s*$")
 _CODE_INDENT = ("    ", "\t")
 _ITEM_INDENT = ("  ", "\t")
 _CLOSING_MARKS = " \t*_)\"'”’»"

@@ -10,7 +10,6 @@ from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 from zkchat.model.note import Link
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import (
     MAX_ITEMS,
     MAX_SPANS,
@@ -24,14 +23,14 @@ from zkchat.vault.notes.markdown import (
     outline,
 )
 
-_WIKILINK = lazy_pattern(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
+_WIKILINK = re.compile(r"\[\[(?!\[|\]\])[^\[\]\n]*(?:(?:\](?!\])|\[(?!\[))[^\[\]\n]*)*\]\]")
 """No newline, `[[` or `]]` inside. Each character can be read in one way only, so that a megabyte of brackets is no
 trouble. (Possessive quantifiers would say so more plainly, but match nothing here in early releases of Python 3.11.)"""
-_COMMENTS = lazy_pattern(r"(?:%%.*?%%)+", re.DOTALL)
+_COMMENTS = re.compile(r"(?:%%.*?%%)+", re.DOTALL)
 """One after the other without a space between them."""
-_ADDRESS = lazy_pattern(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://|(?:mailto|tel|data|javascript|obsidian):", re.IGNORECASE)
 _SPACES = {0xA0: " ", 0x202F: " "}
-_SIZE = lazy_pattern(r"\d+(?:x\d+)?")
+_SIZE = re.compile(r"\d+(?:x\d+)?")
 _KEPT_NAMES, _MAX_KEPT_NAME = 8192, 250
 """How many keys of names are remembered, and how long those names may be."""
 

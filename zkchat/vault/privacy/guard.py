@@ -4,10 +4,12 @@ An image is as private as the strictest of the notes that link to it or embed it
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from posixpath import normpath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.errors import NoteNotFound, VaultError
 from zkchat.model.note import Ambiguous, PrivacyClass, Resolved, is_drawing, is_image, is_note, may_hold_text
@@ -79,7 +81,7 @@ def local_files(
     return frozenset(inside), shared
 
 
-class _PrivateNotes(Struct, frozen=True, kw_only=True):
+class _PrivateNotes(Struct, frozen=True, kw_only=True, dict=True):
     """The notes that are not open, at one generation of the index and by some folders."""
 
     generation: int | None = None
@@ -88,31 +90,16 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
     never: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
     """Notes that the index still names although their files are gone."""
-    hidden_here: frozenset[str] = frozenset()
-    hidden_elsewhere: frozenset[str] = frozenset()
     shared: frozenset[object] = frozenset()
     """What the names of a file share that stands in a local folder and elsewhere."""
 
-    @classmethod
-    def of(
-        cls,
-        generation: int | None,
-        folders: tuple[str, ...],
-        local: frozenset[str],
-        never: frozenset[str],
-        gone: frozenset[str] = frozenset(),
-        shared: frozenset[object] = frozenset(),
-    ) -> "_PrivateNotes":
-        return cls(
-            generation=generation,
-            folders=folders,
-            local=local,
-            never=never,
-            gone=gone,
-            hidden_here=never | gone,
-            hidden_elsewhere=never | gone | local,
-            shared=shared,
-        )
+    @cached_property
+    def hidden_here(self) -> frozenset[str]:
+        return self.never | self.gone
+
+    @cached_property
+    def hidden_elsewhere(self) -> frozenset[str]:
+        return self.hidden_here | self.local
 
     def with_class(self, path: str, privacy: PrivacyClass | None, images: frozenset[str]) -> "_PrivateNotes":
         """With a note of which the index does not know yet that it is private, or gone; with its images."""
@@ -124,7 +111,7 @@ class _PrivateNotes(Struct, frozen=True, kw_only=True):
         else:
             local -= images
             never |= {path} | images
-        return _PrivateNotes.of(self.generation, self.folders, local, never, gone, self.shared)
+        return replace(self, local=local, never=never, gone=gone)
 
 
 class PrivacyGuard:
@@ -268,5 +255,7 @@ class PrivacyGuard:
             local = (frozenset(own) | inside) - never
             never |= self._images_of(never)
             local = (local | self._images_of(local)) - never
-            self._private = _PrivateNotes.of(generation, folders, local, never, shared=shared)
+            self._private = _PrivateNotes(
+                generation=generation, folders=folders, local=local, never=never, shared=shared
+            )
         return self._private

@@ -1,19 +1,19 @@
 """The folders of `privacy.local_only` as people write them, made into globs of the vault. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from posixpath import join, normpath
 from typing import Final, NamedTuple
 
 from zkchat.model.note import NOTE_SUFFIXES, NoteWarning
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.privacy.classes import components, is_inside
 
 SETTING: Final = "privacy.local_only"
 _EVERYTHING: Final = "**"
 _TYPO_CUTOFF: Final = 0.8
 """Similarity of names from which on one is taken for a typo of the other: `Dairies` of `Diaries`."""
-_DRIVE: Final = lazy_pattern(r"[A-Za-z]:/")
+_DRIVE: Final = re.compile(r"[A-Za-z]:/")
 
 
 class LocalFolder(NamedTuple):

@@ -5,13 +5,13 @@ title and the headings above it: "It closes at six." answers only under its head
 passage adds to that.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 
 from zkchat.model.note import Passage
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.cross_references import without_cross_references
 from zkchat.vault.notes.runs import ends_in_question_mark
@@ -38,7 +38,7 @@ DENIAL_WEIGHT = 0.25
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 _MAX_CUT_TEXTS = 16
-_THREE_LETTERS = lazy_pattern(r"[^\W\d_]{3}")
+_THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 
 
 class RankedBlock(Struct, frozen=True, kw_only=True):

@@ -1,16 +1,18 @@
 """Whom a question names: `Ann` in "last meeting with Ann"."""
 
 import re
-from functools import cache
 from itertools import islice
 from typing import Final
 
 from zkchat.lexicon.company import ARTICLES, COMPANY, CONJUNCTIONS, UNSPACED_COMPANY
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.question_terms import asking_words
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, words
 
-_WORD: Final = lazy_pattern(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_COMPANY: Final = frozenset(" ".join(COMPANY.values()).split())
+_JOINING: Final = frozenset(words(f"{ARTICLES} {CONJUNCTIONS}"))
+"""Articles, and what stands between two names."""
+_UNSPACED: Final = tuple(map(re.compile, UNSPACED_COMPANY))
 _MAX_WORDS: Final = 4
 """Words of names that are looked for."""
 
@@ -21,16 +23,16 @@ def company_in(question: str) -> tuple[str, ...]:
     After a word in lower case no further one counts: "with the landlord last year".
     """
     text = question[:MAX_QUERY_CHARACTERS]
-    for pattern in _unspaced():
+    for pattern in _UNSPACED:
         if found := pattern.search(text):
             return (found["name"],)
     spelled = _WORD.findall(text)
     plain = [_plain(word) for word in spelled]
-    start = next((place for place, word in enumerate(plain) if word in _company()), len(plain))
+    start = next((place for place, word in enumerate(plain) if word in _COMPANY), len(plain))
     asking = asking_words(plain)
     names: list[str] = []
     for word, key in islice(zip(spelled, plain, strict=True), start + 1, None):
-        if key in _joining() and not word[0].isupper():
+        if key in _JOINING and not word[0].isupper():
             continue
         is_lower = word[0].islower()
         if len(names) == _MAX_WORDS or (key in asking and is_lower) or (names and is_lower):
@@ -43,19 +45,3 @@ def company_in(question: str) -> tuple[str, ...]:
 
 def _plain(word: str) -> str:
     return next(iter(words(word)), "")
-
-
-@cache
-def _company() -> frozenset[str]:
-    return frozenset(" ".join(COMPANY.values()).split())
-
-
-@cache
-def _joining() -> frozenset[str]:
-    """Articles, and what stands between two names."""
-    return frozenset(words(f"{ARTICLES} {CONJUNCTIONS}"))
-
-
-@cache
-def _unspaced() -> tuple[re.Pattern[str], ...]:
-    return tuple(map(re.compile, UNSPACED_COMPANY))

@@ -4,14 +4,22 @@ In memory are only sketches of the vectors. They tell which sections may be near
 the mapped file to know how near. Needs NumPy: import this module where it is used.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from zkchat.model.embeddings import DIGEST_BYTES, NOTHING_KNOWN, SimilarityTraits, StoredVectors, VectorPosition
+from zkchat.model.embeddings import (
+    DIGEST_BYTES,
+    NOTHING_KNOWN,
+    SimilarityTraits,
+    StoredVectors,
+    VectorBlock,
+    VectorPosition,
+)
 from zkchat.ports.embeddings import VectorIndex
 from zkchat.vault.search.ranking import Numbers
-from zkchat.vault.search.section_rows import NONE, Digests, KeptRows, SectionDigests, digests_of, find_digests
 from zkchat.vault.search.similarity import (
     Mask,
     Places,
@@ -26,12 +34,90 @@ from zkchat.vault.search.similarity import (
     unpacked,
     unusual_cosine,
 )
-from zkchat.vault.search.vocabulary import distinct
+from zkchat.vault.search.vocabulary import ranges
 
+Digests = NDArray[np.uint64]
+"""A row of two numbers for each."""
+Rows = NDArray[np.intp]
+"""Places among the stored vectors; -1 for none."""
+
+NONE = -1
 _SAMPLE_VECTORS = 1_024
 """Vectors that tell what all have in common."""
 _MAX_CANDIDATES = 128
 """Sections whose vectors are read because they may be near, and as many because their text answers best."""
+
+
+def digests_of(packed: bytes) -> Digests:
+    return np.frombuffer(packed, dtype=np.uint64).reshape(-1, 2)
+
+
+def each_digest(digests: Digests) -> list[bytes]:
+    packed = digests.tobytes()
+    return [packed[start : start + DIGEST_BYTES] for start in range(0, len(packed), DIGEST_BYTES)]
+
+
+def find_digests(known: Digests, wanted: Digests) -> Rows:
+    """For each that is wanted its place among those that are known, the first of several; -1 where it is not there.
+
+    Half of a digest decides: of two that have it in common one counts as missing.
+    """
+    keys, asked = known[:, 0], wanted[:, 0]
+    if not (len(keys) and len(asked)):
+        return np.full(len(wanted), NONE, dtype=np.intp)
+    order = np.argsort(keys, kind="stable")
+    places = order[np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)]
+    return np.where((known[places] == wanted).all(axis=1), places, NONE)
+
+
+class SectionDigests:
+    """The digests of all sections, by number; only what was added since is read, for sections never change."""
+
+    def __init__(self, index: VectorIndex) -> None:
+        self._index = index
+        self._forget()
+
+    def _forget(self) -> None:
+        self.epoch: int | None = None
+        self.numbers: Numbers = np.zeros(0, dtype=np.int64)
+        self.digests: Digests = digests_of(b"")
+
+    def catch_up(self) -> None:
+        """Those of sections that are gone meanwhile stay; nobody asks for them."""
+        added = self._index.passages(int(self.numbers[-1]) if len(self.numbers) else 0)
+        if self.epoch not in {None, added.epoch}:
+            self._forget()
+            added = self._index.passages()
+        self.epoch = added.epoch
+        if added.notes:
+            digests = digests_of(b"".join([packed for _, packed in added.notes]))
+            counts = np.array([len(packed) // DIGEST_BYTES for _, packed in added.notes])
+            firsts = np.array([first for first, _ in added.notes], dtype=np.int64)
+            self.numbers = np.concatenate([self.numbers, ranges(firsts, counts)])
+            self.digests = np.concatenate([self.digests, digests])
+
+    def of(self, sections: Numbers) -> Digests:
+        """The digests of these sections; of one that is not known, one that nothing has."""
+        at = np.minimum(np.searchsorted(self.numbers, sections), max(len(self.numbers) - 1, 0))
+        found = np.zeros((len(sections), 2), dtype=np.uint64)
+        is_known = self.numbers[at] == sections if len(self.numbers) else np.zeros(len(sections), dtype=np.bool_)
+        found[is_known] = self.digests[at[is_known]]
+        return found
+
+
+class StoredDigests(Struct, frozen=True, eq=False):
+    """Which passages have a vector of a method, in the order in which they got it."""
+
+    digests: Digests
+    position: VectorPosition
+    blocks: Sequence[VectorBlock] = ()
+
+    @classmethod
+    def of(cls, index: VectorIndex, method: str) -> "StoredDigests":
+        stored = index.read(method)
+        if stored is None:
+            return cls(digests_of(b""), NOTHING_KNOWN)
+        return cls(digests_of(b"".join([each.digests for each in stored.blocks])), stored.position, stored.blocks)
 
 
 class _Stored(Struct, frozen=True, eq=False, kw_only=True):
@@ -56,11 +142,7 @@ class MethodVectors:
         self._stamp: object = None
         self._stored: _Stored | None = None
         self._aligned: tuple[Numbers, AlignedVectors] | None = None
-        self._rows: _Rows | None = None
         self._learned: _Learned | None = None
-        self._kept: KeptRows | None = None
-        self._has_looked = False
-        """For rows that another process kept."""
 
     def aligned(self, known: SectionDigests, sections: Numbers) -> "AlignedVectors":
         """In the order of `sections`, an array that the caller keeps for as long as nothing changes."""
@@ -75,8 +157,8 @@ class MethodVectors:
             self._catch_up()
             if self._stored is None or not len(self._stored.places):
                 return np.zeros(0, dtype=np.float32)
-            kept = self._kept_rows(self._stored, known)
-            rows = kept.rows if kept else find_digests(self._stored.digests, known.digests)
+            known.catch_up()
+            rows = find_digests(self._stored.digests, known.digests)
             return self._learn(self._stored, rows[rows >= 0]).common
         return self._learned.common
 
@@ -88,8 +170,7 @@ class MethodVectors:
         read = self._index.read(self._method, self._position)
         self._stamp = stamp
         if read is None or read.is_new:
-            self._stored = self._learned = self._rows = self._kept = None
-            self._has_looked = False
+            self._stored = self._learned = None
         if read is None:
             self._position = NOTHING_KNOWN
             return True
@@ -101,49 +182,21 @@ class MethodVectors:
     def _align(self, known: SectionDigests, sections: Numbers) -> "AlignedVectors":
         stored = self._stored
         if stored is None or not len(stored.places):
-            self._rows = None
-            if stored:
-                self._kept_rows(stored, known)  # which does not fit, and is forgotten
             return AlignedVectors.empty(len(sections))
-        rows = self._rows = self._found_rows(stored, known, sections)
-        learned = self._learn(stored, rows.row_of[rows.row_of >= 0])
+        known.catch_up()
+        rows = find_digests(stored.digests, known.of(sections))
+        has_vector = rows >= 0
+        sketches = np.zeros((len(sections), stored.sketches.shape[1]), dtype=np.uint64)
+        sketches[has_vector] = stored.sketches[rows[has_vector]]
+        learned = self._learn(stored, rows[has_vector])
         return AlignedVectors(
-            sketches=Sketches(rows.columns.T),
-            places=np.where(rows.row_of >= 0, stored.places[rows.row_of], NONE),
+            sketches=Sketches(sketches),
+            places=np.where(has_vector, stored.places[rows], NONE),
             dimensions=stored.vector_bytes,
             data=stored.data,
             common=learned.common,
             min_cosine=learned.min_cosine,
         )
-
-    def _found_rows(self, stored: _Stored, known: SectionDigests, sections: Numbers) -> "_Rows":
-        """Most of what was found for the sections before still holds: after a change only a few are looked for."""
-        row_of = np.full(len(sections), NONE, dtype=np.intp)
-        columns = np.zeros((stored.sketches.shape[1], len(sections)), dtype=np.uint64)
-        kept, before = self._kept_rows(stored, known), self._rows
-        if before and before.epoch == known.epoch:
-            same = _common_length(before.sections, sections)
-            row_of[:same] = before.row_of[:same]
-            columns[:, :same] = before.columns[:, :same]
-        open_slots = np.flatnonzero(row_of < 0)
-        if kept:
-            row_of[open_slots] = kept.of(sections[open_slots])
-        unknown = open_slots[row_of[open_slots] < 0]
-        row_of[unknown] = find_digests(stored.digests, known.of(sections[unknown]))
-        new = open_slots[row_of[open_slots] >= 0]
-        columns[:, new] = stored.sketches[row_of[new]].T
-        return _Rows(known.epoch, sections, row_of, columns)
-
-    def _kept_rows(self, stored: _Stored, known: SectionDigests) -> KeptRows | None:
-        """What another process found, if it fits; `known` then needs no more than the sections that came since."""
-        if not self._has_looked:
-            self._has_looked = True
-            self._kept = KeptRows.fitting(self._index, self._method, self._position, stored.places)
-        known.catch_up(self._kept.last if self._kept else 0)
-        if self._kept and self._kept.epoch != known.epoch:
-            self._kept = None
-            known.catch_up()
-        return self._kept
 
     def _learn(self, stored: _Stored, rows: NDArray[np.intp]) -> "_Learned":
         """What the vectors of these rows share, learned anew when there are twice as many of them."""
@@ -158,17 +211,6 @@ class MethodVectors:
                 min_cosine = unusual_cosine(vectors, common)
             self._learned = _Learned(len(rows), common, min_cosine)
         return self._learned
-
-
-class _Rows(Struct, frozen=True, eq=False):
-    """Which of the stored vectors the sections have."""
-
-    epoch: int | None
-    sections: Numbers
-    row_of: NDArray[np.intp]
-    """By section; -1 where it has none."""
-    columns: Signs
-    """The sketches of the sections, 64 numbers of each in a row."""
 
 
 class _Learned(Struct, frozen=True):
@@ -221,19 +263,12 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
         best = answering[nearest(text[answering], _MAX_CANDIDATES)]
         if len(asked) != self.dimensions:
             return best, np.zeros(len(best), dtype=np.float32)
-        slots = distinct(np.append(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best))
+        slots = np.unique(np.append(self.sketches.likely(asked, allowed, _MAX_CANDIDATES), best))
         vectors = _vectors_at(self.data, self.places[slots], self.dimensions)
         cosines = Sections(vectors, self.common).scores(asked)
         if not len(answering):
             cosines[cosines < self.min_cosine] = 0
         return slots, cosines
-
-
-def _common_length(one: Numbers, other: Numbers) -> int:
-    """How many of the first are the same in both."""
-    length = min(len(one), len(other))
-    differing = one[:length] != other[:length]
-    return int(differing.argmax()) if differing.any() else length
 
 
 def _vectors_at(data: memoryview, places: Places, size: int) -> Vectors:

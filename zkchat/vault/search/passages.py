@@ -15,7 +15,6 @@ from zkchat.model.dates import Calendar, DayRange, unknown_calendar
 from zkchat.model.embeddings import as_open_as
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
-from zkchat.model.patterns import lazy_pattern
 from zkchat.ports.note_index import TextIndex
 from zkchat.vault.dates.time_filters import TIME_FILTERS
 from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
@@ -30,8 +29,8 @@ MAX_SNIPPET_CHARACTERS = 200
 _MEANING = "meaning"
 _SNIPPET_LEAD = 40
 """Characters shown before the first match."""
-_HEADING = lazy_pattern(r"#{1,6}\s")
-_PIECE = lazy_pattern(
+_HEADING = re.compile(r"#{1,6}\s")
+_PIECE = re.compile(
     r"""(?P<minus>-)? (?: (?P<field>tag|path|on|after|before|during): )?
     (?: "(?P<quoted>[^"]+)" | (?P<plain>[^\s"]+) )""",
     re.VERBOSE | re.IGNORECASE,

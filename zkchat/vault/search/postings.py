@@ -1,4 +1,4 @@
-"""The inverted index in packed form: postings of terms, built in segments and merged.
+"""The inverted index in packed form: postings of terms, in segments that are merged when they are small or mostly dead.
 
 A segment numbers its sections by *slot*, and its names (titles, aliases, headings) likewise. A posting is one unsigned
 32-bit number: the slot, and in its lowest byte the term frequency, to which the field of names (those of the note, and
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zkchat.model.index import Segment, SegmentHead, TermPostings
 from zkchat.model.note import Note, Section, file_title
+from zkchat.ports.note_index import SegmentStore
 from zkchat.vault.search.terms import query_words, words
 from zkchat.vault.search.vocabulary import Numbers, ranges, vocabulary
 
@@ -31,6 +32,12 @@ _SLOT_BITS = 24
 _MAX_LENGTH = 0xFFFF
 _HEADING_BIT = 1 << 31
 """In the number of a name's words: it is a heading."""
+_MERGE_FACTOR = 8
+"""So many segments of about the same size become one."""
+_MAX_MERGED_SLOTS = 2_048
+"""Slots of a segment that is still worth merging; larger ones are few, and costly to rewrite."""
+_MIN_DEAD = 1_000
+_MIN_DEAD_SHARE = 0.3
 _WORD = np.dtype("<u4")
 _SHORT = np.dtype("<u2")
 
@@ -100,7 +107,7 @@ class SegmentBuilder:
 
         vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
         keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
-        name_keys = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
+        name_keys = np.unique(_keys(rank[telling.terms], telling.places))
         distinct = np.bincount(name_keys & (MAX_SLOTS - 1), minlength=len(runs))
         head = Head(
             sections=np.arange(self.slots),
@@ -160,10 +167,6 @@ def merged(
     return segment, dropped
 
 
-def count_dead(head: SegmentHead, dead: Sequence[int]) -> int:
-    return int(np.isin(unpacked(head).sections, np.array(dead, dtype=np.int64)).sum())
-
-
 def unpacked(head: SegmentHead) -> Head:
     names = np.frombuffer(head.names, _WORD).astype(np.int64).reshape(-1, 3)
     is_heading = names[:, 2] >= _HEADING_BIT
@@ -212,7 +215,7 @@ def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: N
     """From sorted keys, whose upper part is the term's place in the vocabulary."""
     slots = keys & (MAX_SLOTS - 1)
     packed = slots << _FREQUENCY_BITS | np.minimum(frequencies, _MAX_FREQUENCY)
-    used = _distinct(keys >> _SLOT_BITS)
+    used = np.unique(keys >> _SLOT_BITS)
     return Segment(
         slots=len(head.sections),
         sections=head.sections.astype(_WORD).tobytes(),
@@ -243,9 +246,31 @@ def _name_rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple
     return np.repeat([number[row.term] for row in rows], counts), name_postings(b"".join(row.names for row in rows))
 
 
-def _distinct(ordered: Numbers) -> Numbers:
-    return ordered[np.diff(ordered, prepend=-1) > 0]
-
-
 def _keys(term: Numbers, place: Numbers) -> Numbers:
     return term << _SLOT_BITS | place
+
+
+def merge_segments(index: SegmentStore) -> None:
+    """Merge small segments, and rewrite those of which much is dead."""
+    while small := _of_one_size(index.segment_sizes()):
+        _rewrite(index, small)
+    if index.dead_count() > max(_MIN_DEAD, _MIN_DEAD_SHARE * sum(index.segment_sizes().values())):
+        dead = np.array(index.dead_sections(), dtype=np.int64)
+        for head in index.segment_heads():
+            if np.isin(unpacked(head).sections, dead).sum() > _MIN_DEAD_SHARE * head.slots:
+                _rewrite(index, [head.id])
+
+
+def _of_one_size(sizes: dict[int, int]) -> list[int]:
+    """Segments of the first magnitude, in powers of eight, that has enough of them."""
+    magnitudes: dict[int, list[int]] = {}
+    for segment, slots in sizes.items():
+        if slots < _MAX_MERGED_SLOTS:
+            magnitudes.setdefault(slots.bit_length() // 3, []).append(segment)
+    return next((found for _, found in sorted(magnitudes.items()) if len(found) >= _MERGE_FACTOR), [])
+
+
+def _rewrite(index: SegmentStore, segments: Sequence[int]) -> None:
+    parts, dead = index.load_segments(segments)
+    if len(parts) == len(segments):  # else another process was quicker
+        index.replace_segments(segments, *merged(parts, dead))

@@ -1,23 +1,23 @@
 """What a list of hits shows of each: a line or two without Markdown's marks, and equal passages once."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from zkchat.model.note import Passage
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.runs import BLOCK_ID, closes_fence, is_delimiter, opens_fence, without_quote_marks
 from zkchat.vault.search.passages import below_heading, parse_query, snippet
 from zkchat.vault.search.terms import query_terms
 
 _BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
-_ITEM: Final = lazy_pattern(r"\s*(?:[-*+]|(\d{1,9}[.)]))(?:\s+\[(.)\](?=\s|$))?(?:\s+|$)")
-_CALLOUT: Final = lazy_pattern(r"\s*\[!([^\[\]|]{1,40})(?:\|[^\[\]]*)?\][-+]?")
-_HEADING: Final = lazy_pattern(r"\s{0,3}#{1,6}\s+")
-_RULER: Final = lazy_pattern(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$")
-_CELL_END: Final = lazy_pattern(r"(?<!\\)\|")
-_STRONG: Final = lazy_pattern(r"(\*\*|==)(?=\S)([^*=]+?)(?<=\S)\1")
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|(\d{1,9}[.)]))(?:\s+\[(.)\](?=\s|$))?(?:\s+|$)")
+_CALLOUT: Final = re.compile(r"\s*\[!([^\[\]|]{1,40})(?:\|[^\[\]]*)?\][-+]?")
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+")
+_RULER: Final = re.compile(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$")
+_CELL_END: Final = re.compile(r"(?<!\\)\|")
+_STRONG: Final = re.compile(r"(\*\*|==)(?=\S)([^*=]+?)(?<=\S)\1")
 _SEPARATOR: Final = "·"
 
 

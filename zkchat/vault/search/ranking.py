@@ -19,7 +19,7 @@ from zkchat.model.index import SegmentHead, TermPostings
 from zkchat.vault.search.postings import name_postings, section_postings, unpacked
 from zkchat.vault.search.terms import idf
 from zkchat.vault.search.variants import MAX_VARIANTS, VARIANT_WEIGHT, rank_variants
-from zkchat.vault.search.vocabulary import distinct, ranges
+from zkchat.vault.search.vocabulary import ranges
 
 Numbers = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -83,7 +83,7 @@ class TextRanking:
         self._names = whole.names.astype(np.int32)
         self._names[:, 0] += np.repeat(np.array(starts[:-1], dtype=np.int32), names)
         self._is_heading = whole.is_heading
-        self._note_starts = distinct(self._names[~self._is_heading, 0])
+        self._note_starts = np.unique(self._names[~self._is_heading, 0])
         """The first slot of each note; those of its other sections follow."""
         self.alive: Mask = ~np.isin(self.sections, np.array(dead, dtype=np.int64))
         self._all_alive = bool(self.alive.all())
@@ -150,7 +150,7 @@ class TextRanking:
             idf=term.idf if len(term.slots) else self._idf(len(slots)),
             slots=slots,
             frequencies=np.bincount(place, weights=each).astype(np.float32),
-            names=distinct(np.concatenate([term.names, *(each.names for each in others)])),
+            names=np.unique(np.concatenate([term.names, *(each.names for each in others)])),
             variants=tuple(variants),
         )
 

@@ -5,18 +5,99 @@ sent, and for questions whose vector does not come in time.
 """
 
 from collections.abc import Callable, Sequence
-from threading import Lock
-from typing import TYPE_CHECKING
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from zkchat.errors import ProviderError, TextKeptHere
 from zkchat.model.embeddings import SimilarityTraits
 from zkchat.ports.embeddings import Embedder, VectorIndex
-from zkchat.vault.search.query_vectors import QUERY_SECONDS, QueryVectors
 
 if TYPE_CHECKING:
-    from zkchat.vault.search.method_vectors import AlignedVectors, MethodVectors
+    from zkchat.vault.search.method_vectors import AlignedVectors, MethodVectors, SectionDigests
     from zkchat.vault.search.ranking import Numbers
-    from zkchat.vault.search.section_rows import SectionDigests
     from zkchat.vault.search.similarity import Mask, Places, Scores, Vector
+
+
+Answer = TypeVar("Answer")
+
+QUERY_SECONDS = 1.0
+"""How long a question waits for its vector from a server; then it is answered without."""
+_PAUSE_SECONDS = 15.0
+"""After a server did not answer in time, questions do not wait for it at all for so long."""
+_MAX_KEPT = 256
+
+
+class Asked(Generic[Answer]):
+    """What is asked in a thread that nobody has to wait for."""
+
+    def __init__(self, name: str, ask: Callable[[], Answer]) -> None:
+        self.answer: Answer | None = None
+        self.error: Exception | None = None
+        self.done = Event()
+        Thread(target=self._run, args=(ask,), name=name, daemon=True).start()
+
+    def _run(self, ask: Callable[[], Answer]) -> None:
+        try:
+            self.answer = ask()
+        except Exception as error:  # noqa: BLE001 - told to whoever waits
+            self.error = error
+        finally:
+            self.done.set()
+
+
+class QueryVectors:
+    """Every thread may use it. What arrives too late is there when the same is asked again."""
+
+    def __init__(self, seconds: float = QUERY_SECONDS, clock: Callable[[], float] | None = None) -> None:
+        """Without a clock, every question waits for the server."""
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = Lock()
+        self._kept: dict[tuple[str, str], Vector] = {}
+        self._away_until: dict[str, float] = {}
+        self._problem = ""
+
+    def vector(self, embedder: Embedder, question: str) -> "Vector | None":
+        """The vector of a question; None where its server does not give it in time, or may not be sent it."""
+        if not embedder.needs_server:
+            return embedder.embed_query(question)
+        with self._lock:
+            kept = self._kept.get((embedder.name, question))
+            if kept is not None or self._is_away(embedder.name):
+                return kept
+        asked = Asked("zkchat-question", lambda: self._keep(embedder.name, question, embedder.embed_query(question)))
+        asked.done.wait(self._seconds)
+        vector, error = asked.answer, asked.error
+        if vector is None and not isinstance(error, TextKeptHere):
+            problem = error.message if isinstance(error, ProviderError) else "It takes too long to answer."
+            self._note_failure(embedder.name, problem)
+        return vector
+
+    def take_problem(self) -> str:
+        """Why a question got no vector, once."""
+        with self._lock:
+            problem, self._problem = self._problem, ""
+            return problem
+
+    def _is_away(self, method: str) -> bool:
+        until = self._away_until.get(method)
+        return until is not None and self._clock is not None and self._clock() < until
+
+    def _note_failure(self, method: str, problem: str) -> None:
+        with self._lock:
+            if method not in self._away_until:
+                self._problem = problem
+            if self._clock:
+                self._away_until[method] = self._clock() + _PAUSE_SECONDS
+
+    def _keep(self, method: str, question: str, vector: "Vector") -> "Vector":
+        with self._lock:
+            self._away_until.pop(method, None)
+            self._kept[method, question] = vector
+            while len(self._kept) > _MAX_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return vector
+
 
 UNKNOWN_SIMILARITY = 0.3
 """What is assumed of a text and a question where nothing is known about the meaning of either."""
@@ -134,7 +215,7 @@ class VectorSearch:
         return self._methods[embedder.name]
 
     def _section_digests(self) -> "SectionDigests":
-        from zkchat.vault.search.section_rows import SectionDigests
+        from zkchat.vault.search.method_vectors import SectionDigests
 
         if self._digests is None:
             self._digests = SectionDigests(self.index)

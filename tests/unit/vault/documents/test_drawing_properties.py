@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.vault.documents.document import Document, UnreadableDocument
-from zkchat.vault.documents.readers import read_drawing
+from zkchat.vault.documents.drawings import read_drawing
 
 _MARKDOWN = st.lists(
     st.sampled_from(

@@ -2,7 +2,7 @@ import pytest
 
 from zkchat.model.extracted_text import ExtractedText
 from zkchat.model.note import anchor_of, page_named, page_of
-from zkchat.vault.documents.pages import document_of_pages
+from zkchat.vault.documents.document import document_of_pages
 from zkchat.vault.links.anchors import section_lines
 from zkchat.vault.notes.blocks import blocks
 

@@ -17,7 +17,7 @@ from zkchat.errors import ProviderError, StorageFull, TextRefused
 from zkchat.model.embeddings import OpenText
 from zkchat.model.prompt import ModelInfo
 from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing import background_embedding, embedding_work
+from zkchat.vault.indexing import background, embedding
 from zkchat.vault.library import Library, LibraryOptions
 from zkchat.vault.search.similarity import packed
 from zkchat.vault.search.vectors import VectorSearch
@@ -169,7 +169,7 @@ def test_who_wants_no_server_any_more_asks_it_nothing(files: MemoryFiles, index:
 def test_vectors_of_passages_that_are_gone_are_bounded(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding_work, "_MIN_GARBAGE", 10)
+    monkeypatch.setattr(embedding, "_MIN_GARBAGE", 10)
     made = library(files, index, server)
     for number in range(40):
         files.write("a.md", f"# A\n\napples {number}")
@@ -186,7 +186,7 @@ def test_vectors_of_passages_that_are_gone_are_bounded(
 def test_small_blocks_are_joined(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding_work, "_MAX_SMALL_BLOCKS", 5)
+    monkeypatch.setattr(embedding, "_MAX_SMALL_BLOCKS", 5)
     made = library(files, index, server)
     for number in range(9):
         files.write("a.md", f"# A\n\napples {number}")
@@ -487,7 +487,7 @@ def test_static_vectors_that_say_nothing_of_some_passage_stand_in_for_a_server(
 def test_in_the_background_a_server_that_comes_back_is_asked_again(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_embedding, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(background, "_FIRST_PAUSE", 0.01)
     server.before = away
     made = library(files, index, server)
     made.embed_in_background()

@@ -1,4 +1,3 @@
-import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -372,28 +371,6 @@ def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.
     assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
     assert len(index.segment_sizes()) == 4
-
-
-def test_a_part_holds_every_note_however_many_are_read_at_once(
-    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader, "_PARSE_BATCH", 3)
-    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
-    assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
-    assert vault.progress == [(number, 10) for number in range(11)]
-    assert {row.path for row in index.catalog()} == {f"n{number}.md" for number in range(10)}
-    assert len(index.segment_sizes()) == 1
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_garbage_is_collected_after_a_refresh_as_it_was_before(index: NoteIndex, *, enabled: bool) -> None:
-    if not enabled:
-        gc.disable()
-    try:
-        Vault(index, a="[[b]]").refresh()
-        assert gc.isenabled() is enabled
-    finally:
-        gc.enable()
 
 
 class Neighbours:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.notes.parse import parse_note
-from zkchat.vault.notes.tasks import MAX_TASK_CHARACTERS, MAX_TASKS
+from zkchat.vault.notes.parse import MAX_TASK_CHARACTERS, MAX_TASKS, parse_note
 
 
 def tasks(text: str) -> list[tuple[int, str, str]]:

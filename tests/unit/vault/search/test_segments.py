@@ -9,7 +9,7 @@ from zkchat.model.index import SegmentHead, TermPostings
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.vault.indexing.reader import read_part
 from zkchat.vault.library import Library
-from zkchat.vault.search import segments
+from zkchat.vault.search import postings
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_merging_changes_nothing_that_is_found(tmp_path: Path, index: SqliteNote
 
 
 def test_what_is_mostly_dead_is_cleaned_away(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "_MIN_DEAD", 10)
+    monkeypatch.setattr(postings, "_MIN_DEAD", 10)
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(40)})
     library = Library.over(files, index)
     library.refresh()
@@ -63,11 +63,11 @@ def test_what_is_mostly_dead_is_cleaned_away(index: SqliteNoteIndex, monkeypatch
 
 def test_large_segments_are_left_alone() -> None:
     sizes = dict.fromkeys(range(20), 9000)
-    assert segments._of_one_size(sizes) == []
+    assert postings._of_one_size(sizes) == []
 
 
 def test_a_vault_that_was_emptied_has_no_segments(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "_MIN_DEAD", 0)
+    monkeypatch.setattr(postings, "_MIN_DEAD", 0)
     files = MemoryFiles(a="garden", b="garden")
     library = Library.over(files, index)
     library.refresh()
@@ -85,12 +85,12 @@ def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path:
         def load_segments(
             self, wanted: Sequence[int]
         ) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
-            segments.merge_segments(index)
+            postings.merge_segments(index)
             return super().load_segments(wanted)
 
     files = MemoryFiles(**{f"n{number}": f"garden {number}" for number in range(8)})
     for stamp in next(files.folders()).stamps():
         read_part(files, index, None, [(stamp, False)])
     with closing(Overtaken(tmp_path / "index.db")) as other:
-        segments.merge_segments(other)
+        postings.merge_segments(other)
     assert len(index.segment_sizes()) == 1

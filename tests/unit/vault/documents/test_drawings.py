@@ -1,14 +1,12 @@
-"""Canvases as documents: what of them is a passage, a heading, a link."""
+"""Canvases and Excalidraw drawings as documents: what of them is a passage, a heading, a link."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from zkchat.vault.documents.canvas import parse_canvas, read_canvas
-from zkchat.vault.documents.document import Document
-from zkchat.vault.documents.drawing_text import document_of_drawing
-from zkchat.vault.documents.readers import is_indexed, read_drawing
+from zkchat.vault.documents.document import Document, is_indexed
+from zkchat.vault.documents.drawings import read_drawing
 
 BOARDS = Path(__file__).parents[4] / "vault-fixtures" / "boards"
 
@@ -18,7 +16,7 @@ def node(id_: str, x: int = 0, y: int = 0, **more: object) -> dict[str, object]:
 
 
 def canvas(*nodes: object, edges: object = ()) -> Document:
-    return read_canvas("Board.canvas", json.dumps({"nodes": nodes, "edges": edges}))
+    return read_drawing("Board.canvas", json.dumps({"nodes": nodes, "edges": edges}))
 
 
 def edge(source: str, target: str, label: str = "", **more: str) -> dict[str, str]:
@@ -115,7 +113,7 @@ def test_what_a_card_leaves_open_does_not_take_in_the_next() -> None:
     nodes = [node(str(number), 0, number * 100, text=text) for number, text in enumerate(texts)]
     shown = canvas(*nodes, node("last", 0, 5000, text="# Seen\n\n[[Target]]"))
     assert shown.note.links[-1].target == "Target"
-    again = document_of_drawing("x.canvas", parse_canvas(json.dumps({"nodes": [node("x", text=shown.text)]})))
+    again = canvas(node("x", text=shown.text))
     assert [link.target for link in again.note.links] == ["Target"]
     assert [heading.text for heading in again.note.headings][-1] == "Seen"
 
@@ -138,7 +136,7 @@ def test_names_of_ends_are_their_first_words_without_marks() -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "{}", "\ufeff{}", '{"nodes": []}', '{"nodes": [], "edges": []}'])
 def test_an_empty_canvas_is_no_problem(text: str) -> None:
-    shown = read_canvas("New.canvas", text)
+    shown = read_drawing("New.canvas", text)
     assert (shown.text, list(shown.sections), shown.note.warnings, shown.note.title) == ("", [], (), "New")
 
 
@@ -155,3 +153,27 @@ def test_an_empty_canvas_is_no_problem(text: str) -> None:
 )
 def test_what_is_indexed_goes_by_the_suffix(path: str, expected: bool) -> None:
     assert is_indexed(path) is expected
+
+
+def test_texts_frames_links_and_labelled_arrows_are_read() -> None:
+    shown = read_drawing("Circuit.excalidraw", (BOARDS / "Circuit.excalidraw").read_text())
+    assert [(section.heading_path, section.text) for section in shown.sections] == [
+        ((), "Power supply\n\n[[Roadmap]]\n\n- Power supply —feeds→ Lamp socket"),
+        ((), "Lamp socket\n\n[https://example.org/socket](<https://example.org/socket>)"),
+        (("Safety",), "A fuse of two amperes protects the socket."),
+    ]
+    assert [(link.target, link.external) for link in shown.note.links] == [
+        ("Roadmap", False),
+        ("https://example.org/socket", True),
+    ]
+    assert shown.note.warnings == ()
+    assert "transformer" not in shown.text  # it is deleted
+    assert "base64" not in shown.text
+
+
+def test_the_label_of_a_free_arrow_is_a_text() -> None:
+    place = {"x": 0, "y": 0, "width": 1, "height": 1}
+    arrow = {"id": "a", "type": "arrow", "startBinding": {"elementId": "gone"}, "endBinding": None, **place}
+    label = {"id": "b", "type": "text", "containerId": "a", "text": "somewhere", **place}
+    shown = read_drawing("x.excalidraw", json.dumps({"elements": [arrow, label]}))
+    assert shown.text == "somewhere\n"
