@@ -12,8 +12,7 @@ from zkchat.files import LockBusy, locked
 from zkchat.model.change import TRASH, ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.model.text import counted
 from zkchat.ports.changes import BringToPresent
-from zkchat.storage.changes.checks import check, rests_on
-from zkchat.storage.changes.execution import Execution
+from zkchat.storage.changes.execution import Execution, check, rests_on
 from zkchat.storage.changes.files import VaultTree
 from zkchat.storage.changes.journal import Journaled, SqliteChangeJournal, State, no_such_change
 from zkchat.storage.changes.plan import Outlook, Plan, plan_changes, reverse

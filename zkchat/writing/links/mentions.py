@@ -18,7 +18,7 @@ from zkchat.vault.mentions import Mention, NoteNames
 from zkchat.vault.notes.markdown import Lines, flatten
 from zkchat.vault.notes.parse import parse_note
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.new import write_link
+from zkchat.writing.links.spelling import write_link
 from zkchat.writing.staging import StagedChanges
 
 NO_MENTIONS: Final = "There is nothing to link: no note is named without a link to it."

@@ -16,9 +16,7 @@ from zkchat.vault.notes.link_targets import TextEdit, edited
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.bases import BASE_SUFFIX, update_base
-from zkchat.writing.links.canvas import update_canvas
-from zkchat.writing.links.moved import MovedFiles, update_text
+from zkchat.writing.links.moved import BASE_SUFFIX, MovedFiles, update_base, update_canvas, update_text
 from zkchat.writing.staging import StagedChanges
 
 _MAX_PASSES = 4

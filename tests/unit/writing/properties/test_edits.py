@@ -12,7 +12,7 @@ import yaml
 from tests.unit.writing.properties.odd_frontmatters import odd_notes
 from zkchat.errors import EditRefused
 from zkchat.writing.properties.edits import add_tag, set_property
-from zkchat.writing.properties.scalars import PropertyScalar
+from zkchat.writing.properties.values import PropertyScalar
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"[ \t]*#")
