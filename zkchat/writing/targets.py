@@ -1,7 +1,6 @@
 """Which file a change is meant for, which path a new one gets, and what it holds if it is made from a template."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
@@ -13,7 +12,7 @@ from zkchat.vault.daily_notes import format_moment
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 from zkchat.writing.conventions import VaultConventions
-from zkchat.writing.staging import StagedChanges
+from zkchat.writing.staging import StagedChanges, same_name
 
 MAX_NAME_BYTES: Final = 255
 """Of a file or folder, as nearly every file system has it."""
@@ -30,10 +29,7 @@ def path_of_new_note(named: str, folder: str) -> str:
 
     Raises `EditRefused` and `OutsideVault`.
     """
-    links = wikilink.scan(named.strip())
-    is_link = len(links) == 1 and links[0].text == named.strip()
-    written = links[0].target if is_link else named.strip()
-    check_inside(written)
+    written = _written(named)
     check_inside(folder)
     if not written:
         raise EditRefused("A new note needs a name.")
@@ -43,9 +39,7 @@ def path_of_new_note(named: str, folder: str) -> str:
 
 def path_of_renamed(source: str, new: str, *, is_folder: bool) -> str:
     """The path that a new name, or path, means for a file, which keeps its suffix, or a folder, which has none."""
-    links = wikilink.scan(new.strip())
-    written = links[0].target if len(links) == 1 and links[0].text == new.strip() else new.strip().rstrip("/")
-    check_inside(written)
+    written = _written(new).rstrip("/")
     if not written:
         raise EditRefused("A name is needed.")
     folder, _, name = source.rpartition("/")
@@ -53,6 +47,14 @@ def path_of_renamed(source: str, new: str, *, is_folder: bool) -> str:
     ending = "" if written.lower().endswith(suffix.lower()) else suffix
     path = written if "/" in written or not folder else f"{folder}/{written}"
     return path + ending
+
+
+def _written(named: str) -> str:
+    """What a name says, which may be a link. Raises `OutsideVault`."""
+    links = wikilink.scan(named.strip())
+    written = links[0].target if len(links) == 1 and links[0].text == named.strip() else named.strip()
+    check_inside(written)
+    return written
 
 
 def check_inside(path: str) -> None:
@@ -94,11 +96,6 @@ def usable_name(title: str) -> str:
     short = plain.encode()[: MAX_NAME_BYTES - len(NOTE_SUFFIX)].decode(errors="ignore")
     name = short.strip(" .")
     return "" if _RESERVED.fullmatch(name.partition(".")[0].strip()) else name
-
-
-def same_name(path: str) -> str:
-    """A key under which names are equal that some disks take for one: it ignores case and normal form."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def spelled_as(folder: str, known: Iterable[str]) -> str:

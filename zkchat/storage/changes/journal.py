@@ -77,8 +77,8 @@ def unpacked_content(digest: str, packed: str) -> bytes:
     return content
 
 
-def digest_of(content: bytes) -> str:
-    return sha256(content).hexdigest()
+def digest_of(content: bytes | None) -> str | None:
+    return None if content is None else sha256(content).hexdigest()
 
 
 def steps_as_text(plan: Plan) -> str:
@@ -86,9 +86,7 @@ def steps_as_text(plan: Plan) -> str:
         [
             {
                 "move": [stage.move.source, stage.move.target] if stage.move else None,
-                "contents": [
-                    [each.path, _digest_or_none(each.before), _digest_or_none(each.after)] for each in stage.contents
-                ],
+                "contents": [[each.path, *map(digest_of, (each.before, each.after))] for each in stage.contents],
                 "folders": stage.make,
                 **({} if stage.kept is None else {"kept": digest_of(stage.kept)}),
             }
@@ -96,10 +94,6 @@ def steps_as_text(plan: Plan) -> str:
         ],
         ensure_ascii=False,
     )
-
-
-def _digest_or_none(content: bytes | None) -> str | None:
-    return None if content is None else digest_of(content)
 
 
 def digests_in(steps: str) -> tuple[set[str], set[str]]:
