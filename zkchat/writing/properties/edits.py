@@ -1,7 +1,7 @@
 """Set a property of a note, or add a tag: only the lines of that property change."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -15,8 +15,6 @@ from zkchat.writing.properties.lines import Entry, PropertyLines
 from zkchat.writing.properties.values import PropertyScalar, Quotes, write_literal, write_scalar
 
 _DASH: Final = lazy_pattern(r"([ \t]*)-([ \t]*)")
-_END_OF_LINE: Final = lazy_pattern(r"[\r\n]")
-_COMMENT_LINE: Final = lazy_pattern(r"[ \t]*#")
 
 
 class Kept(NamedTuple):
@@ -83,34 +81,15 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     marker = f"{dash[1]}-{dash[2] or ' '}"
     chunks = [with_line_end(lines.source[one:two], "\n").rstrip("\n") for one, two in pairwise([*starts, end])]
     lead = with_line_end(lines.source[entry.colon_end : starts[0]], "\n").rstrip("\n")
-    kept = {item.number for item in items if isinstance(item, Kept)}
-    _refuse_to_drop_comments(lines, entry, kept)
-    written = [lead]
-    number = 0
-    for item in items:
-        if isinstance(item, Kept):
-            written += _comments_of_dropped(chunks, range(number, item.number))
-            written.append(chunks[item.number])
-            number = item.number + 1
-        else:
-            written.append(f"{marker}{write_scalar(item, quotes=_quotes(entry))}")
-    written += _comments_of_dropped(chunks, [each for each in range(number, len(chunks)) if each not in kept])
-    return "\n".join(written)
-
-
-def _refuse_to_drop_comments(lines: PropertyLines, entry: Entry, kept: Collection[int]) -> None:
-    """Refuse to drop an item that has a comment on its own line."""
-    for number, (_, end) in enumerate(lines.items(entry)):
-        if number not in kept and "#" in _END_OF_LINE.split(lines.source[end : entry.end], maxsplit=1)[0]:
-            raise EditRefused(
-                f"The list {entry.name} has a comment at an item that would go.", hint="Edit the passage itself."
-            )
-
-
-def _comments_of_dropped(chunks: Sequence[str], numbers: Sequence[int]) -> Iterator[str]:
-    """The comments on lines of their own below items that are no longer there."""
-    for number in numbers:
-        yield from (line for line in chunks[number].split("\n")[1:] if _COMMENT_LINE.match(line))
+    if sum(isinstance(item, Kept) for item in items) < len(chunks) and _has_inner_comments(lines, entry):
+        raise EditRefused(
+            f"The list {entry.name} has comments, and an item of it would go.", hint="Edit the passage itself."
+        )
+    written = (
+        chunks[item.number] if isinstance(item, Kept) else f"{marker}{write_scalar(item, quotes=_quotes(entry))}"
+        for item in items
+    )
+    return "\n".join((lead, *written))
 
 
 def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
@@ -181,33 +160,20 @@ def _with_tag(lines: PropertyLines, name: str) -> str:
     entry = lines.find("tags") or lines.find("tag")
     if not entry or entry.value.tag == _NOTHING:
         return set_property(lines.text, entry.name if entry else "tags", [name])
-    if entry.value.id == "scalar":
-        return _with_word(lines, entry, name)
+    if entry.value.id == "scalar":  # `a, b`, `a b`; one tag alone becomes a list
+        written = str(entry.value.value).strip()
+        separator = re.search(r",\s*|\s+", written)
+        value = f"{written}{separator[0]}{name}" if separator else [written, name]
+        return set_property(lines.text, entry.name, value)
     if entry.value.id != "sequence":
         raise EditRefused(f"The property {entry.name} is no list of tags.")
     return _with_item(lines, entry, name)
 
 
-def _with_word(lines: PropertyLines, entry: Entry, name: str) -> str:
-    """Add a tag to those of one text: `a, b`, `a b`; one tag alone becomes a list."""
-    written = str(entry.value.value)
-    separator = re.search(r",\s*|\s+", written.strip())
-    if separator:
-        return set_property(lines.text, entry.name, f"{written.rstrip()}{separator[0]}{name}")
-    raw = lines.source[entry.value_start : entry.value_end]
-    changed = _spliced(lines, entry, f" [{raw}, {write_scalar(name, in_flow=True)}]{lines.comment(entry)}")
-    _verify_rest(lines, changed, entry.name)
-    return changed
-
-
 def _with_item(lines: PropertyLines, entry: Entry, name: str) -> str:
-    known = [str(item.value) for item in entry.value.value if item.tag != _NOTHING]
-    is_marked = bool(known) and all(each.startswith("#") for each in known)
-    kept = len(entry.value.value) if known else 0  # a list of one empty item is filled in
-    items: list[Item] = [*map(Kept, range(kept)), f"#{name}" if is_marked else name]
-    changed = _spliced(lines, entry, write_list(lines, entry, items))
-    _verify_rest(lines, changed, entry.name)
-    return changed
+    known = [each for each in lines.value_of(entry) if each is not None]  # a list of one empty item is filled in
+    is_marked = bool(known) and all(str(each).startswith("#") for each in known)
+    return set_property(lines.text, entry.name, [*known, f"#{name}" if is_marked else name])
 
 
 def _checked_name(key: str) -> str:
