@@ -11,9 +11,8 @@ from zkchat.errors import EditRefused, FileConflict, FilesChanged
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.choices import SectionPosition
 from zkchat.model.line_diff import split_lines
-from zkchat.writing.edits.appending import append_text
 from zkchat.writing.edits.passages import replace_passage
-from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.edits.sections import append_text, edit_section
 from zkchat.writing.properties.edits import add_tag, set_property
 from zkchat.writing.rebase import Edit, rebase_changes, rebase_content
 

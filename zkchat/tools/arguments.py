@@ -1,13 +1,13 @@
 """The arguments of tools: read from what a model wrote, and described to it as a JSON schema."""
 
-from collections.abc import Mapping
-from functools import cache
 from typing import Annotated, Any, Final, TypeVar
 
-from msgspec import NODEFAULT, Struct
-from msgspec.structs import fields
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
-from zkchat.tools.argument_kinds import Kind, Number, Switch, Text, WrongValue
+from zkchat.model.values import InvalidValue, from_plain, place_and_reason
+from zkchat.tools.argument_kinds import Number
 
 MAX_FOUND: Final = 20
 """Passages, notes or messages that one call finds."""
@@ -23,59 +23,50 @@ class Arguments(Struct, frozen=True, kw_only=True):
 A = TypeVar("A", bound=Arguments)
 
 
-class Argument(Struct, frozen=True):
-    """One of the arguments of a tool."""
-
-    name: str
-    kind: Kind
-    default: object
-
-    @property
-    def is_required(self) -> bool:
-        return self.default is NODEFAULT
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.name, *self.kind.also
+class WrongValue(ValueError):
+    """Why arguments are refused, as sentences for the model."""
 
 
-_KINDS: Final[Mapping[type, Kind]] = {str: Text(), int: Number(), bool: Switch()}
+def _kinds(type_: type[Arguments]) -> dict[str, dict[str, Any]]:
+    """By the name of each argument, what stands beside its type."""
+    beside = {field.name: getattr(field.type, "__metadata__", ()) for field in fields(type_)}
+    return {name: {**(kinds[-1].extra or {})} if kinds else {} for name, kinds in beside.items()}
 
 
-@cache
-def arguments_of(type_: type[Arguments]) -> tuple[Argument, ...]:
-    return tuple(Argument(field.name, _kind(field.type), field.default) for field in fields(type_))
-
-
-def _kind(type_: Any) -> Kind:
-    """The last kind that stands beside a type, or else that of the type alone."""
-    beside = [each for each in getattr(type_, "__metadata__", ()) if hasattr(each, "read")]
-    return beside[-1] if beside else _KINDS[type_]
-
-
-def read_arguments(type_: type[A], given: object) -> A:
-    """The arguments that a model gave. Raises `WrongValue` with a sentence for each that is wrong."""
-    if not isinstance(given, dict):
-        raise WrongValue(("", f"Input should be a valid dictionary or instance of {type_.__name__}"))
-    values: dict[str, object] = {}
-    complaints: list[tuple[str, str]] = []
-    for argument in arguments_of(type_):
-        written = next((name for name in argument.names if name in given), None)
-        if written is None:
-            if argument.is_required:
-                complaints.append((argument.name, "Field required"))
-            continue
-        try:
-            values[argument.name] = argument.kind.read(given[written])
-        except WrongValue as wrong:
-            complaints += [(f"{written}.{place}" if place else written, said) for place, said in wrong.complaints]
-    if complaints:
-        raise WrongValue(*complaints)
-    return type_(**values)
+def _names(type_: type[Arguments]) -> dict[str, tuple[str, ...]]:
+    """By the name of each argument, all names that models have for it."""
+    return {name: (name, *kind.get("also", ())) for name, kind in _kinds(type_).items()}
 
 
 def known_names(type_: type[Arguments]) -> set[str]:
-    return {name for argument in arguments_of(type_) for name in argument.names}
+    return {name for names in _names(type_).values() for name in names}
+
+
+def read_arguments(type_: type[A], given: object) -> A:
+    """The arguments that a model gave. Raises `WrongValue`."""
+    if not isinstance(given, dict):
+        raise WrongValue(f"arguments: Expected `object`, got `{type(given).__name__}`.")
+    named = {
+        name: given[written]
+        for name, names in _names(type_).items()
+        if (written := next((each for each in names if each in given), None))
+    }
+    if missing := [field.name for field in fields(type_) if field.required and field.name not in named]:
+        raise WrongValue(" ".join(f"{name}: Field required." for name in missing))
+    try:
+        wanted = from_plain(type_, named)
+    except InvalidValue as error:
+        raise WrongValue("{}: {}.".format(*place_and_reason(error))) from None
+    most = {name: kind["at_most"] for name, kind in _kinds(type_).items() if kind.get("at_most")}
+    return replace(wanted, **{name: min(getattr(wanted, name), bound) for name, bound in most.items()})
+
+
+def full_schema_of(type_: type[Arguments]) -> dict[str, Any]:
+    """The JSON schema with bounds and defaults, for programs that check what they send."""
+    _, components = msgspec.json.schema_components((type_,))
+    schema = components[type_.__name__]
+    schema["properties"] = {name: dict(sorted(each.items())) for name, each in schema["properties"].items()}
+    return {name: schema[name] for name in sorted(schema) if name != "title" and schema[name] != []}
 
 
 def schema_of(type_: type[Arguments]) -> dict[str, Any]:
@@ -83,30 +74,15 @@ def schema_of(type_: type[Arguments]) -> dict[str, Any]:
 
     In the order of Ollama's client, so that a definition is the same text for every server.
     """
-    arguments = arguments_of(type_)
-    required = [argument.name for argument in arguments if argument.is_required]
-    properties = {argument.name: _short(argument.kind.schema()) for argument in arguments}
-    return {"type": "object", **({"required": required} if required else {}), "properties": properties}
-
-
-def _short(schema: Mapping[str, Any]) -> dict[str, Any]:
-    type_ = schema["type"] if "type" in schema else schema["anyOf"][0]["type"]
-    return {"type": type_, **({"description": schema["description"]} if "description" in schema else {})}
-
-
-def full_schema_of(type_: type[Arguments]) -> dict[str, Any]:
-    """The JSON schema with bounds and defaults, for programs that check what they send."""
-    arguments = arguments_of(type_)
-    required = [argument.name for argument in arguments if argument.is_required]
-    own = vars(type_).get("__doc__")
+    full = full_schema_of(type_)
+    required = {"required": full["required"]} if "required" in full else {}
     return {
-        **({"description": own} if own else {}),
-        "properties": {argument.name: _full(argument) for argument in arguments},
-        **({"required": required} if required else {}),
         "type": "object",
+        **required,
+        "properties": {name: _short(each) for name, each in full["properties"].items()},
     }
 
 
-def _full(argument: Argument) -> dict[str, Any]:
-    default = {} if argument.is_required else {"default": argument.default}
-    return dict(sorted({**argument.kind.schema(), **default}.items()))
+def _short(schema: dict[str, Any]) -> dict[str, Any]:
+    first = schema.get("anyOf", [schema])[0]
+    return {"type": first.get("type", "string")} | {name: schema[name] for name in ("description",) if name in schema}

@@ -9,43 +9,32 @@ from zkchat.context.unit_ranking import answering_units
 from zkchat.model.text import counted
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, Text
-from zkchat.tools.arguments import Arguments
 from zkchat.tools.names import READ_ATTACHMENT
-from zkchat.tools.registry import FunctionTool
+from zkchat.tools.registry import function_tool
 from zkchat.tools.toolbox import failure
 
 PAGE_CHARS: Final = 8000
 """Characters given at once."""
 
 
-class ReadAttachment(Arguments, frozen=True, kw_only=True):
-    query: Annotated[
-        str,
-        Text(description="Words to look for in it", also=("q", "text", "search")),
-    ] = ""
-    offset: Annotated[int, Number(description="Character to start at", at_least=0)] = 0
-    number: Annotated[int, Number(description="1 is the latest, 2 the one before", at_least=1)] = 1
-
-
 def attachment_tools(texts: Callable[[], Sequence[str]]) -> list[Tool]:
     """`texts` are the messages that stand in a short form, as they were sent, the latest first."""
 
-    def read_attachment(wanted: ReadAttachment) -> ToolOutcome:
+    def read_attachment(
+        *,
+        query: Annotated[str, Text(description="Words to look for in it", also=("q", "text", "search"))] = "",
+        offset: Annotated[int, Number(description="Character to start at", at_least=0)] = 0,
+        number: Annotated[int, Number(description="1 is the latest, 2 the one before", at_least=1)] = 1,
+    ) -> ToolOutcome:
+        """Read on in a long text of the user that is shortened here ('left out'): a page, or what matches a query."""
         found = texts()
-        if wanted.number > len(found):
+        if number > len(found):
             return failure(f"There is no such text. {counted(len(found), 'message')} of the user stands shortened.")
-        split = split_question(found[wanted.number - 1])
+        split = split_question(found[number - 1])
         text = split.material or split.before
-        return _search(text, wanted.query) if wanted.query.strip() else _page(text, wanted.offset)
+        return _search(text, query) if query.strip() else _page(text, offset)
 
-    return [
-        FunctionTool(
-            "read_attachment",
-            "Read on in a long text of the user that is shortened here ('left out'): a page, or what matches a query.",
-            ReadAttachment,
-            read_attachment,
-        )
-    ]
+    return [function_tool(read_attachment)]
 
 
 def _page(text: str, offset: int) -> ToolOutcome:

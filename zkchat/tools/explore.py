@@ -14,16 +14,17 @@ from zkchat.model.embeddings import OpenText
 from zkchat.model.index import StoredLink
 from zkchat.model.note import Ambiguous, Link, Missing, Passage, Resolved, anchor_of, is_pdf, page_named, page_of
 from zkchat.model.references import DocumentReference, LineRange
+from zkchat.model.text import counted
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, Text
-from zkchat.tools.arguments import Arguments, Limit
-from zkchat.tools.registry import FunctionTool
+from zkchat.tools.arguments import Limit
+from zkchat.tools.registry import function_tool
 from zkchat.vault import graph
 from zkchat.vault.dates.expressions import filter_period
 from zkchat.vault.dates.time_filters import check_times
 from zkchat.vault.library import Library
 from zkchat.vault.newest import are_worth_showing, date_of
-from zkchat.vault.notes import wikilink
+from zkchat.vault.notes.wikilink import scan
 
 PAGE_CHARS = 8000
 """Characters of a document given at once."""
@@ -33,104 +34,30 @@ ALL = 1_000_000
 
 # Models that learned other tools call the same thing by other names.
 NotePath = Annotated[
-    str,
-    Text(
-        min_length=1,
-        also=("path", "note", "file", "link", "wikilink", "document", "title", "name"),
-    ),
+    str, Text(min_length=1, also=("path", "note", "file", "link", "wikilink", "document", "title", "name"))
 ]
-Query = Annotated[
-    str,
-    Text(
-        description='Words, tag:x, path:x, "phrase"',
-        min_length=1,
-        also=("q", "text", "search"),
-    ),
-]
+Query = Annotated[str, Text(description='Words, tag:x, path:x, "phrase"', min_length=1, also=("q", "text", "search"))]
 
 
-class ReadDocument(Arguments, frozen=True, kw_only=True):
-    relative_path: NotePath
-    offset: Annotated[int, Number(at_least=0)] = 0
-
-
-class OneNote(Arguments, frozen=True, kw_only=True):
-    relative_path: NotePath
-
-
-class OfDays(Arguments, frozen=True, kw_only=True):
-    """Notes written from a day on, or before one; also as people say it: `last week`."""
-
-    after: Annotated[str, Text(also=("since", "modified_after"))] = ""
-    before: Annotated[str, Text(also=("until",))] = ""
-
-
-class Find(OfDays, frozen=True, kw_only=True):
-    query: Query
-    limit: Limit = 5
-
-
-class ListDocuments(OfDays, frozen=True, kw_only=True):
-    folder: str = ""
-    tag: str = ""
-
-
-class Nothing(Arguments, frozen=True, kw_only=True):
-    """A tool that needs to be told nothing."""
-
-
-class ResolveWikilink(Arguments, frozen=True, kw_only=True):
-    wikilink: Annotated[str, Text(also=("link", "text"))]
+After = Annotated[str, Text(also=("since", "modified_after"))]
+Before = Annotated[str, Text(also=("until",))]
+"""Notes written from a day on, or before one; also as people say it: `last week`."""
 
 
 def explore_tools(library: Library, now: Callable[[], datetime]) -> list[Tool]:
-    """One row for each tool. A description says what it is for, and is short: it is sent with every request."""
     explore = _Explore(library, now)
-    return [
-        FunctionTool(
-            "read_document",
-            "Read a note (path, title or link) when passages are not enough.",
-            ReadDocument,
-            explore.read_document,
-        ),
-        FunctionTool(
-            "find_excerpts", "Find passages in notes. Use it first for any question.", Find, explore.find_excerpts
-        ),
-        FunctionTool("find_documents", "Find whole notes, when asked which there are.", Find, explore.find_documents),
-        FunctionTool(
-            "resolve_wikilink",
-            "Find the note a [[link]] leads to, if unclear.",
-            ResolveWikilink,
-            explore.resolve_wikilink,
-        ),
-        FunctionTool(
-            "find_backlinks",
-            "List notes that link to a path or title, to see its uses.",
-            OneNote,
-            explore.find_backlinks,
-        ),
-        FunctionTool(
-            "find_forward_links",
-            "List notes that a path or title links to, to follow them.",
-            OneNote,
-            explore.find_forward_links,
-        ),
-        FunctionTool(
-            "find_related",
-            "Find notes close to a path or title, by links or subject, to find more.",
-            OneNote,
-            explore.find_related,
-        ),
-        FunctionTool(
-            "list_documents",
-            "List notes by folder, tag or date.",
-            ListDocuments,
-            explore.list_documents,
-        ),
-        FunctionTool(
-            "get_current_datetime", "Tell date and time, for words like today.", Nothing, explore.get_current_datetime
-        ),
-    ]
+    tools: tuple[Callable[..., ToolOutcome], ...] = (
+        explore.read_document,
+        explore.find_excerpts,
+        explore.find_documents,
+        explore.resolve_wikilink,
+        explore.find_backlinks,
+        explore.find_forward_links,
+        explore.find_related,
+        explore.list_documents,
+        explore.get_current_datetime,
+    )
+    return [*map(function_tool, tools)]
 
 
 class _Explore:
@@ -138,12 +65,13 @@ class _Explore:
         self._library = library
         self._now = now
 
-    def read_document(self, wanted: ReadDocument) -> ToolOutcome:
-        path = self._path(wanted.relative_path)
-        anchor = _link(wanted.relative_path).anchor if is_pdf(path) else ""
+    def read_document(self, *, relative_path: NotePath, offset: Annotated[int, Number(at_least=0)] = 0) -> ToolOutcome:
+        """Read a note (path, title or link) when passages are not enough."""
+        path = self._path(relative_path)
+        anchor = _link(relative_path).anchor if is_pdf(path) else ""
         text = self._library.section(path, anchor)
-        page = text[wanted.offset : wanted.offset + PAGE_CHARS]
-        end = wanted.offset + len(page)
+        page = text[offset : offset + PAGE_CHARS]
+        end = offset + len(page)
         reference = self._reference(path, included=True)
         of_all = f" of {len(text):,}" if len(page) < len(text) else ""
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
@@ -153,20 +81,21 @@ class _Explore:
             summary=f"{len(page):,}{of_all} characters",
         )
 
-    def find_excerpts(self, wanted: Find) -> ToolOutcome:
-        found = self._library.search(OpenText(wanted.query), limit=wanted.limit, period=self._period(wanted))
-        return self._found(found, "passage")
+    def find_excerpts(self, *, after: After = "", before: Before = "", query: Query, limit: Limit = 5) -> ToolOutcome:
+        """Find passages in notes. Use it first for any question."""
+        period = self._period(after, before, query)
+        return self._found(self._library.search(OpenText(query), limit=limit, period=period), "passage")
 
-    def find_documents(self, wanted: Find) -> ToolOutcome:
-        found = self._library.documents(OpenText(wanted.query), limit=wanted.limit, period=self._period(wanted))
-        return self._found(found, "note")
+    def find_documents(self, *, after: After = "", before: Before = "", query: Query, limit: Limit = 5) -> ToolOutcome:
+        """Find whole notes, when asked which there are."""
+        period = self._period(after, before, query)
+        return self._found(self._library.documents(OpenText(query), limit=limit, period=period), "note")
 
-    def _period(self, wanted: OfDays) -> DayRange | None:
+    def _period(self, after: str, before: str, query: str = "") -> DayRange | None:
         """The days that are asked for. Raises `UsageError` for a text, or a filter of the query, that names none."""
-        if isinstance(wanted, Find):
-            check_times(wanted.query, self._library.calendar())
+        check_times(query, self._library.calendar())
         period: DayRange | None = None
-        for field, value in (("after", wanted.after), ("before", wanted.before)):
+        for field, value in (("after", after), ("before", before)):
             if value.strip():
                 days = filter_period(field, value, self._library.calendar())
                 if days is None:
@@ -181,7 +110,7 @@ class _Explore:
         return ToolOutcome(
             text="\n\n".join([*texts, *self._told_dates(passages)]),
             references=tuple(self._passage(passage) for passage in passages),
-            summary=_counted(len(passages), what),
+            summary=counted(len(passages), what),
         )
 
     def _told_dates(self, passages: Sequence[Passage]) -> Iterator[str]:
@@ -192,29 +121,30 @@ class _Explore:
             told = "; ".join(f"{path}: {each.day}" for path, each in found.items() if each and each.origin != "file")
             yield f"(Dates: {told}. {NEWEST_COUNTS})"
 
-    def resolve_wikilink(self, wanted: ResolveWikilink) -> ToolOutcome:
-        link = _link(wanted.wikilink)
+    def resolve_wikilink(self, *, wikilink: Annotated[str, Text(also=("link", "text"))]) -> ToolOutcome:
+        """Find the note a [[link]] leads to, if unclear."""
+        link = _link(wikilink)
         found = self._library.resolve(link)
         if not isinstance(found, Resolved | Ambiguous):
-            return ToolOutcome(text=self._missing(wanted.wikilink), summary="no such note")
+            return ToolOutcome(text=self._missing(wikilink), summary="no such note")
         others = found.others if isinstance(found, Ambiguous) else ()
         reference = self._reference(found.path)
         return ToolOutcome(
-            text=f"{wanted.wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
+            text=f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
             references=(replace(reference, anchor=link.anchor, candidates=others),),
             summary=found.path,
         )
 
-    def find_backlinks(self, wanted: OneNote) -> ToolOutcome:
-        path = self._path(wanted.relative_path)
-        links = self._library.links_to(path)
+    def find_backlinks(self, *, relative_path: NotePath) -> ToolOutcome:
+        """List notes that link to a path or title, to see its uses."""
+        links = self._library.links_to(self._path(relative_path))
         return self._links(links, [link.source for link in links])
 
-    def find_forward_links(self, wanted: OneNote) -> ToolOutcome:
-        path = self._path(wanted.relative_path)
-        links = [link for link in self._library.links_from(path) if isinstance(link.resolution, Resolved | Ambiguous)]
-        targets = [link.resolution.path for link in links if isinstance(link.resolution, Resolved | Ambiguous)]
-        return self._links(links, targets)
+    def find_forward_links(self, *, relative_path: NotePath) -> ToolOutcome:
+        """List notes that a path or title links to, to follow them."""
+        found = self._library.links_from(self._path(relative_path))
+        links = [(link, link.resolution.path) for link in found if isinstance(link.resolution, Resolved | Ambiguous)]
+        return self._links([link for link, _ in links], [path for _, path in links])
 
     def _links(self, links: Sequence[StoredLink], ends: Sequence[str]) -> ToolOutcome:
         lines = [
@@ -223,9 +153,9 @@ class _Explore:
         ]
         return self._listed(lines, ends, "link")
 
-    def find_related(self, wanted: OneNote) -> ToolOutcome:
-        """The notes next to it in the graph, then those that speak of the same, each once."""
-        path = self._path(wanted.relative_path)
+    def find_related(self, *, relative_path: NotePath) -> ToolOutcome:
+        """Find notes close to a path or title, by links or subject, to find more."""
+        path = self._path(relative_path)
         linked = dict.fromkeys(graph.neighbours(self._library, path), "linked with it")
         alike = self._library.documents(" ".join(self._library.names(path)), limit=MAX_RELATED + 1)
         related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
@@ -233,19 +163,18 @@ class _Explore:
         found = [*linked, *(each for each in related if each not in linked)][:MAX_RELATED]
         return self._listed([f"- {each} ({related[each]})" for each in found], found, "note")
 
-    def list_documents(self, wanted: ListDocuments) -> ToolOutcome:
-        filters = [
-            f'path:"{wanted.folder}"' if wanted.folder else "",
-            f'tag:"{wanted.tag}"' if wanted.tag else "",
-        ]
+    def list_documents(self, *, after: After = "", before: Before = "", folder: str = "", tag: str = "") -> ToolOutcome:
+        """List notes by folder, tag or date."""
+        filters = [f'path:"{folder}"' if folder else "", f'tag:"{tag}"' if tag else ""]
         query = " ".join(filter(None, filters)).replace("\n", " ")
-        period = self._period(wanted)
+        period = self._period(after, before)
         is_filtered = query or period
         notes = self._library.documents(query, limit=ALL, period=period) if is_filtered else self._library.notes()
         lines = [f"- {note.path}: {note.title}" for note in notes]
         return self._listed(lines, [note.path for note in notes], "note")
 
-    def get_current_datetime(self, _: Nothing) -> ToolOutcome:
+    def get_current_datetime(self) -> ToolOutcome:
+        """Tell date and time, for words like today."""
         now = self._now().astimezone()
         return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
 
@@ -258,7 +187,7 @@ class _Explore:
         return ToolOutcome(
             text="\n".join([*listed, *more]),
             references=tuple(self._reference(path) for path in dict.fromkeys(listed.values())),
-            summary=_counted(len(listed) + max(0, len(lines) - MAX_LISTED), what),
+            summary=counted(len(listed) + max(0, len(lines) - MAX_LISTED), what),
         )
 
     def _path(self, named: str) -> str:
@@ -305,13 +234,9 @@ def _place_of(passage: Passage) -> str:
 
 
 def _link(named: str) -> Link:
-    if links := wikilink.scan(named):
+    if links := scan(named):
         return links[0]
     path, _, anchor = named.strip().partition("#")
     if page_named(path, anchor):  # as passages of a PDF are named to the model
         return Link(text=named, target=path, anchor=anchor)
     return Link(text=named, target=named.strip())
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

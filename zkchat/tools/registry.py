@@ -3,22 +3,22 @@
 import json
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from inspect import getdoc, signature
 from typing import Any, Final, Generic
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import NODEFAULT, Struct, defstruct
+from msgspec.structs import asdict, replace
 
 from zkchat.errors import ZkchatError
 from zkchat.model.prompt import ToolSpec
 from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.argument_kinds import WrongValue
-from zkchat.tools.arguments import A, known_names, read_arguments, schema_of
+from zkchat.tools.arguments import A, Arguments, WrongValue, known_names, read_arguments, schema_of
 from zkchat.tools.names import MAX_ARGUMENTS_CHARS
 from zkchat.tools.toolbox import cut, failure
 
 MAX_DIGITS: Final = 20
 MAX_QUOTED_NAMES = 5
-"""Names, or complaints, of one call."""
+"""Names of one call."""
 
 
 class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
@@ -40,7 +40,7 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
         except InvalidArguments as error:
             return failure(f"{error} Call {self.name} again with short and valid JSON.")
         except WrongValue as error:
-            return failure(f"{_complaint(error)} Call {self.name} again with arguments that fit its schema.")
+            return failure(f"{cut(str(error))} Call {self.name} again with arguments that fit its schema.")
         except ZkchatError as error:
             return failure(f"{cut(error.message)} {error.hint}".strip())
         except Exception as error:  # noqa: BLE001 - whatever a model writes, the conversation goes on
@@ -49,6 +49,19 @@ class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
         outcome = replace(outcome, references=found)
         ignored = sorted(given.keys() - known_names(self.arguments))
         return replace(outcome, text=f"{outcome.text}\n(Ignored: {_listed(ignored)}.)") if ignored else outcome
+
+
+def function_tool(run: Callable[..., ToolOutcome]) -> FunctionTool[Arguments]:
+    """A function as a tool: its name, its docstring and its keyword arguments are what the model is told.
+
+    A docstring says what the tool is for, and is short: it is sent with every request.
+    """
+    taken = [
+        (each.name, each.annotation, NODEFAULT if each.default is each.empty else each.default)
+        for each in signature(run).parameters.values()
+    ]
+    arguments = defstruct(run.__name__, taken, bases=(Arguments,), frozen=True, kw_only=True)
+    return FunctionTool(run.__name__, getdoc(run) or "", arguments, lambda wanted: run(**asdict(wanted)))
 
 
 class InvalidArguments(ValueError):
@@ -87,11 +100,6 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(given) < len(pairs):
         raise InvalidArguments("The arguments are not valid JSON (a name is given twice).")
     return given
-
-
-def _complaint(error: WrongValue) -> str:
-    complaints = error.complaints[:MAX_QUOTED_NAMES]
-    return " ".join(f"{place or 'arguments'}: {cut(said)}." for place, said in complaints)
 
 
 def _listed(names: Sequence[str]) -> str:

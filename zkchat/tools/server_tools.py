@@ -14,8 +14,7 @@ from zkchat.model.tool_server import ServerDefinition, ServerStatus, ServerTool
 from zkchat.ports.tool_servers import ToolServers
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.registry import InvalidArguments, parse_arguments
-from zkchat.tools.server_approval import CallPolicy, ServerCall
-from zkchat.tools.server_names import tool_name
+from zkchat.tools.server_approval import CallPolicy, ServerCall, tool_name
 from zkchat.tools.server_results import outcome_of
 from zkchat.tools.toolbox import failure
 from zkchat.vault.library import Library

@@ -15,17 +15,30 @@ from zkchat.model.text import counted, shorten
 from zkchat.vault.daily_notes import find_daily_note
 from zkchat.vault.library import Library
 from zkchat.vault.notes.shown import shown_text
-from zkchat.writing import note_names
-from zkchat.writing.conflict_copies import conflict_copies
 from zkchat.writing.conventions import VaultConventions
-from zkchat.writing.edits.appending import append_text
 from zkchat.writing.edits.passages import replace_passage
-from zkchat.writing.edits.sections import edit_section
+from zkchat.writing.edits.sections import append_text, edit_section
+from zkchat.writing.links.changed_meaning import (
+    counted_links,
+    links_in_other_files,
+    links_lost,
+    links_to_new,
+    meant_before,
+    remarks_on_new,
+)
+from zkchat.writing.links.renames import stage_move, title_of_move
 from zkchat.writing.properties.edits import PropertyValue, add_tag, set_property
 from zkchat.writing.rebase import Edit
 from zkchat.writing.staging import StagedChanges
-from zkchat.writing.targets import Targets
-from zkchat.writing.templates import fill_template, unknown_placeholders
+from zkchat.writing.targets import (
+    Targets,
+    check_inside,
+    conflict_copies,
+    fill_template,
+    path_of_new_note,
+    path_of_renamed,
+    unknown_placeholders,
+)
 
 MAX_NAMED = 5
 """Files that a remark names."""
@@ -139,8 +152,6 @@ class NoteEditor:
 
     def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
         """A remark on the links to a note that lead nowhere once it is called otherwise."""
-        from zkchat.writing.links.changed_meaning import counted_links, links_lost
-
         lost = links_lost(self.library.on_disk, self.staged, path, self._changed(self.staged.read(path) or "", change))
         return (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
 
@@ -158,14 +169,15 @@ class NoteEditor:
         daily = find_daily_note(self.library, self._conventions.daily, self._now().astimezone().date())
         if daily.path is not None:
             return self._rewrite(daily.path, "Append to", Edit(change), section)
-        note_names.check_inside(daily.expected_path)
+        check_inside(daily.expected_path)
         path = self._targets.free(daily.expected_path)
         template = self._conventions.daily.template
         base, remarks = self._filled(template, path) if template else ("", ())
         return self._create(path, change(base), remarks, edit=Edit(change))
 
     def _new_path(self, named: str, folder: str) -> str:
-        return self._targets.new_note(named, folder.rstrip("/") if folder else self._conventions.new_note_folder)
+        above = folder.rstrip("/") if folder else self._conventions.new_note_folder
+        return self._targets.free(path_of_new_note(named, above))
 
     def create_from_template(self, template: str, title: str, folder: str = "") -> StagedEdit:
         """Stage a new note with the text of a template, which is found by its path, or by its name among templates."""
@@ -177,7 +189,7 @@ class NoteEditor:
         """Stage another name, or another path, of a file or folder; every link follows."""
         source = self._targets.file_or_folder(target)
         is_folder = all(row.path != source for row in self.library.files())
-        return self._move(source, note_names.path_of_renamed(source, new, is_folder=is_folder))
+        return self._move(source, path_of_renamed(source, new, is_folder=is_folder))
 
     def move(self, target: str, folder: str) -> StagedEdit:
         """Stage the move of a file or folder to another folder, the root being `/`; every link follows."""
@@ -197,8 +209,6 @@ class NoteEditor:
 
     def _links_to(self, path: str) -> str:
         """`3 links in 2 notes lead`; empty where none do."""
-        from zkchat.writing.links.changed_meaning import links_in_other_files
-
         found = Counter(each.source for each in self.library.links_to(self.staged.path_on_disk(path) or path))
         confirmed = {*self.library.confirmed(found)} - {path}
         counts = {source: count for source, count in found.items() if source in confirmed}
@@ -209,9 +219,7 @@ class NoteEditor:
         )
 
     def _move(self, source: str, target: str) -> StagedEdit:
-        from zkchat.writing.links.renames import stage_move, title_of_move
-
-        note_names.check_inside(target)
+        check_inside(target)
         if target == source:
             raise EditRefused(f"{source} has that path already.")
         target = self._targets.free(target, instead_of=source)
@@ -258,8 +266,6 @@ class NoteEditor:
 
         A model is told nothing of links that led nowhere: they may be those of notes that it does not see.
         """
-        from zkchat.writing.links.changed_meaning import links_to_new, meant_before, remarks_on_new
-
         changed = links_to_new(self.library.on_disk, self.staged, path, text)
         before = meant_before(changed)
         named = self._shown(before)

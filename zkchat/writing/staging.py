@@ -1,8 +1,10 @@
 """Staged changes: the files of a vault as they will be once the user agrees."""
 
+import posixpath
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, count
 
 from msgspec import Struct
 
@@ -93,16 +95,16 @@ class StagedChanges:
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is before the staged moves; None where they leave nothing at this path."""
         for move in reversed(self._moves):
-            if moved := _follow(path, move.target, move.source):
-                path = moved
-            elif _follow(path, move.source, move.target):
+            if origin := move.reversed().follow(path):
+                path = origin
+            elif move.follow(path):
                 return None
         return path
 
     def path_after(self, path: str) -> str:
         """Where a file that is on disk will be."""
         for move in self._moves:
-            path = _follow(path, move.source, move.target) or path
+            path = move.follow(path) or path
         return path
 
     def write(self, path: str, text: str, *, made_from: str, title: str, edit: Edit | None = None) -> None:
@@ -140,12 +142,13 @@ class StagedChanges:
             raise NoteNotFound(f"There is no file {source} in the vault.")
         if self.is_taken(target) and not self._is_same_file(source, target):
             raise VaultError(f"{target} is there already, and was left as it is.", hint="Choose another name.")
-        if _is_within(_key(target), _key(source)) and _key(target) != _key(source):
+        if _is_within(same_name(target), same_name(source)) and same_name(target) != same_name(source):
             raise VaultError(f"{source} cannot be moved into itself.", hint="Choose another folder.")
         self._check_folders(target)
+        move = FileMove(source=source, target=target)
         if self._is_moved_or_on_disk(source):
-            self._moves.append(FileMove(source=source, target=target))
-        self._writes = {_follow(path, source, target) or path: write for path, write in self._writes.items()}
+            self._moves.append(move)
+        self._writes = {move.follow(path) or path: write for path, write in self._writes.items()}
         self._note(title)
 
     def trash(self, path: str, *, title: str) -> None:
@@ -154,13 +157,13 @@ class StagedChanges:
             raise NoteNotFound(f"There is no file {path} in the vault.")
         self._writes = {each: write for each, write in self._writes.items() if not _is_within(each, path)}
         if self._is_moved_or_on_disk(path):
-            self.move(path, self._free_place_in_trash(path.rpartition("/")[2]), title=title)
+            self.move(path, self._free_place_in_trash(path), title=title)
         else:
             self._note(title)
 
     def set_aside(self, path: str, reason: str) -> None:
         """See the files as if nothing were at this path: what is staged is only shown then, and why it is refused."""
-        self._moves.append(FileMove(source=path, target=self._free_place_in_trash(path.rpartition("/")[2])))
+        self._moves.append(FileMove(source=path, target=self._free_place_in_trash(path)))
         self.refusals[path] = reason
         self.revision += 1
 
@@ -206,18 +209,14 @@ class StagedChanges:
         on_disk = self.path_on_disk(path)
         if on_disk is not None and self._files.is_taken(on_disk):
             return True
-        return any(_is_within(self._path_after_move(number), path) for number in range(len(self._moves)))
-
-    def _path_after_move(self, number: int) -> str:
-        """Where the moves after this one leave its target."""
-        path = self._moves[number].target
-        for move in self._moves[number + 1 :]:
-            path = _follow(path, move.source, move.target) or path
-        return path
+        moved: list[str] = []
+        for move in self._moves:
+            moved = [*(move.follow(each) or each for each in moved), move.target]
+        return any(_is_within(each, path) for each in moved)
 
     def _is_same_file(self, path: str, other: str) -> bool:
         """Whether two names may be of one file, because the disk ignores case or normal form."""
-        return path != other and _key(path) == _key(other) and self.read_bytes(path) == self.read_bytes(other)
+        return path != other and same_name(path) == same_name(other) and self.read_bytes(path) == self.read_bytes(other)
 
     def _check_folders(self, path: str) -> None:
         """Raise `VaultError` where a file is in the way of the folders of a path."""
@@ -237,15 +236,11 @@ class StagedChanges:
         first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]
         return f"{first}, and {len(others)} more" if others else first
 
-    def _free_place_in_trash(self, name: str) -> str:
-        return next(place for place in _places_in_trash(name) if not self.is_taken(place))
-
-
-def _follow(path: str, source: str, target: str) -> str | None:
-    """Where a move takes a path; None for one that it does not concern."""
-    if path == source:
-        return target
-    return f"{target}{path[len(source) :]}" if path.startswith(f"{source}/") else None
+    def _free_place_in_trash(self, path: str) -> str:
+        name = path.rpartition("/")[2]
+        stem, suffix = posixpath.splitext(name)
+        names = chain([name], (f"{stem} {number}{suffix}" for number in count(2)))
+        return next(place for place in (f"{TRASH}/{each}" for each in names) if not self.is_taken(place))
 
 
 def _is_within(path: str, folder: str) -> bool:
@@ -253,7 +248,8 @@ def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def _key(path: str) -> str:
+def same_name(path: str) -> str:
+    """A key under which names are equal that some disks take for one: it ignores case and normal form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
@@ -264,12 +260,3 @@ def _encode(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise EditRefused("The text holds half of a character, which no file can.", hint="Leave it out.") from None
-
-
-def _places_in_trash(name: str) -> Iterator[str]:
-    stem, dot, suffix = name.rpartition(".")
-    yield f"{TRASH}/{name}"
-    number = 2
-    while True:
-        yield f"{TRASH}/{stem} {number}.{suffix}" if dot and stem else f"{TRASH}/{name} {number}"
-        number += 1

@@ -1,13 +1,159 @@
-"""Which file a change is meant for, and which path a new one gets."""
+"""Which file a change is meant for, which path a new one gets, and what it holds if it is made from a template."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
 
-from zkchat.errors import EditRefused, NoteNotFound, VaultError
+from zkchat.errors import EditRefused, NoteNotFound, OutsideVault, VaultError
 from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Missing, Resolved, is_note
+from zkchat.model.patterns import lazy_pattern
+from zkchat.vault.daily_notes import format_moment
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
-from zkchat.writing import note_names
-from zkchat.writing.staging import StagedChanges
+from zkchat.writing.conventions import VaultConventions
+from zkchat.writing.staging import StagedChanges, same_name
+
+MAX_NAME_BYTES: Final = 255
+"""Of a file or folder, as nearly every file system has it."""
+_FORBIDDEN: Final = lazy_pattern(r'[\\/:*?"<>|]')
+"""What Obsidian or Windows allow in no name."""
+_UNLINKABLE: Final = lazy_pattern(r"[#^\[\]]")
+"""What ends the target of a link."""
+_CONTROL: Final = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_RESERVED: Final = lazy_pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
+
+
+def path_of_new_note(named: str, folder: str) -> str:
+    """The path that a title, a link or a path means for a new note. One without a folder goes into `folder`.
+
+    Raises `EditRefused` and `OutsideVault`.
+    """
+    written = _written(named)
+    check_inside(folder)
+    if not written:
+        raise EditRefused("A new note needs a name.")
+    path = written if "/" in written else "/".join(part for part in (*folder.split("/"), written) if part)
+    return path if is_note(path) else path + NOTE_SUFFIX
+
+
+def path_of_renamed(source: str, new: str, *, is_folder: bool) -> str:
+    """The path that a new name, or path, means for a file, which keeps its suffix, or a folder, which has none."""
+    written = _written(new).rstrip("/")
+    if not written:
+        raise EditRefused("A name is needed.")
+    folder, _, name = source.rpartition("/")
+    suffix = name[name.rindex(".") :] if "." in name[1:] and not is_folder else ""
+    ending = "" if written.lower().endswith(suffix.lower()) else suffix
+    path = written if "/" in written or not folder else f"{folder}/{written}"
+    return path + ending
+
+
+def _written(named: str) -> str:
+    """What a name says, which may be a link. Raises `OutsideVault`."""
+    links = wikilink.scan(named.strip())
+    written = links[0].target if len(links) == 1 and links[0].text == named.strip() else named.strip()
+    check_inside(written)
+    return written
+
+
+def check_inside(path: str) -> None:
+    """Raise `OutsideVault` for a path that leads anywhere but down from the root of the vault."""
+    parts = re.split(r"[/\\]", path)
+    if path.startswith(("/", "\\", "~/")) or path == "~" or ".." in parts or re.match(r"[A-Za-z]:[/\\]", path):
+        raise OutsideVault(
+            f"{path!r} leads out of the vault.", hint="Give a path inside the vault, such as Folder/Note."
+        )
+
+
+def check_name(name: str) -> None:
+    """Raise `EditRefused` for a name that a new file or folder should not have, and say what is wrong with it."""
+    stem = name[: -len(NOTE_SUFFIX)] if is_note(name) else name
+    if not stem.strip() or stem in {".", ".."}:
+        problem = "is empty"
+    elif found := _CONTROL.search(name):
+        problem = f"holds the character {found[0]!a}"
+    elif found := _FORBIDDEN.search(name) or _UNLINKABLE.search(name):
+        why = "which Obsidian or Windows do not allow" if _FORBIDDEN.match(found[0]) else "to which no link can lead"
+        problem = f"holds {found[0]}, {why}"
+    elif name.startswith("."):
+        problem = "begins with a dot, which hides it"
+    elif name != name.strip() or stem != stem.strip() or stem.endswith("."):
+        problem = "begins or ends with a space or a dot"
+    elif _RESERVED.fullmatch(stem.partition(".")[0].strip()):
+        problem = "is a name that Windows keeps for itself"
+    elif (size := len(name.encode())) > MAX_NAME_BYTES:
+        problem = f"takes {size} bytes, and most disks hold {MAX_NAME_BYTES}"
+    else:
+        return
+    usable = usable_name(stem)
+    raise EditRefused(f"The name {name!r} {problem}.", hint=f'Try "{usable}".' if usable else "Choose another name.")
+
+
+def usable_name(title: str) -> str:
+    """A title without what no name may hold; empty where nothing is left."""
+    plain = re.sub(r"\s+", " ", _CONTROL.sub(" ", _UNLINKABLE.sub(" ", _FORBIDDEN.sub(" ", title))))
+    short = plain.encode()[: MAX_NAME_BYTES - len(NOTE_SUFFIX)].decode(errors="ignore")
+    name = short.strip(" .")
+    return "" if _RESERVED.fullmatch(name.partition(".")[0].strip()) else name
+
+
+def spelled_as(folder: str, known: Iterable[str]) -> str:
+    """A folder as those that are there spell it, as far as they have it but for case and normal form."""
+    spelling = {same_name(each): each for each in known}
+    parts: list[str] = []
+    for part in folder.split("/"):
+        path = "/".join([*parts, part])
+        parts = spelling.get(same_name(path), path).split("/")
+    return "/".join(parts)
+
+
+_MARKS: Final = lazy_pattern(
+    r"(?: \((?:[^()]* )?conflicted copy\b[^()]*\)| \(SFConflict [^()]*\)|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?)",
+    re.IGNORECASE,
+)
+"""Of Dropbox, Nextcloud and Obsidian Sync; of Seafile; of Syncthing."""
+
+
+def conflict_copies(path: str, files: Iterable[str]) -> list[str]:
+    """Those of the files that are copies of this one, by their names."""
+    folder, _, name = path.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    end = dot + suffix
+    prefix = f"{folder}/{stem}" if folder else stem
+    return sorted(
+        each
+        for each in files
+        if each.startswith(prefix) and each.endswith(end) and _MARKS.fullmatch(each, len(prefix), len(each) - len(end))
+    )
+
+
+CODE_MARK: Final = "<%"
+"""With which code of the plugin Templater begins."""
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*(?P<name>title|date|time)\s*(?::(?P<format>[^{}\n]+))?\}\}", re.IGNORECASE)
+_UNKNOWN: Final = lazy_pattern(r"\{\{[^{}\n]+\}\}")
+
+
+def fill_template(text: str, *, name: str, title: str, now: datetime, conventions: VaultConventions) -> str:
+    """The text of a template for a note of this title. Raises `EditRefused` for one that holds Templater's code."""
+    if CODE_MARK in text:
+        raise EditRefused(
+            f"The template {name} holds code of Templater ({CODE_MARK} … %>), which zkchat never runs.",
+            hint="Create this note in Obsidian, or use a template without such code.",
+        )
+    formats = {"date": conventions.date_format, "time": conventions.time_format}
+
+    def value(match: re.Match[str]) -> str:
+        kind = match["name"].lower()
+        return title if kind == "title" else format_moment((match["format"] or formats[kind]).strip(), now)
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def unknown_placeholders(text: str) -> list[str]:
+    """What is left in double braces, each once."""
+    return [*dict.fromkeys(_UNKNOWN.findall(text))]
+
 
 MAX_CANDIDATES = 10
 """Files that are named where a target may mean several."""
@@ -61,10 +207,6 @@ class Targets:
             return folder.rstrip("/")
         raise EditRefused(f"'{target}' may mean {path} or the folder {folder}", hint="Give the path of the note.")
 
-    def new_note(self, named: str, folder: str) -> str:
-        """A free path for a note that is named by a title, a link or a path."""
-        return self.free(note_names.path_of_new_note(named, folder))
-
     def free(self, path: str, instead_of: str = "") -> str:
         """A path, with folders spelled as those that are there, checked to be a good one and free.
 
@@ -73,21 +215,21 @@ class Targets:
         above, _, name = path.rpartition("/")
         folders = {parent for row in self._library.files() for parent in _parents(row.path)}
         if above:
-            above = note_names.spelled_as(above, folders)
+            above = spelled_as(above, folders)
             for parent in (above, *_parents(above)):
                 if parent not in folders:
-                    note_names.check_name(parent.rpartition("/")[2])
+                    check_name(parent.rpartition("/")[2])
         if name != instead_of.rpartition("/")[2]:
-            note_names.check_name(name)
+            check_name(name)
         path = f"{above}/{name}" if above else name
         self._check_free(path, instead_of)
         return path
 
     def _check_free(self, path: str, instead_of: str) -> None:
-        key = note_names.same_name(path)
-        alike = (row.path for row in self._library.whole.files() if note_names.same_name(row.path) == key)
+        key = same_name(path)
+        alike = (row.path for row in self._library.whole.files() if same_name(row.path) == key)
         taken = path if self._staged.is_taken(path) else next(alike, "")
-        if not taken or (instead_of and note_names.same_name(instead_of) == key and path != instead_of):
+        if not taken or (instead_of and same_name(instead_of) == key and path != instead_of):
             return
         below = [row.path for row in self._library.whole.files() if row.path.startswith(f"{taken}/")]
         if not self._library.confirmed(below or [taken]):  # a refusal would tell a model of what it may not see

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.writing.conflict_copies import conflict_copies
+from zkchat.writing.targets import conflict_copies
 
 
 @pytest.mark.parametrize(

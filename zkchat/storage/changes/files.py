@@ -1,24 +1,151 @@
 """Single steps that change a vault's files, by the rules of paths by which they are read. No link leads one out."""
 
+import ctypes
 import errno
 import os
 import stat
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
 from zkchat.model.change import TRASH, FileMove
-from zkchat.storage.changes.conflicts import conflict_of, files_changed
-from zkchat.storage.changes.places import Place
-from zkchat.storage.changes.plan import ContentChange
-from zkchat.storage.vault_files import FOLDER_FLAGS, LINK_ERRORS, VaultFiles
+from zkchat.storage.changes.plan import ContentChange, changed
+from zkchat.storage.vault_files import FILE_FLAGS, FOLDER_FLAGS, LINK_ERRORS, VaultFiles
+
+_NO_HARD_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+_NO_FLAGS: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+"""Where a file system, or the system, knows no renaming with flags."""
+_ONLY_NEW: Final = 1
+_SWAP: Final = 2
+"""Flags of renaming on Linux."""
+
+
+class Place(Struct, frozen=True):
+    """A name in a folder that is held open, so that no link can replace it meanwhile."""
+
+    folder: Path
+    descriptor: int | None
+    """None on Windows, where `folder` is the whole path; else that is empty."""
+    name: str
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.name
+
+    def beside(self, name: str) -> "Place":
+        return Place(self.folder, self.descriptor, name)
+
+    def status(self) -> os.stat_result | None:
+        """Of the file, folder or link itself; None where there is none."""
+        try:
+            return os.stat(self.path, dir_fd=self.descriptor, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def is_listed(self) -> bool:
+        """Whether the folder lists this very name, also where names that differ in case mean one file."""
+        names = os.listdir(self.folder if self.descriptor is None else self.descriptor)  # noqa: PTH208 (held open)
+        return unicodedata.normalize("NFC", self.name) in {unicodedata.normalize("NFC", name) for name in names}
+
+    def unlink(self) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self.path, dir_fd=self.descriptor)
+
+    def rename_to(self, target: "Place") -> None:
+        """Over what is there."""
+        os.replace(self.path, target.path, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
+
+    def swap_with(self, other: "Place") -> bool:
+        """Each gets the name of the other in one step. Returns whether the system can do that."""
+        return self._rename_by(_SWAP, other)
+
+    def _rename_by(self, flag: int, target: "Place") -> bool:
+        """Rename as the flag says. Returns False, and does nothing, where the system cannot."""
+        if self.descriptor is None or target.descriptor is None or sys.platform != "linux":
+            return False
+        rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        if rename is None:
+            return False
+        own, other = os.fsencode(self.path), os.fsencode(target.path)
+        if rename(self.descriptor, own, target.descriptor, other, ctypes.c_uint(flag)) == 0:
+            return True
+        if (number := ctypes.get_errno()) in _NO_FLAGS:
+            return False
+        raise OSError(number, os.strerror(number))
+
+    def sync_folder(self) -> None:
+        if self.descriptor is not None:
+            with suppress(OSError):  # not every system can sync a folder
+                os.fsync(self.descriptor)
+
+    @contextmanager
+    def opened(self) -> Iterator[int]:
+        """The descriptor of the file, to be read."""
+        file = os.open(self.path, FILE_FLAGS, dir_fd=self.descriptor)
+        try:
+            yield file
+        finally:
+            os.close(file)
+
+    def rename_to_new(self, target: "Place") -> None:
+        """Raises `FileExistsError` where something has the new name."""
+        if self._rename_by(_ONLY_NEW, target):
+            return
+        try:
+            is_windows = self.descriptor is None  # which cannot be asked not to follow links
+            os.link(
+                self.path,
+                target.path,
+                src_dir_fd=self.descriptor,
+                dst_dir_fd=target.descriptor,
+                follow_symlinks=is_windows,
+            )
+        except OSError as error:
+            if error.errno not in _NO_HARD_LINKS:
+                raise
+            # File systems of cameras and phones have no second names: a look, and then the new name.
+            if target.status() is not None:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from error
+            self.rename_unchecked(target)
+        else:
+            self.unlink()
+
+    def rename_unchecked(self, target: "Place") -> None:
+        """What happens where something has the new name is up to the system."""
+        os.rename(self.path, target.path, src_dir_fd=self.descriptor, dst_dir_fd=target.descriptor)
+
+    def change_case(self, target: "Place", between: "Place") -> None:
+        """Where names that differ only in case mean one file, renaming may do nothing: then by way of another name."""
+        self.rename_unchecked(target)
+        if not target.is_listed():
+            self.rename_to(between)
+            between.rename_to(target)
+
+    def copy_attributes_to(self, new: int) -> None:
+        """The owner and the extended attributes as far as the system lets us, the permissions in any case."""
+        # Where the file is gone meanwhile, the comparison of contents will tell.
+        with suppress(FileNotFoundError), self.opened() as old:
+            status = os.fstat(old)
+            if hasattr(os, "fchown"):
+                for owner in (-1, status.st_uid):  # the group may be ours to give where the owner is not
+                    with suppress(OSError):
+                        os.fchown(new, owner, status.st_gid)
+            if hasattr(os, "fchmod"):
+                os.fchmod(new, stat.S_IMODE(status.st_mode))
+            if hasattr(os, "listxattr"):
+                with suppress(OSError):
+                    for name in os.listxattr(old):
+                        with suppress(OSError):
+                            os.setxattr(new, name, os.getxattr(old, name))
+
 
 _NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_PATHS_KEPT: Final = 10_000
 _HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
 
 
@@ -27,14 +154,6 @@ class VaultTree(VaultFiles):
 
     Raises `VaultError`, and `OSError` where the disk refuses.
     """
-
-    def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
-        super().__init__(root, exclude=exclude, max_note_bytes=max_note_bytes)
-        self._parts_of = lru_cache(_PATHS_KEPT)(super()._parts)
-
-    def _parts(self, path: str) -> list[str]:
-        """The same as of those that are read; each path of a change is asked for at every step of it."""
-        return [*self._parts_of(path)]
 
     def read_bytes(self, path: str) -> bytes | None:
         try:
@@ -48,27 +167,25 @@ class VaultTree(VaultFiles):
         if not self.is_file(path):
             return None
         try:
-            with self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+            with self._entry(path) as place:
                 return self._content_of(place, path)
         except (OSError, NoteUnreadable):
             return None
 
     def is_taken(self, path: str) -> bool:
-        parts = self._changeable_parts(path, or_trash=True)
-        try:
-            with self._folder(parts, path) as place:
-                return place.status() is not None
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        return self._status(path) is not None
 
     def is_file(self, path: str) -> bool:
         """Whether a regular file has this path."""
-        try:
-            with self._folder(self._changeable_parts(path, or_trash=True), path) as place:
-                status = place.status()
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        status = self._status(path)
         return status is not None and stat.S_ISREG(status.st_mode)
+
+    def _status(self, path: str) -> os.stat_result | None:
+        try:
+            with self._entry(path) as place:
+                return place.status()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def require_changeable(self, path: str, *, or_trash: bool = False) -> None:
         """Raises `VaultError` for a path that no change may touch; in the trash are places for whole files."""
@@ -83,7 +200,7 @@ class VaultTree(VaultFiles):
 
     def require_movable(self, move: FileMove) -> None:
         """Raises `VaultError` for a link that would lead elsewhere, or nowhere, from its new place."""
-        with self._folder(self._changeable_parts(move.source, or_trash=True), move.source) as place:
+        with self._entry(move.source) as place:
             status = place.status()
             if status is None or not stat.S_ISLNK(status.st_mode):
                 return
@@ -96,21 +213,18 @@ class VaultTree(VaultFiles):
 
     def is_one_file(self, path: str, other: str) -> bool:
         """Whether two names mean one file, as those that differ only in case do on some disks."""
-        with self._folder(self._changeable_parts(path, or_trash=True), path) as first:
-            found = first.status()
-        with self._folder(self._changeable_parts(other, or_trash=True), other) as second:
-            status = second.status()
+        found, status = self._status(path), self._status(other)
         return found is not None and status is not None and os.path.samestat(found, status)
 
     def make_folder(self, path: str) -> None:
-        with self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+        with self._entry(path) as place:
             with suppress(FileExistsError):
                 os.mkdir(place.path, dir_fd=place.descriptor)
             place.sync_folder()
 
     def remove_folder(self, path: str) -> None:
         """Unless something is in it."""
-        with suppress(OSError), self._folder(self._changeable_parts(path, or_trash=True), path) as place:
+        with suppress(OSError), self._entry(path) as place:
             os.rmdir(place.path, dir_fd=place.descriptor)
             place.sync_folder()
 
@@ -136,7 +250,7 @@ class VaultTree(VaultFiles):
 
     def move(self, move: FileMove, temporary: str) -> None:
         """Give a file or folder another path. Raises `FileExistsError` where something else has it."""
-        with self._ends_of(move) as (source, target):
+        with self._entry(move.source) as source, self._entry(move.target) as target:
             status, found = source.status(), target.status()
             if status is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -153,7 +267,7 @@ class VaultTree(VaultFiles):
 
     def move_back(self, move: FileMove, temporary: str) -> str:
         """Revert a move that was made, made in part, or not made. Returns what was left alone, as a sentence."""
-        with self._ends_of(move) as (source, target):
+        with self._entry(move.source) as source, self._entry(move.target) as target:
             between = source.beside(temporary)
             if between.status() is not None and source.status() is None:
                 between.rename_to(source)
@@ -205,6 +319,10 @@ class VaultTree(VaultFiles):
                 raise _changing_link(path)
             yield place
 
+    def _entry(self, path: str) -> AbstractContextManager[Place]:
+        """The place of a file, folder or link itself, also in the trash."""
+        return self._folder(self._changeable_parts(path, or_trash=True), path)
+
     @contextmanager
     def _folder(self, parts: Sequence[str], path: str) -> Iterator[Place]:
         """The folder of a path, held open, and the name in it. Links to folders of the vault are followed once."""
@@ -228,12 +346,6 @@ class VaultTree(VaultFiles):
             if error.errno == errno.ELOOP:
                 raise _changing_link(path) from None
             raise
-
-    @contextmanager
-    def _ends_of(self, move: FileMove) -> Iterator[tuple[Place, Place]]:
-        source, target = (self._changeable_parts(path, or_trash=True) for path in (move.source, move.target))
-        with self._folder(source, move.source) as first, self._folder(target, move.target) as second:
-            yield first, second
 
     def _resolved(self, parts: Sequence[str], path: str) -> list[str]:
         try:
@@ -269,10 +381,15 @@ class VaultTree(VaultFiles):
         except FileNotFoundError:
             return None
 
+    def _content_if_readable(self, place: Place, path: str) -> bytes | None:
+        with suppress(OSError, NoteUnreadable):
+            return self._content_of(place, path)
+        return None
+
     @staticmethod
     def _require(change: ContentChange, found: bytes | None) -> None:
         if found != change.before:
-            raise files_changed([conflict_of(change, found)])
+            raise changed(change, found)
 
     def _write(self, place: Place, new: Place, content: bytes, *, has_attributes: bool) -> None:
         with os.fdopen(os.open(new.path, _NEW_FILE_FLAGS, 0o666, dir_fd=new.descriptor), "wb") as stream:
@@ -296,16 +413,14 @@ class VaultTree(VaultFiles):
                     self._replace_unless_changed(change, place, new)
                     return
             except FileNotFoundError:
-                raise files_changed([conflict_of(change, None)]) from None
-            found = None
-            with suppress(OSError, NoteUnreadable):
-                found = self._content_of(new, change.path)
+                raise changed(change, None) from None
+            found = self._content_if_readable(new, change.path)
             if found == replaced:
                 break
             put, replaced = found, put
         new.unlink()
         if put != change.after:
-            raise files_changed([conflict_of(change, put)])
+            raise changed(change, put)
 
     def _replace_unless_changed(self, change: ContentChange, place: Place, new: Place) -> None:
         """Where names cannot be swapped: the last look and the new name are as close to each other as can be.
@@ -322,30 +437,27 @@ class VaultTree(VaultFiles):
                 self._require(change, self._read_content(file, change.path))
                 status = place.status()
                 if status is None or not os.path.samestat(status, os.fstat(file)):
-                    raise files_changed([conflict_of(change, self._content_of(place, change.path))])
+                    raise changed(change, self._content_of(place, change.path))
                 new.rename_to(place)
                 os.lseek(file, 0, os.SEEK_SET)
                 written = self._read_content(file, change.path)
                 if written != change.before:
                     self._write(place, new, written, has_attributes=True)
                     new.rename_to(place)
-                    raise files_changed([conflict_of(change, written)])
+                    raise changed(change, written)
         except FileNotFoundError:
-            raise files_changed([conflict_of(change, None)]) from None
+            raise changed(change, None) from None
 
     def _add(self, change: ContentChange, place: Place, new: Place) -> None:
         try:
             new.rename_to_new(place)
         except FileExistsError:
-            found = None
-            with suppress(OSError, NoteUnreadable):
-                found = self._content_of(place, change.path)
-            raise files_changed([conflict_of(change, found)]) from None
+            raise changed(change, self._content_if_readable(place, change.path)) from None
 
     def _remove(self, change: ContentChange, place: Place, aside: Place) -> None:
         """The file gets another name first: what is looked at then is what is removed."""
         if place.status() is None:
-            raise files_changed([conflict_of(change, None)])
+            raise changed(change, None)
         place.rename_to(aside)
         try:
             self._require(change, self._content_of(aside, change.path))

@@ -1,9 +1,10 @@
-"""The steps of a change set, which can be taken forwards and backwards."""
+"""The steps of a change set, which can be taken forwards and backwards, and what they expect of files."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 
 from msgspec import Struct
 
+from zkchat.errors import FileConflict, FilesChanged
 from zkchat.model.change import ChangeSet, FileMove
 
 
@@ -123,3 +124,22 @@ def folders_above(path: str) -> list[str]:
     """Those of `a/b/c.md` are `a` and `a/b`."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+
+
+def conflict_of(change: ContentChange, found: bytes | None) -> FileConflict:
+    return FileConflict(path=change.path, expected=change.before, wanted=change.after, found=found)
+
+
+def changed(change: ContentChange, found: bytes | None) -> FilesChanged:
+    return files_changed([conflict_of(change, found)])
+
+
+def files_changed(conflicts: Sequence[FileConflict]) -> FilesChanged:
+    names = ", ".join(conflict.path for conflict in conflicts[:3])
+    more = f" and {len(conflicts) - 3} more" if len(conflicts) > 3 else ""
+    what = "is there already" if all(each.expected is None for each in conflicts) else "changed meanwhile"
+    return FilesChanged(
+        f"{names}{more} {what}. Nothing was written.",
+        hint="Look at what is there now, and try again.",
+        conflicts=conflicts,
+    )

@@ -1,13 +1,12 @@
 """How far a change set is, on disk: what a process that is killed leaves for the next one."""
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from zkchat.errors import StorageError
 from zkchat.files import read_bounded, write_atomically
@@ -44,17 +43,15 @@ class ProgressFile:
         return progress
 
     def write(self, progress: Progress) -> None:
-        write_atomically(self._file, json.dumps(asdict(progress)), mode=0o600)
+        write_atomically(self._file, msgspec.json.encode(progress).decode(), mode=0o600)
 
     def read(self) -> Progress | None:
         """None where nothing is at work."""
         try:
-            found = json.loads(read_bounded(self._file, max_bytes=_MAX_BYTES))
-            restored = tuple(int(number) for number in found.get("restored", ()))
-            return Progress(str(found["run"]), int(found["stage"]), restored)
+            return msgspec.json.decode(read_bounded(self._file, max_bytes=_MAX_BYTES), type=Progress)
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (OSError, ValueError) as error:
             raise StorageError(
                 f"{self._file} cannot be read: {error}.",
                 hint="It tells how far a change came that was interrupted. Remove it to leave that change as it is.",

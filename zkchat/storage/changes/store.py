@@ -12,8 +12,7 @@ from zkchat.files import LockBusy, locked
 from zkchat.model.change import TRASH, ChangeOrigin, ChangeRecord, ChangeSet, FileMove
 from zkchat.model.text import counted
 from zkchat.ports.changes import BringToPresent
-from zkchat.storage.changes.checks import check, rests_on
-from zkchat.storage.changes.execution import Execution
+from zkchat.storage.changes.execution import Execution, check, rests_on
 from zkchat.storage.changes.files import VaultTree
 from zkchat.storage.changes.journal import Journaled, SqliteChangeJournal, State, no_such_change
 from zkchat.storage.changes.plan import Outlook, Plan, plan_changes, reverse
@@ -112,15 +111,11 @@ class VaultChanges:
             raise VaultError("There is nothing to change.")
         check(plan, self._files, is_undo=False)
         plan = self._with_copies(plan)
-        record: list[ChangeRecord] = []
-
-        def begin() -> int:
-            record.append(journal.begin(changes, plan, origin))
-            return record[0].id
-
         against = self._commit.reason_against(changes) if self._commit else ""
-        self._carry_out(plan, begin, ending="applied", on_failure="failed")
-        return self._committed(record[0], changes.title, against)
+        record = self._carry_out(
+            plan, lambda: journal.begin(changes, plan, origin), ending="applied", on_failure="failed"
+        )
+        return self._committed(record, changes.title, against)
 
     def undo(self, record_id: int) -> ChangeRecord:
         self._read(lambda journal: journal.get(record_id))
@@ -136,14 +131,14 @@ class VaultChanges:
             plan = reverse(done.plan, restored)
             check(plan, self._files, is_undo=True)
 
-            def begin() -> int:
+            def begin() -> ChangeRecord:
                 journal.mark(record_id, "undoing")
-                return record_id
+                return replace(done.record, state="undone")
 
             changes = done.record.changes
             against = self._commit.reason_against(changes) if self._commit else ""
-            self._carry_out(plan, begin, ending="undone", on_failure="applied", restored=restored)
-            return self._committed(replace(done.record, state="undone"), f"Undo: {changes.title}", against)
+            record = self._carry_out(plan, begin, ending="undone", on_failure="applied", restored=restored)
+            return self._committed(record, f"Undo: {changes.title}", against)
 
     def _is_taken_back(self, plan: Plan) -> bool:
         """Whether all files are as they were before it: somebody else has undone it, with git for one."""
@@ -222,30 +217,31 @@ class VaultChanges:
     def _carry_out(
         self,
         plan: Plan,
-        begin: Callable[[], int],
+        begin: Callable[[], ChangeRecord],
         *,
         ending: State,
         on_failure: State,
         restored: tuple[int, ...] = (),
-    ) -> None:
+    ) -> ChangeRecord:
         progress = self._progress.begin(restored)
         try:
-            number = begin()
+            record = begin()
         except BaseException:
             self._progress.clear()
             raise
         execution = Execution(plan, self._files, self._progress, progress)
         try:
             execution.run()
-            self._journal.mark(number, ending)
+            self._journal.mark(record.id, ending)
         except BaseException as error:
             is_done, left = self._settle_now(execution, error)
-            self._journal.mark(number, ending if is_done else on_failure)
+            self._journal.mark(record.id, ending if is_done else on_failure)
             self._progress.clear()
             if left and isinstance(error, ZkchatError):
                 error.hint = " ".join([*left, error.hint])
             raise
         self._progress.clear()
+        return record
 
     @staticmethod
     def _settle_now(execution: Execution, reason: BaseException) -> tuple[bool, list[str]]:

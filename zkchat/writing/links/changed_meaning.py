@@ -13,8 +13,7 @@ from zkchat.vault.links.keys import keys_of_file
 from zkchat.vault.links.resolver import find_target
 from zkchat.vault.notes.link_targets import link_targets
 from zkchat.vault.notes.wikilink import name_key
-from zkchat.writing.links.bases import BASE_SUFFIX, base_targets
-from zkchat.writing.links.canvas import canvas_targets
+from zkchat.writing.links.moved import BASE_SUFFIX, base_targets, canvas_targets
 from zkchat.writing.links.renames import VaultAsStaged, catalog_of, entry_of
 from zkchat.writing.staging import StagedChanges
 

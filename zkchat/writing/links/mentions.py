@@ -15,10 +15,11 @@ from zkchat.model.text import counted
 from zkchat.vault.common_names import CommonNames
 from zkchat.vault.library import Library
 from zkchat.vault.mentions import Mention, NoteNames
+from zkchat.vault.notes.link_targets import TextEdit, edited
 from zkchat.vault.notes.markdown import Lines, flatten
 from zkchat.vault.notes.parse import parse_note
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.new import write_link
+from zkchat.writing.links.spelling import write_link
 from zkchat.writing.staging import StagedChanges
 
 NO_MENTIONS: Final = "There is nothing to link: no note is named without a link to it."
@@ -178,14 +179,9 @@ def _table_spans(flat: str) -> Iterator[tuple[int, int]]:
             yield breaks[below - 1], last
 
 
-def with_links(text: str, links: Iterable[MentionLink]) -> str:
+def _with_links(text: str, links: Iterable[MentionLink]) -> str:
     """The text with these mentions, of which no two overlap, as links."""
-    pieces: list[str] = []
-    position = 0
-    for link in sorted(links, key=lambda each: each.start):
-        pieces += (text[position : link.start], link.link)
-        position = link.end
-    return "".join([*pieces, text[position:]])
+    return edited(text, (TextEdit(link.start, link.end, link.link) for link in links))
 
 
 ChosenLinks = Sequence[tuple[MentionGroup, Sequence[MentionLink]]]
@@ -236,7 +232,7 @@ def stage_links(staged: StagedChanges, chosen: ChosenLinks) -> StagedLinks:
         if suited:
             title = f"Link {counted(len(suited), 'mention')} in {source}"
             text = texts[source]
-            staged.write(source, with_links(text, suited), made_from=text, title=title)
+            staged.write(source, _with_links(text, suited), made_from=text, title=title)
     return StagedLinks(links=tuple(made), changed_meanwhile=tuple(changed), unsuitable=tuple(unsuitable))
 
 
@@ -253,7 +249,7 @@ def _suited(source: str, text: str, links: list[MentionLink]) -> list[MentionLin
 
 def _is_clean(source: str, text: str, links: list[MentionLink]) -> bool:
     """Whether a note with the new links has them and all that it had: its links, headings, blocks and tags."""
-    before, after = parse_note(source, text), parse_note(source, with_links(text, links))
+    before, after = parse_note(source, text), parse_note(source, _with_links(text, links))
     expected = sorted([*(link.text for link in before.links), *(link.link for link in links)])
     return (
         sorted(link.text for link in after.links) == expected

@@ -16,9 +16,7 @@ from zkchat.vault.notes.link_targets import TextEdit, edited
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.bases import BASE_SUFFIX, update_base
-from zkchat.writing.links.canvas import update_canvas
-from zkchat.writing.links.moved import MovedFiles, update_text
+from zkchat.writing.links.moved import BASE_SUFFIX, MovedFiles, update_base, update_canvas, update_text
 from zkchat.writing.staging import StagedChanges
 
 _MAX_PASSES = 4
@@ -149,7 +147,6 @@ class _NewText(NamedTuple):
     text: str
     made_from: str
     links: int
-    may_change_title: bool
 
 
 class _Move:
@@ -193,9 +190,7 @@ class _Move:
             hosts = self._vault.changeable({*paths, *(self._earlier_texts or ()), *self._vault.hosts(keys)})
             texts = {self.moved.path(path): new for path in sorted(hosts) if (new := self._new_text(path))}
             renamed = [
-                entry
-                for path, new in texts.items()
-                if new.may_change_title and (entry := entry_of(path, new.text)) != self._entries[path]
+                entry for path, new in texts.items() if (entry := entry_of(path, new.text)) != self._entries[path]
             ]
             if not renamed:
                 return texts
@@ -214,14 +209,14 @@ class _Move:
             return None
         if (back := self._earlier_text(path, text)) is not None:
             earlier, edits = back
-            return _NewText(earlier, text, len(edits), _may_change_title(path, earlier, edits)) if edits else None
+            return _NewText(earlier, text, len(edits)) if edits else None
         edits = self._edits(text, path, self.moved)
         if edits and not is_intact:
             raise EditRefused(
                 f"{path} links to what is moved, but is not UTF-8 throughout, and is left as it is.",
                 hint="Save it as UTF-8 first.",
             )
-        return _NewText(edited(text, edits), text, len(edits), _may_change_title(path, text, edits)) if edits else None
+        return _NewText(edited(text, edits), text, len(edits)) if edits else None
 
     def _earlier_text(self, path: str, text: str) -> tuple[str, list[TextEdit]] | None:
         """Where a move is taken back, the text that the file had before it, and the edits that made this one of it."""
@@ -245,17 +240,6 @@ class _Move:
             folder = self._folder[::-1] if self._folder and moved is self._back else self._folder
             return update_base(text, path, moved, folder)
         return []
-
-
-def _may_change_title(path: str, text: str, edits: Iterable[TextEdit]) -> bool:
-    """Whether one of the edits is in the frontmatter or in a heading."""
-    matter_end = text.find("\n---", 3) if text.startswith(("---", "\ufeff---")) else 0
-    for edit in edits if is_note(path) else ():
-        line = text[text.rfind("\n", 0, edit.start) + 1 : edit.start].lstrip()
-        after = text[edit.end :].partition("\n")[2][:4].lstrip()
-        if edit.start < matter_end or line.startswith("#") or after.startswith("="):
-            return True
-    return False
 
 
 def catalog_of(entries: Iterable[CatalogEntry]) -> Catalog:

@@ -13,7 +13,7 @@ from zkchat.vault.library import Library
 from zkchat.vault.notes.link_targets import TextEdit, edited, link_targets, written_target
 from zkchat.vault.notes.parse import find_links, frontmatter_of
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.new import leads_to, spellings
+from zkchat.writing.links.spelling import leads_to, new_spellings
 from zkchat.writing.staging import StagedChanges
 
 
@@ -90,7 +90,7 @@ class LinkRepairer:
         suffix = repair.path[len(without_suffix(repair.path)) :]
         has_suffix = broken.link.syntax == "markdown" or is_note(written)
         style = LinkStyle(format="relative") if written.startswith(("./", "../")) else self._style
-        for spelled in spellings(source, repair.path, style):
+        for spelled in new_spellings(source, repair.path, style):
             target = spelled + suffix if has_suffix and is_note(repair.path) else spelled
             if leads_to(self._library, Link(text="", target=target), source, repair.path):
                 return target

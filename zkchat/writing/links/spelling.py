@@ -1,12 +1,17 @@
-"""How the target of a link can be spelled after its file has moved: as it was, as far as that still means the file."""
+"""How the target of a link is spelled: of a new one, and of one whose file has moved."""
 
 import posixpath
 from collections.abc import Iterator
 from itertools import takewhile
+from typing import Final
 
-from zkchat.model.note import is_note, without_suffix
-from zkchat.vault.notes.wikilink import name_key
+from zkchat.model.note import Ambiguous, Link, Resolved, is_note, without_suffix
+from zkchat.vault.library import Library
+from zkchat.vault.notes.wikilink import name_key, scan
 from zkchat.writing.conventions import LinkStyle
+
+_ENCODED: Final = {ord(character): f"%{ord(character):02X}" for character in ' %()<>#?"\\|'}
+"""What would end the address of a hyperlink, or mean something else in it."""
 
 
 def spellings(
@@ -17,11 +22,9 @@ def spellings(
     A name stays a name, a path a path, a relative path a relative one, and `.md` stays away where it was. A name that
     is not enough becomes what new links are in this vault. Folders that stay are written as they are there.
     """
-    has_suffix = _has_suffix(written, old)
-    for suffixed in (has_suffix, True):
+    for suffixed in (_has_suffix(written, old), True):
         parts = _parts(written, old, new, suffixed=suffixed)
-        folders = new.split("/")[:-1]
-        relative = _relative(parts, folders, source.split("/")[:-1])
+        relative = _relative(parts, new.split("/")[:-1], source.split("/")[:-1])
         path = "/".join(parts)
         fallbacks = (relative, path, f"/{path}") if style.format == "relative" else (path, f"/{path}", relative)
         if was_relative and not written.startswith(("./", "../")):
@@ -81,3 +84,43 @@ def _names_file(written: str, path: str) -> bool:
 def _has_suffix(written: str, path: str) -> bool:
     name = path.rpartition("/")[2]
     return not is_note(path) or name_key(written.rpartition("/")[2]) == name_key(name)
+
+
+def write_link(
+    library: Library, source: str, target: str, text: str, style: LinkStyle, *, in_table: bool = False
+) -> str | None:
+    """A link in the note `source` to the note `target` that shows `text`; None where no spelling leads there."""
+    for path in new_spellings(source, target, style):
+        for written in _forms(path, target, text, style, in_table=in_table):
+            links = scan(written)
+            if len(links) == 1 and links[0].text == written and leads_to(library, links[0], source, target):
+                return written
+    return None
+
+
+def new_spellings(source: str, target: str, style: LinkStyle) -> Iterator[str]:
+    """How the path of a note may be written in another one, without its suffix; the preferred spelling first."""
+    stem = without_suffix(target)
+    if style.format == "relative":
+        yield without_suffix(posixpath.relpath(f"/{target}", f"/{source.rpartition('/')[0]}"))
+    elif style.format == "shortest":
+        yield stem.rpartition("/")[2]
+    yield stem
+    yield f"/{stem}"
+
+
+def leads_to(library: Library, link: Link, source: str, target: str) -> bool:
+    """Whether a link means this note by its path or its name, which is what other programs understand too."""
+    found = library.resolve(link, source, suggestions=0)
+    if isinstance(found, Ambiguous) and "/" not in link.target.strip("/") and "/" in target:
+        return False
+    return isinstance(found, Resolved | Ambiguous) and found.path == target and found.via in {"name", "path"}
+
+
+def _forms(path: str, target: str, text: str, style: LinkStyle, *, in_table: bool) -> Iterator[str]:
+    """As the vault writes links, then as a hyperlink: not every name can stand in a wikilink."""
+    if not style.markdown:
+        pipe = r"\|" if in_table else "|"
+        yield f"[[{path}]]" if text == path else f"[[{path}{pipe}{text}]]"
+    suffix = target[len(without_suffix(target)) :]
+    yield f"[{text}]({(path + suffix).translate(_ENCODED)})"

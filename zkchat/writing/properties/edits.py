@@ -1,17 +1,109 @@
 """Set a property of a note, or add a tag: only the lines of that property change."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from zkchat.errors import EditRefused
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.edits.line_ends import checked, line_end_at, with_line_end
+from zkchat.writing.edits.note_text import checked, line_end_at, with_line_end
 from zkchat.writing.properties.lines import Entry, PropertyLines
-from zkchat.writing.properties.lists import Item, Kept, kept_and_new, write_list
-from zkchat.writing.properties.scalars import PropertyScalar, Quotes, write_literal, write_scalar
+from zkchat.writing.properties.values import PropertyScalar, Quotes, write_literal, write_scalar
+
+_DASH: Final = lazy_pattern(r"([ \t]*)-([ \t]*)")
+
+
+class Kept(NamedTuple):
+    """An item that stays as it is written, by its number."""
+
+    number: int
+
+
+Item = Kept | PropertyScalar
+
+
+def kept_and_new(lines: PropertyLines, entry: Entry, values: Sequence[PropertyScalar]) -> list[Item]:
+    """The items of a list that is to hold these values, with those that are there already."""
+    present = [_key(value) for value in lines.value_of(entry)]
+    wanted = [_key(value) for value in values]
+    items: list[Item] = []
+    for kind, start, end, first, last in SequenceMatcher(None, present, wanted, autojunk=False).get_opcodes():
+        items += [Kept(number) for number in range(start, end)] if kind == "equal" else values[first:last]
+    return items
+
+
+def _key(value: object) -> str:
+    return f"{type(value).__name__} {value!r}"
+
+
+def write_list(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
+    """What follows the colon of a property that is a list, without the line end. Raises `EditRefused`."""
+    return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
+
+
+def _quotes(entry: Entry) -> Quotes:
+    """The quotes that all items have which are texts."""
+    styles = {getattr(item, "style", None) or "" for item in entry.value.value if item.id == "scalar"}
+    return next((quotes for quotes in ("'", '"') if styles == {quotes}), "")
+
+
+def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
+    spans = lines.items(entry)
+    source, quotes = lines.source, _quotes(entry)
+    edges = [(0, entry.value_start + 1), *spans, (entry.value_end - 1, 0)]
+    gaps = [source[before[1] : after[0]] for before, after in pairwise(edges)]
+    if any(gap.strip(" \t\r\n,") for gap in gaps):
+        raise EditRefused(
+            f"The property {entry.name} has comments or keys inside its brackets.", hint="Edit the passage itself."
+        )
+    separator = gaps[1] if len(gaps) > 2 else ", "
+    written = [
+        source[slice(*spans[item.number])]
+        if isinstance(item, Kept)
+        else write_scalar(item, quotes=quotes, in_flow=True)
+        for item in items
+    ]
+    opening = gaps[0] if spans else ""
+    closing = gaps[-1] if spans else ""
+    before = source[entry.colon_end : entry.value_start + 1]
+    return f"{before}{opening}{separator.join(written)}{closing}]{lines.comment(entry)}"
+
+
+def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
+    starts = [*_item_lines(lines, entry)]
+    end = len(lines.source[: entry.end].rstrip("\r\n"))
+    dash = _DASH.match(lines.source, starts[0])
+    assert dash
+    marker = f"{dash[1]}-{dash[2] or ' '}"
+    chunks = [with_line_end(lines.source[one:two], "\n").rstrip("\n") for one, two in pairwise([*starts, end])]
+    lead = with_line_end(lines.source[entry.colon_end : starts[0]], "\n").rstrip("\n")
+    if sum(isinstance(item, Kept) for item in items) < len(chunks) and _has_inner_comments(lines, entry):
+        raise EditRefused(
+            f"The list {entry.name} has comments, and an item of it would go.", hint="Edit the passage itself."
+        )
+    written = (
+        chunks[item.number] if isinstance(item, Kept) else f"{marker}{write_scalar(item, quotes=_quotes(entry))}"
+        for item in items
+    )
+    return "\n".join((lead, *written))
+
+
+def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
+    """Where the line of each item begins."""
+    for start, _ in lines.items(entry):
+        line = max(lines.source.rfind("\n", 0, start), lines.source.rfind("\r", 0, start)) + 1
+        dash = _DASH.match(lines.source, line)
+        if not dash or dash.end() < start:
+            raise EditRefused(
+                f"The list {entry.name} is written in a form that has no line for each item.",
+                hint="Edit the passage itself.",
+            )
+        yield line
+
 
 PropertyValue = PropertyScalar | list[PropertyScalar]
 
@@ -68,33 +160,20 @@ def _with_tag(lines: PropertyLines, name: str) -> str:
     entry = lines.find("tags") or lines.find("tag")
     if not entry or entry.value.tag == _NOTHING:
         return set_property(lines.text, entry.name if entry else "tags", [name])
-    if entry.value.id == "scalar":
-        return _with_word(lines, entry, name)
+    if entry.value.id == "scalar":  # `a, b`, `a b`; one tag alone becomes a list
+        written = str(entry.value.value).strip()
+        separator = re.search(r",\s*|\s+", written)
+        value = f"{written}{separator[0]}{name}" if separator else [written, name]
+        return set_property(lines.text, entry.name, value)
     if entry.value.id != "sequence":
         raise EditRefused(f"The property {entry.name} is no list of tags.")
     return _with_item(lines, entry, name)
 
 
-def _with_word(lines: PropertyLines, entry: Entry, name: str) -> str:
-    """Add a tag to those of one text: `a, b`, `a b`; one tag alone becomes a list."""
-    written = str(entry.value.value)
-    separator = re.search(r",\s*|\s+", written.strip())
-    if separator:
-        return set_property(lines.text, entry.name, f"{written.rstrip()}{separator[0]}{name}")
-    raw = lines.source[entry.value_start : entry.value_end]
-    changed = _spliced(lines, entry, f" [{raw}, {write_scalar(name, in_flow=True)}]{lines.comment(entry)}")
-    _verify_rest(lines, changed, entry.name)
-    return changed
-
-
 def _with_item(lines: PropertyLines, entry: Entry, name: str) -> str:
-    known = [str(item.value) for item in entry.value.value if item.tag != _NOTHING]
-    is_marked = bool(known) and all(each.startswith("#") for each in known)
-    kept = len(entry.value.value) if known else 0  # a list of one empty item is filled in
-    items: list[Item] = [*map(Kept, range(kept)), f"#{name}" if is_marked else name]
-    changed = _spliced(lines, entry, write_list(lines, entry, items))
-    _verify_rest(lines, changed, entry.name)
-    return changed
+    known = [each for each in lines.value_of(entry) if each is not None]  # a list of one empty item is filled in
+    is_marked = bool(known) and all(str(each).startswith("#") for each in known)
+    return set_property(lines.text, entry.name, [*known, f"#{name}" if is_marked else name])
 
 
 def _checked_name(key: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.change_disk import Disk, Killed, move, write
 from zkchat.errors import VaultError
 from zkchat.storage import vault_files
-from zkchat.storage.changes import files, places
+from zkchat.storage.changes import files
 
 
 class CaselessOs:
@@ -60,7 +60,7 @@ class CaselessOs:
 def caseless(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     disk = Disk(tmp_path)
     fake = CaselessOs(renames_case=request.param)
-    for module in (files, places, vault_files):
+    for module in (files, vault_files):
         monkeypatch.setattr(module, "os", fake)
     monkeypatch.setattr(files, "_HAS_FOLDER_HANDLES", True)
     yield disk
@@ -108,16 +108,16 @@ def test_a_rename_by_way_of_another_name_that_is_killed_in_between_is_taken_back
     caseless: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caseless.note("note.md", b"a")
-    rename = places.Place.rename_to
+    rename = files.Place.rename_to
 
-    def die_after(place: places.Place, target: places.Place) -> None:
+    def die_after(place: files.Place, target: files.Place) -> None:
         rename(place, target)
         if target.name.startswith(".zkchat-"):
             caseless.files.stop(0, Killed(), is_done_first=False)
             raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr(places.Place, "rename_to", die_after)
+        patched.setattr(files.Place, "rename_to", die_after)
         try:
             caseless.apply(move("note.md", "Note.md"))
         except Killed:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.change_disk import NOON, Disk, Killed, move, write
 from zkchat.errors import StorageDamaged, StorageError, UsageError, VaultError
-from zkchat.storage.changes import contents, journal
+from zkchat.storage.changes import journal
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_what_files_held_is_kept_for_the_user_alone_and_packed(disk: Disk) -> No
 
 
 def test_the_contents_of_the_oldest_changes_go_first(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "MAX_CONTENT_BYTES", 10_000)
+    monkeypatch.setattr(journal, "MAX_CONTENT_BYTES", 10_000)
     texts = [noise(2000) for _ in range(6)]
     numbers = [disk.apply(write(f"{number}.md", None, text)) for number, text in enumerate(texts)]
     records = {record.id: record for record in disk.store.records()}
@@ -52,14 +52,14 @@ def test_the_contents_of_the_oldest_changes_go_first(disk: Disk, monkeypatch: py
 def test_a_set_that_is_larger_than_the_journal_can_be_undone_all_the_same(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contents, "MAX_CONTENT_BYTES", 1000)
+    monkeypatch.setattr(journal, "MAX_CONTENT_BYTES", 1000)
     number = disk.apply(write("A.md", None, noise(5000)), write("B.md", None, noise(5000)))
     disk.store.undo(number)
     assert disk.contents == {}
 
 
 def test_a_content_that_a_later_change_needs_stays(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "MAX_CONTENT_BYTES", 9000)
+    monkeypatch.setattr(journal, "MAX_CONTENT_BYTES", 9000)
     first, second = noise(2000), noise(2000)
     disk.apply(write("A.md", None, first))
     disk.apply(write("B.md", None, noise(2000)))
@@ -70,7 +70,7 @@ def test_a_content_that_a_later_change_needs_stays(disk: Disk, monkeypatch: pyte
 
 
 def test_moves_are_undone_whatever_contents_were_dropped(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "MAX_CONTENT_BYTES", 10)
+    monkeypatch.setattr(journal, "MAX_CONTENT_BYTES", 10)
     disk.note("A.md", b"a")
     number = disk.apply(move("A.md", "B.md"))
     disk.apply(write("C.md", None, noise(500)))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.change_disk import HERE, Disk, change, write
 from zkchat.errors import OutsideVault, VaultError
-from zkchat.storage.changes.places import Place
+from zkchat.storage.changes.files import Place
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from zkchat.errors import (
     ZkchatError,
 )
 from zkchat.model.change import ChangeOrigin, ChangeSet
-from zkchat.storage.changes.places import Place
+from zkchat.storage.changes.files import Place
 from zkchat.storage.changes.plan import ContentChange
 
 

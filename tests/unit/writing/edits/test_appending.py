@@ -1,7 +1,7 @@
 import pytest
 
 from zkchat.errors import EditRefused
-from zkchat.writing.edits.appending import append_text
+from zkchat.writing.edits.sections import append_text
 
 
 @pytest.mark.parametrize(

@@ -31,24 +31,13 @@ def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) 
         ("text", "text", "text", "nothing to change", ""),
         ("a b a\nc a", "a", "x", "3 times, and was expected once: lines 1, 1, 2", "more of the text around"),
         ("aaa", "aa", "b", "2 times", ""),
-        (
-            "He said “no” – twice.",
-            'said "no" - twice',
-            "x",
-            "Line 1 differs only in quotation marks",
-            "said “no” – twice",
-        ),
-        (
-            "\ncafe\u0301 noir",
-            "caf\u00e9 noir",
-            "x",
-            "Line 2 differs only in how letters with accents",
-            "cafe\u0301 noir",
-        ),
-        ("a\u00a0b", "a b", "x", "non-breaking", "a\u00a0b"),
-        ("one  \ntwo", "one\ntwo", "x", "white space at the ends of lines", "one  \ntwo"),
-        ("Some Words", "some words", "x", "upper and lower case", "Some Words"),
-        ("wrapped\n  text here", "wrapped text here", "x", "line breaks and indentation", "wrapped\n  text here"),
+        ("He said “no” – twice.", 'said "no" - twice', "x", "Line 1 differs only in case, ", "said “no” – twice"),
+        ("\ncafe\u0301 noir", "caf\u00e9 noir", "x", "Line 2 differs only in", "cafe\u0301 noir"),
+        ("a\u00a0b", "a b", "x", "differs only in", "a\u00a0b"),
+        ("one  \ntwo", "one\ntwo", "x", "differs only in", "one  \ntwo"),
+        ("Some Words", "some words", "x", "differs only in", "Some Words"),
+        ("so…\u200b wrapped\n  text here", "so... wrapped text", "x", "differs only in", "so…\u200b wrapped\n  text"),
+        ("a café noir", "a cafe", "x", "nothing like it", "Read the note again"),
         ("one two three four five", "two three for five", "x", "nearest is in line 1", "two three four five"),
         ("status: done", "status: draft", "status: done", "already there (line 1)", "status: done"),
         ("- a\n- b\n", "- a\n", "- a\n- b\n", "already (line 1)", "- a\n- b"),
@@ -65,3 +54,19 @@ def test_a_refusal_says_why_and_shows_what_is_there(text: str, old: str, new: st
 
 def test_as_many_as_are_expected_are_replaced() -> None:
     assert replace_passage("a b a\nc a", "a", "x", expected=3) == "x b x\nc x"
+
+
+@pytest.mark.parametrize(
+    "line", ["… rest unchanged", "...", "[...]", "<!-- ... existing text ... -->", "- ... Rest bleibt"]
+)
+def test_dots_in_the_place_of_text_are_refused_unless_the_note_holds_them(line: str) -> None:
+    with pytest.raises(EditRefused, match="holds a placeholder"):
+        replace_passage("Old text.", "Old", f"New\n{line}\nmore")
+    assert replace_passage(f"Old text.\n{line}\n", "Old", f"New\n{line}\nmore").startswith("New\n")
+
+
+@pytest.mark.parametrize(
+    "line", ["Wait... the rest is silence", "[[Rest of the note]] is a title", f"...{'so ' * 21}long"]
+)
+def test_dots_in_a_sentence_are_text(line: str) -> None:
+    assert line in replace_passage("Old text.", "Old", f"New\n{line}\nmore")

@@ -214,8 +214,7 @@ REFUSALS = (
     Refusal("after open code", "after", "A", "# A\n```\ncode", "x", "not closed"),
     Refusal("into open HTML", "append", "A", "# A\n<!-- x\n", "x", "not closed"),
     Refusal("other headings go under it", "before", "S", NOTE, "# N", "stand under others"),
-    Refusal("placeholder", "replace", "A", NOTE, "new\n\n[existing content]", "placeholder", "whole text"),
-    Refusal("placeholder, in words", "replace", "A", NOTE, "new\n… (rest unchanged)", "placeholder"),
+    Refusal("placeholder", "replace", "A", NOTE, "new\n… (rest unchanged)", "placeholder", "whole text"),
     Refusal("becomes properties", "before", "A", "# A\n", "---\na: 1\n---", "properties"),
     Refusal("a comment is lost", "replace", "A", "# A\n\nx %% y %%\n", "x", "comment", "passages around it"),
     Refusal("block in a quote", "append", "^i", "> a ^i\n", "x", "quote"),
@@ -234,11 +233,6 @@ def test_refusals_say_why_and_show_what_is_there(case: Refusal) -> None:
         edit_section(case.text, case.place, case.new, position=case.position)
     assert case.reason in refused.value.message
     assert case.hint in refused.value.hint
-
-
-def test_words_that_the_note_holds_are_no_placeholder() -> None:
-    text = "# A\n\nYour content here\n"
-    assert edit_section(text, "A", "Say: your content here", position="replace") == "# A\n\nSay: your content here\n"
 
 
 def test_the_outline_of_a_long_note_is_cut() -> None:

@@ -12,7 +12,7 @@ import yaml
 from tests.unit.writing.properties.odd_frontmatters import odd_notes
 from zkchat.errors import EditRefused
 from zkchat.writing.properties.edits import add_tag, set_property
-from zkchat.writing.properties.scalars import PropertyScalar
+from zkchat.writing.properties.values import PropertyScalar
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"[ \t]*#")
@@ -225,7 +225,7 @@ def test_values_are_read_back_as_they_were_given() -> None:
         ("a: [x]\n", "a", [], "a: []\n"),
         ("a:\n- x # why\n- y\n", "a", ["x", "z", "y"], "a:\n- x # why\n- z\n- y\n"),
         ("a:\n    -   'x'\nb: 1\n", "a", ["x", "y"], "a:\n    -   'x'\n    -   'y'\nb: 1\n"),
-        ("a:\n  # top\n  - x\n  # mid\n  - y\n", "a", ["y"], "a:\n  # top\n  # mid\n  - y\n"),
+        ("a:\n  # top\n  - x\n  # mid\n  - y\n", "a", ["x", "y", "z"], "a:\n  # top\n  - x\n  # mid\n  - y\n  - z\n"),
         ("a:\n  - x\n  - 5\n", "a", [5, "5"], 'a:\n  - 5\n  - "5"\n'),
         ("l:\n- x\na: 1\n", "b", ["z"], "l:\n- x\na: 1\nb:\n- z\n"),
         ("a: [[Note]]\n", "a", "[[Other]]", 'a: "[[Other]]"\n'),
@@ -287,7 +287,8 @@ def test_an_empty_block_stays_where_the_text_below_would_become_properties() -> 
         ("---\na:\n  k: v\n---\n", "a", 3, "properties of its own"),
         ("---\na:\n  - x # c\n---\n", "a", 3, "comments inside"),
         ("---\na:\n  x # c\n---\n", "a", 3, "comments inside"),
-        ("---\na:\n  - x # c\n  - y\n---\n", "a", ["y", "z"], "has a comment at an item"),
+        ("---\na:\n  - x # c\n  - y\n---\n", "a", ["y", "z"], "has comments"),
+        ("---\na:\n  - x\n  # mid\n  - y\n---\n", "a", ["y"], "has comments"),
         ("---\na: [x, # c\n  y]\n---\n", "a", ["x"], "inside its brackets"),
         ("---\na:\n  -\n    x\n---\n", "a", ["y"], "no line for each item"),
         ("---\na: 1\n---\n", "b", None, "no property b"),
@@ -316,15 +317,15 @@ def test_what_cannot_be_set_alone_is_refused(
         ("---\ntags:\n- a # c\n- 2024\n---\n", "new", "---\ntags:\n- a # c\n- 2024\n- new\n---\n"),
         ("---\nTags:\n  - 'a'\n---\n", "new", "---\nTags:\n  - 'a'\n  - 'new'\n---\n"),
         ("---\ntag: [a]\n---\n", "new", "---\ntag: [a, new]\n---\n"),
-        ("---\ntags: a\n---\n", "b/c", "---\ntags: [a, b/c]\n---\n"),
-        ("---\ntags: 'a' # c\n---\n", "b", "---\ntags: ['a', b] # c\n---\n"),
+        ("---\ntags: a\n---\n", "b/c", "---\ntags:\n  - a\n  - b/c\n---\n"),
+        ("---\ntags: 'a' # c\n---\n", "b", "---\ntags: # c\n  - a\n  - b\n---\n"),
         ("---\ntags: a, b\n---\n", "c", "---\ntags: a, b, c\n---\n"),
         ("---\ntags: a b\n---\n", "c", "---\ntags: a b c\n---\n"),
         ("---\ntags:\n---\n", "c", "---\ntags:\n  - c\n---\n"),
         ("---\ntags: []\n---\n", "c", "---\ntags: [c]\n---\n"),
         ("---\ntags: \n- \npublish: true\n---\n", "c", "---\ntags: \n- c\npublish: true\n---\n"),
         ("---\ntags:\n  -\n---\n", "c", "---\ntags:\n  - c\n---\n"),
-        ("---\ntags:\n- a\n- \n---\n", "c", "---\ntags:\n- a\n- \n- c\n---\n"),
+        ("---\ntags:\n- a\n- \n---\n", "c", "---\ntags:\n- a\n- c\n---\n"),
         ("---\ntags: ['#a']\n---\n", "c", "---\ntags: ['#a', '#c']\n---\n"),
         ("---\ntags: [a]\r\n---\r\n", "yes", '---\ntags: [a, "yes"]\r\n---\r\n'),
         ("---\ntags: [A]\n---\n", "a", "---\ntags: [A]\n---\n"),
