@@ -1,6 +1,7 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -171,8 +172,7 @@ def may_answer_anytime(provider: "ModelProvider") -> bool:
 
 def preload_client(provider: str) -> None:
     """Import the client library of a provider, so that the first request need not wait for it."""
-    from zkchat.providers.libraries import load
     from zkchat.providers.registry import descriptor_of
 
     if library := descriptor_of(provider).library:
-        load(library)
+        import_module(library)

@@ -18,11 +18,19 @@ from urllib.request import (
     build_opener,
 )
 
-from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_error
+from zkchat.providers.errors import (
+    MAX_ERROR_BYTES,
+    BadReply,
+    Endpoint,
+    Failure,
+    ResponseTooLarge,
+    invalid_answer,
+    map_error,
+    reason_in,
+)
 from zkchat.providers.locality import is_loopback
-from zkchat.providers.response_limits import NO_COMPRESSION, ResponseTooLarge
+from zkchat.providers.transport import NO_COMPRESSION
 
-_MAX_ERROR_BYTES: Final = 4_000
 _PIECE_BYTES: Final = 1 << 16
 
 
@@ -46,7 +54,7 @@ class NoRedirects(HTTPRedirectHandler):
 
 
 class JsonRequests:
-    """Posts to one server. Every thread may use it, and `cancel` ends what the others wait for."""
+    """Asks one server. Every thread may use it, and `cancel` ends what the others wait for."""
 
     def __init__(self, endpoint: Endpoint, *, connect_timeout: float, max_bytes: int) -> None:
         self._endpoint = endpoint
@@ -56,15 +64,15 @@ class JsonRequests:
         self._open: set[_Connections] = set()
         self._is_cancelled = False
 
-    def post(self, url: str, body: Mapping[str, object], seconds: float) -> Any:
-        """The reply to this request as JSON, after at most so many seconds. Raises `RequestFailed`."""
+    def ask(self, url: str, body: Mapping[str, object] | None, seconds: float) -> Any:
+        """The reply as JSON, after at most so many seconds; a body is posted. Raises `RequestFailed`."""
         headers = NO_COMPRESSION | {"Content-Type": "application/json", "Accept": "application/json"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
-        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         with self._connections(seconds) as connections:
             try:
-                request = Request(url, data=data, headers=headers, method="POST")  # noqa: S310  # http by the settings
+                request = Request(url, data=data, headers=headers)  # noqa: S310  # http by the settings
                 wait = min(seconds, self._connect_timeout)
                 with connections.opener(url).open(request, timeout=wait) as reply:
                     return json.loads(self._read(reply))
@@ -112,10 +120,11 @@ class JsonRequests:
 
     def _failure(self, error: Exception, seconds: float, *, is_late: bool) -> RequestFailed:
         if isinstance(error, HTTPError) and not is_late:
-            with error:
-                said = _error_text(error)
-            reply = Reply(status=error.code, text=said, retry_after=error.headers.get("retry-after", ""))
-            return RequestFailed(map_error(error, reply, self._endpoint), error.code, said)
+            said = ""
+            with error, suppress(OSError, HTTPException):
+                said = reason_in(error.read(MAX_ERROR_BYTES))
+            reply = BadReply(error.code, said, error.headers.get("retry-after", ""))
+            return RequestFailed(map_error(reply, self._endpoint), error.code, said)
         if is_late:
             text = f"{self._endpoint.name} did not answer within {seconds:g} seconds."
             hint = "It may be busy, or still loading the model."
@@ -130,7 +139,7 @@ class JsonRequests:
             return RequestFailed(Failure(text=text, hint=hint))
         if isinstance(error, (ValueError, RecursionError)) and not isinstance(error, (ResponseTooLarge, OSError)):
             return RequestFailed(invalid_answer(self._endpoint))
-        return RequestFailed(map_error(error, None, self._endpoint))
+        return RequestFailed(map_error(error, self._endpoint))
 
 
 class _Connections:
@@ -143,13 +152,7 @@ class _Connections:
 
     def opener(self, url: str) -> OpenerDirector:
         no_proxy = [ProxyHandler({})] if is_loopback(url) else []
-        return build_opener(NoRedirects, _Plain(self), _Secure(self), *no_proxy)
-
-    def plain(self, host: str, **more: Any) -> HTTPConnection:
-        return self._waiting(HTTPConnection(host, **more))
-
-    def secure(self, host: str, **more: Any) -> HTTPConnection:
-        return self._waiting(HTTPSConnection(host, **more))
+        return build_opener(NoRedirects, _Handler(self), *no_proxy)
 
     def expire(self) -> None:
         self.is_late = True
@@ -161,7 +164,7 @@ class _Connections:
             with suppress(OSError, AttributeError):  # not connected yet, or no more
                 connection.sock.shutdown(socket.SHUT_RDWR)
 
-    def _waiting(self, connection: HTTPConnection) -> HTTPConnection:
+    def add(self, connection: HTTPConnection) -> HTTPConnection:
         """Once it is connected it may wait for longer than connecting may take."""
         connect = connection.connect
 
@@ -174,36 +177,15 @@ class _Connections:
         return connection
 
 
-class _Plain(HTTPHandler):
+class _Handler(HTTPHandler, HTTPSHandler):
+    """Opens the connections of one request."""
+
     def __init__(self, connections: _Connections) -> None:
         super().__init__()
         self._connections = connections
 
     def http_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(self._connections.plain, request)
-
-
-class _Secure(HTTPSHandler):
-    def __init__(self, connections: _Connections) -> None:
-        super().__init__()
-        self._connections = connections
+        return self.do_open(lambda host, **more: self._connections.add(HTTPConnection(host, **more)), request)
 
     def https_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(self._connections.secure, request)
-
-
-def _error_text(error: HTTPError) -> str:
-    """The reason in the body of an error, wherever that server puts it; empty for a page of HTML."""
-    with suppress(OSError, HTTPException):
-        text = error.read(_MAX_ERROR_BYTES).decode(errors="replace")
-        with suppress(ValueError, RecursionError):
-            return said_in(json.loads(text))
-        return "" if text.lstrip().startswith("<") else text
-    return ""
-
-
-def said_in(body: object) -> str:
-    """The reason in the body of an error reply, wherever that server puts it."""
-    if isinstance(body, Mapping):
-        return said_in(body.get("message") or body.get("error") or body.get("detail") or json.dumps(dict(body)))
-    return str(body or "")
+        return self.do_open(lambda host, **more: self._connections.add(HTTPSConnection(host, **more)), request)
