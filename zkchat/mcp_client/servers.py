@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import re
 import threading
 import time
@@ -19,7 +20,6 @@ from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatu
 
 if TYPE_CHECKING:
     from zkchat.mcp_client.connection import Connection
-    from zkchat.mcp_client.requests import Requests
 
 
 CONNECT_SECONDS: Final = 10.0
@@ -35,6 +35,10 @@ _SLACK_SECONDS: Final = 30.0
 """For connecting again and for a call that is given up, before the chat stops waiting for our own thread."""
 
 _POLL_SECONDS: Final = 0.02
+
+_LOGGERS: Final = ("mcp", "client", "httpx2", "httpcore2", "anyio")
+"""Of the SDK: what they warn of is said by us, in a sentence; on the terminal it would be noise."""
+_SILENT: Final = logging.NullHandler()
 
 T = TypeVar("T")
 
@@ -101,15 +105,15 @@ class McpServers:
         return True
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, object]) -> ServerAnswer:
-        return await self._ask(server, lambda requests: requests.call_tool(tool, arguments))
+        return await self._ask(server, lambda connection: connection.call_tool(tool, arguments))
 
     async def read(self, server: str, uri: str) -> ServerAnswer:
-        return await self._ask(server, lambda requests: requests.read_resource(uri))
+        return await self._ask(server, lambda connection: connection.read_resource(uri))
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> ServerAnswer:
-        return await self._ask(server, lambda requests: requests.get_prompt(name, arguments))
+        return await self._ask(server, lambda connection: connection.get_prompt(name, arguments))
 
-    async def _ask(self, server: str, ask: "Callable[[Requests], Coroutine[Any, Any, ServerAnswer]]") -> ServerAnswer:
+    async def _ask(self, server: str, ask: "Callable[[Connection], Coroutine[Any, Any, ServerAnswer]]") -> ServerAnswer:
         """What a server answers, or a sentence; waits on the loop of the caller for what is done on ours."""
         definition = next((one for one in self._definitions if one.name == server and one.is_enabled), None)
         if definition is None:
@@ -120,13 +124,8 @@ class McpServers:
         if self._problem or self._is_closed:
             return _failure(self._problem or f"The MCP server {server} is not connected any more.")
 
-        async def work() -> ServerAnswer:
-            from zkchat.mcp_client.requests import Requests
-
-            return await ask(Requests(self._connections[server]))
-
         try:
-            future = asyncio.wrap_future(self._submit(work()))
+            future = asyncio.wrap_future(self._submit(ask(self._connections[server])))
             return await asyncio.wait_for(future, definition.call_seconds + _SLACK_SECONDS)
         except (TimeoutError, RuntimeError):
             return _failure(f"The MCP server {server} did not answer.")
@@ -156,14 +155,14 @@ class McpServers:
         """The thread."""
         try:
             from zkchat.mcp_client.connection import Connection
-            from zkchat.mcp_client.quiet import silence_loggers
         except ImportError:
             self._problem = (
                 f"MCP servers need the package `mcp`, which is not installed. Install it: {install_command('mcp')}"
             )
             self._is_running.set()
             return
-        silence_loggers()
+        for name in _LOGGERS:  # handlers that somebody installs still get their records
+            logging.getLogger(name).addHandler(_SILENT)
         loop = asyncio.new_event_loop()
         loop.set_default_executor(_DaemonThreads())
         loop.set_exception_handler(lambda _loop, _context: None)
