@@ -42,8 +42,6 @@ T = TypeVar("T")
 MAX_LINE_BYTES: Final = 2_000_000
 """Of one line, which holds an event of a stream or all of a reply."""
 MAX_RESPONSE_BYTES: Final = 256_000_000
-NO_COMPRESSION: Final = {"Accept-Encoding": "identity"}
-"""Header of every request: a compressed response could expand to any size."""
 _LINE_END: Final = re.compile(rb"[\r\n]")
 
 
@@ -112,9 +110,14 @@ async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
 
 
 async def lines_of(
-    client: "httpx.AsyncClient", method: str, url: str, body: Mapping[str, object] | None = None
+    client: "httpx.AsyncClient",
+    method: str,
+    url: str,
+    body: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int = MAX_LINE_BYTES,
 ) -> AsyncGenerator[bytes, None]:
-    """The lines of a server's reply as they arrive, within bounds. Raises `BadReply` where it refuses the request."""
+    """The lines of a server's reply as they arrive, none longer than that. Raises `BadReply` where it refuses."""
     async with client.stream(method, url, json=body) as response:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise ValueError("a response is packed although that was declined")
@@ -134,14 +137,35 @@ async def lines_of(
                 line.clear()
             line += last
             whole += len(data)
-            if len(line) > MAX_LINE_BYTES or whole > MAX_RESPONSE_BYTES:
+            if len(line) > max_bytes or whole > MAX_RESPONSE_BYTES:
                 raise ResponseTooLarge
         yield bytes(line)
 
 
-async def json_of(client: "httpx.AsyncClient", method: str, url: str, body: Mapping[str, object] | None = None) -> Any:
+async def json_of(
+    client: "httpx.AsyncClient",
+    method: str,
+    url: str,
+    body: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int = MAX_LINE_BYTES,
+) -> Any:
     """A server's whole reply, as JSON."""
-    return json.loads(b"".join([line async for line in lines_of(client, method, url, body)]))
+    return json.loads(b"".join([line async for line in lines_of(client, method, url, body, max_bytes=max_bytes)]))
+
+
+def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "httpx.AsyncClient":
+    """A client for the server at that address. Raises `ProviderError` where the variables of the process forbid it."""
+    import httpx
+
+    headers = {"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"}  # packed, it could be of any size
+    if endpoint.key:
+        headers["Authorization"] = f"Bearer {endpoint.key}"
+    timeout = httpx.Timeout(None, connect=connect_timeout)
+    try:
+        return httpx.AsyncClient(headers=headers, timeout=timeout, **client_settings(address))
+    except Exception as error:  # noqa: BLE001  # it may raise anything on odd variables
+        raise map_client_error(error, endpoint).error from None
 
 
 class ServerModel(ABC):
@@ -188,17 +212,7 @@ class ServerModel(ABC):
         return stream_with_retries(lambda: asked(self._client()), endpoint=self._endpoint, policy=policy)
 
     def _client(self) -> "httpx.AsyncClient":
-        import httpx
-
-        key = {"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}
-        try:
-            return httpx.AsyncClient(
-                headers={"User-Agent": f"zkchat/{__version__}"} | NO_COMPRESSION | key,
-                timeout=httpx.Timeout(None, connect=self._policy.connect_timeout),
-                **client_settings(self._address),
-            )
-        except Exception as error:  # noqa: BLE001  # it may raise anything on odd variables
-            raise map_client_error(error, self._endpoint).error from None
+        return open_client(self._address, self._endpoint, self._policy.connect_timeout)
 
     def _sampling(self, request: ModelRequest) -> Sampling:
         conservative = self._info.needs_evidence and not self._thinks
