@@ -1,4 +1,6 @@
-"""Child processes: no program is started from a folder only because zkchat was started in it.
+"""Child processes, and threads that nobody waits for.
+
+No program is started from a folder only because zkchat was started in it.
 
 Every other program is started here; `tests/architecture/test_programs.py` holds that.
 """
@@ -9,13 +11,16 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from subprocess import Popen
+from threading import Thread
 from time import monotonic
-from typing import IO
+from typing import IO, Any, TypeVar
 
 Stream = int | IO[bytes]
+T = TypeVar("T")
 
 _SECONDS_TO_END = 5.0
 """That a program has to end by itself once it is asked to."""
@@ -151,3 +156,20 @@ def signal_group(program: Popen[bytes], number: int) -> bool:
     except PermissionError:  # macOS says so of a group that has only processes that ended
         return program.poll() is None
     return True
+
+
+class DaemonThreads(ThreadPoolExecutor):
+    """Runs each call on a thread that nobody waits for: looking up a host's name can take longer than we have."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*args, **options))
+                except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
+                    future.set_exception(error)
+
+        Thread(target=run, daemon=True).start()
+        return future

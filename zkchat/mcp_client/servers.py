@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from zkchat.extras import install_command
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+from zkchat.subprocesses import DaemonThreads
 
 if TYPE_CHECKING:
     from zkchat.mcp_client.connection import Connection
@@ -164,7 +165,7 @@ class McpServers:
         for name in _LOGGERS:  # handlers that somebody installs still get their records
             logging.getLogger(name).addHandler(_SILENT)
         loop = asyncio.new_event_loop()
-        loop.set_default_executor(_DaemonThreads())
+        loop.set_default_executor(DaemonThreads())
         loop.set_exception_handler(lambda _loop, _context: None)
         asyncio.set_event_loop(loop)
         try:
@@ -206,23 +207,6 @@ class McpServers:
         except RuntimeError:  # the loop has ended
             work.close()
             raise
-
-
-class _DaemonThreads(ThreadPoolExecutor):
-    """Runs each call on a thread that nobody waits for: looking up a host's name can take longer than we have."""
-
-    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
-        future: Future[T] = Future()
-
-        def run() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(function(*args, **options))
-                except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
-                    future.set_exception(error)
-
-        threading.Thread(target=run, daemon=True).start()
-        return future
 
 
 def log_name(server: str) -> str:

@@ -2,18 +2,17 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.providers.errors import BadReply, Endpoint, Failure, map_error
 from zkchat.providers.transport import json_of, open_client
-
-T = TypeVar("T")
+from zkchat.subprocesses import DaemonThreads
 
 
 class RequestFailed(Exception):
@@ -81,22 +80,6 @@ class JsonRequests:
 def _loop() -> asyncio.AbstractEventLoop:
     """The event loop of all these requests, on a thread of its own that ends with the process."""
     loop = asyncio.new_event_loop()
-    loop.set_default_executor(_DaemonThreads())
+    loop.set_default_executor(DaemonThreads())
     threading.Thread(target=loop.run_forever, name="json-requests", daemon=True).start()
     return loop
-
-
-class _DaemonThreads(ThreadPoolExecutor):
-    """Runs each call on a thread that nobody waits for: looking up a host's name can take longer than we have."""
-
-    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
-        future: Future[T] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(function(*args, **options))
-            except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
-                future.set_exception(error)
-
-        threading.Thread(target=run, daemon=True).start()
-        return future

@@ -1,10 +1,7 @@
 """Fetches the list of models of a server, of OpenAI's protocol or Ollama's."""
 
 import asyncio
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
@@ -14,6 +11,7 @@ from zkchat.model.values import from_plain
 from zkchat.providers.errors import Endpoint, invalid_answer
 from zkchat.providers.json_requests import JsonRequests, RequestFailed
 from zkchat.providers.transport import TransportPolicy
+from zkchat.subprocesses import DaemonThreads
 
 MAX_LIST_BYTES = 20_000_000
 """Of a list; what is longer is none, and may have no end."""
@@ -57,19 +55,9 @@ T = TypeVar("T")
 
 async def within_seconds(fetch: Callable[[], T], endpoint: Endpoint, seconds: float = LIST_SECONDS) -> T:
     """Run `fetch` on a thread that nobody waits for any longer than that. Raises `ProviderError` then."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        with suppress(InvalidStateError):  # it was given up
-            try:
-                future.set_result(fetch())
-            except Exception as error:  # noqa: BLE001  # handed to whoever waits
-                future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
     try:
         async with asyncio.timeout(seconds):
-            return await asyncio.wrap_future(future)
+            return await asyncio.wrap_future(DaemonThreads().submit(fetch))
     except TimeoutError:
         raise ProviderError(
             f"{endpoint.name} did not answer within {seconds:g} seconds.", hint=endpoint.if_unreachable
