@@ -3,12 +3,35 @@
 import os
 import sys
 
-from zkchat.subprocesses import remove_working_folder
-
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # the real one takes as long as Python
+if TYPE_CHECKING:  # nothing else may be imported while the working folder is still on the path
+    from collections.abc import MutableMapping
+
     from zkchat.environment import Environment
     from zkchat.repl.early_prompt import EarlyPrompt
+
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib yet
+"""Where zkchat itself is imported from; in a checkout that may be the working folder."""
+
+
+def remove_working_folder(modules: "list[str]", variables: "MutableMapping[str, str]") -> None:
+    """Let neither `sys.path` nor the variables name a folder that depends on where zkchat was started.
+
+    `python -m` puts the working folder on the path, an empty entry of `PYTHONPATH` too, and one of `PATH` lets it hold
+    programs.
+    """
+    try:
+        here = os.getcwd()  # noqa: PTH109 - no pathlib yet
+    except OSError:  # it was deleted
+        here = ""
+    entries = variables["PYTHONPATH"].split(os.pathsep) if variables.get("PYTHONPATH") else []
+    unsafe = {os.path.normpath(os.path.join(here, entry)) for entry in entries if not os.path.isabs(entry)}  # noqa: PTH117, PTH118
+    unsafe |= {"", here} & {"", *modules[:1]}
+    modules[:] = [folder for folder in modules if folder == _OWN_FOLDER or folder not in unsafe]
+    for name in ("PATH", "PYTHONPATH"):
+        if name in variables:
+            entries = variables[name].split(os.pathsep)
+            variables[name] = os.pathsep.join(filter(os.path.isabs, entries))
 
 
 def main() -> None:
@@ -26,19 +49,13 @@ def main() -> None:
 
     with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ) as early:  # noqa: TID251 - as above
         code = _run(early)
-    from zkchat.cli.collection import skip_last_collection
-
-    skip_last_collection()
     sys.exit(code)
 
 
 def _run(early: "EarlyPrompt | None") -> int:
-    from zkchat.cli.collection import collect_rarely, without_collection
-
     try:
-        with without_collection():
-            from zkchat.cli.main import run
-        collect_rarely()
+        from zkchat.cli.main import run
+
         environment = _environment(early)
         # OpenBLAS starts a thread per core as soon as NumPy is imported, for work that one does as fast. What we start
         # ourselves gets the variables as they were.

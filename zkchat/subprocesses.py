@@ -1,44 +1,31 @@
-"""Child processes and search paths: no module or program is loaded from a folder only because zkchat was started in it.
+"""Child processes, and threads that nobody waits for.
+
+No program is started from a folder only because zkchat was started in it.
 
 Every other program is started here; `tests/architecture/test_programs.py` holds that.
 """
 
 import os
+import select
+import shutil
+import signal
+import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from subprocess import Popen
+from threading import Thread
+from time import monotonic
+from typing import IO, Any, TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # the real one would be imported while the working folder is still on the path
-    from collections.abc import Mapping, MutableMapping, Sequence
-    from pathlib import Path
-    from subprocess import Popen
-    from typing import IO
-
-    Stream = int | IO[bytes]
+Stream = int | IO[bytes]
+T = TypeVar("T")
 
 _SECONDS_TO_END = 5.0
 """That a program has to end by itself once it is asked to."""
-
-_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib yet
-"""Where zkchat itself is imported from; in a checkout that may be the working folder."""
-
-
-def remove_working_folder(modules: "list[str]", variables: "MutableMapping[str, str]") -> None:
-    """Let neither `sys.path` nor the variables name a folder that depends on where zkchat was started.
-
-    `python -m` puts the working folder on the path, an empty entry of `PYTHONPATH` too, and one of `PATH` lets it hold
-    programs.
-    """
-    try:
-        here = os.getcwd()  # noqa: PTH109 - no pathlib yet
-    except OSError:  # it was deleted
-        here = ""
-    entries = variables["PYTHONPATH"].split(os.pathsep) if variables.get("PYTHONPATH") else []
-    unsafe = {os.path.normpath(os.path.join(here, entry)) for entry in entries if not os.path.isabs(entry)}  # noqa: PTH117, PTH118
-    unsafe |= {"", here} & {"", *modules[:1]}
-    modules[:] = [folder for folder in modules if folder == _OWN_FOLDER or folder not in unsafe]
-    for name in ("PATH", "PYTHONPATH"):
-        if name in variables:
-            variables[name] = absolute_entries(variables[name])
+_NEUTRAL_FOLDER = Path(sys.prefix)
+"""Where relative names lead to nothing but what was installed with this Python."""
 
 
 def absolute_entries(path: str) -> str:
@@ -46,66 +33,51 @@ def absolute_entries(path: str) -> str:
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if os.path.isabs(entry))  # noqa: PTH117
 
 
-def find_program(name: str, variables: "Mapping[str, str]") -> str | None:
+def find_program(name: str, variables: Mapping[str, str]) -> str | None:
     """The absolute path of a program; None where it is not installed, or would be found in the working folder."""
-    import shutil
-
     if os.path.dirname(name) and not os.path.isabs(name):  # noqa: PTH117, PTH120
         return None
     return shutil.which(name, path=absolute_entries(variables.get("PATH", os.defpath)))
 
 
-def run_program(command: "Sequence[str]", *, quietly: bool = False) -> int:
+def run_program(command: Sequence[str], *, quietly: bool = False) -> int:
     """Wait for a program that `find_program` found; returns its exit code. `quietly`: away from vault and terminal."""
-    import subprocess
-
     if not quietly:
         return subprocess.run(command, check=False).returncode
     silent = subprocess.DEVNULL
     return subprocess.run(
-        command, check=False, stdin=silent, stdout=silent, stderr=silent, cwd=_neutral_folder()
+        command, check=False, stdin=silent, stdout=silent, stderr=silent, cwd=_NEUTRAL_FOLDER
     ).returncode
 
 
 def start_python(
     *arguments: str,
-    stdin: "Stream",
-    stdout: "Stream",
-    stderr: "Stream",
-    variables: "Mapping[str, str] | None" = None,
-) -> "Popen[bytes]":
+    stdin: Stream,
+    stdout: Stream,
+    stderr: Stream,
+    variables: Mapping[str, str] | None = None,
+) -> Popen[bytes]:
     """This Python once more, in a folder of its own and with none but installed modules on its path."""
-    import subprocess
-
     return subprocess.Popen(
         [sys.executable, "-P", *arguments],
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
         env=variables,
-        cwd=_neutral_folder(),
+        cwd=_NEUTRAL_FOLDER,
     )
 
 
-def _neutral_folder() -> "Path":
-    """Where relative names lead to nothing but what was installed with this Python."""
-    from pathlib import Path
-
-    return Path(sys.prefix)
-
-
 def run_captured(
-    command: "Sequence[str]", *, variables: "Mapping[str, str]", text: bytes = b"", seconds: float
-) -> "tuple[int, bytes, str]":
+    command: Sequence[str], *, variables: Mapping[str, str], text: bytes = b"", seconds: float
+) -> tuple[int, bytes, str]:
     """Exit code, output and errors of a program that `find_program` found, away from vault and terminal.
 
     One that takes longer is asked to end, so that it can remove its locks, and counts as failed.
     """
-    import subprocess
-
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=_neutral_folder(), start_new_session=True
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=_NEUTRAL_FOLDER, start_new_session=True
     ) as program:
         try:
             output, errors = program.communicate(text, timeout=seconds)
@@ -124,17 +96,12 @@ def run_captured(
 
 
 def read_output(
-    command: "Sequence[str]", *, variables: "Mapping[str, str]", seconds: float, most: int
-) -> "tuple[bytes, str]":
+    command: Sequence[str], *, variables: Mapping[str, str], seconds: float, most: int
+) -> tuple[bytes, str]:
     """What a program that `find_program` found prints, away from vault and terminal, and why that is not all of it.
 
     One that takes longer or prints more than `most` bytes is killed; what it printed so far is kept.
     """
-    import select
-    import signal
-    import subprocess
-    from time import monotonic
-
     silent, deadline = subprocess.DEVNULL, monotonic() + seconds
     output, trouble = bytearray(), ""
     with subprocess.Popen(
@@ -143,7 +110,7 @@ def read_output(
         stdout=subprocess.PIPE,
         stderr=silent,
         env=variables,
-        cwd=_neutral_folder(),
+        cwd=_NEUTRAL_FOLDER,
         start_new_session=True,
         bufsize=0,
     ) as program:
@@ -166,20 +133,18 @@ def read_output(
     return bytes(output[:most]), trouble or (f"it failed with {program.returncode}" if program.returncode else "")
 
 
-def start_server(command: "Sequence[str]", *, variables: "Mapping[str, str]", folder: "Path | str") -> "Popen[bytes]":
+def start_server(command: Sequence[str], *, variables: Mapping[str, str], folder: Path | str) -> Popen[bytes]:
     """A program that `find_program` found and that is spoken to over pipes, in a process group and session of its own.
 
     It has no terminal, and gets no key that is pressed in ours. Raises `OSError` or `ValueError`.
     """
-    import subprocess
-
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=pipe, env=variables, cwd=folder, start_new_session=True, bufsize=0
     )
 
 
-def signal_group(program: "Popen[bytes]", number: int) -> bool:
+def signal_group(program: Popen[bytes], number: int) -> bool:
     """Send a signal to a program of `start_server` and its children; returns whether any was there to get it.
 
     Zero sends nothing.
@@ -191,3 +156,20 @@ def signal_group(program: "Popen[bytes]", number: int) -> bool:
     except PermissionError:  # macOS says so of a group that has only processes that ended
         return program.poll() is None
     return True
+
+
+class DaemonThreads(ThreadPoolExecutor):
+    """Runs each call on a thread that nobody waits for: looking up a host's name can take longer than we have."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> Future[T]:
+        future: Future[T] = Future()
+
+        def run() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*args, **options))
+                except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
+                    future.set_exception(error)
+
+        Thread(target=run, daemon=True).start()
+        return future

@@ -1,8 +1,6 @@
 """What `--version` and `--help` must not import; times are measured in benchmarks/, not here."""
 
-import importlib
 import os
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-import zkchat
 from zkchat.cli.command_table import PLACES
-from zkchat.model.patterns import _LazyPattern
 
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
@@ -199,15 +195,6 @@ def test_values_and_their_stores_need_no_pydantic() -> None:
 def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path, vault: Path) -> None:
     unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "ssl"}
     assert imported_by("search", "sleep", "--vault", str(vault), home=tmp_path) & unused == set()
-
-
-def test_every_pattern_of_a_module_is_a_pattern() -> None:
-    """A mistake in one would be noticed only by whoever needs it."""
-    for found in pkgutil.walk_packages(zkchat.__path__, "zkchat."):
-        if not found.name.endswith("__main__"):
-            for value in vars(importlib.import_module(found.name)).values():
-                if isinstance(value, _LazyPattern):
-                    assert value.flags >= 0
 
 
 def test_an_answer_without_a_model_knows_no_tools_no_brief_and_no_layout_of_pdfs(tmp_path: Path, vault: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from zkchat import subprocesses
-from zkchat.subprocesses import absolute_entries, find_program, read_output, remove_working_folder, run_program
+from zkchat.__main__ import remove_working_folder
+from zkchat.subprocesses import absolute_entries, find_program, read_output, run_program
 
 pytestmark = pytest.mark.outside
 

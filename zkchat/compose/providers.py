@@ -1,6 +1,7 @@
 """The model of a conversation: chosen by the settings, created with its key, and counted by its tokenizer."""
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -17,7 +18,6 @@ from zkchat.ports.tokenizer import Tokenizer
 from zkchat.providers.descriptor import ModelSettings, NamedModel, ProviderContext
 from zkchat.providers.detect import choose
 from zkchat.providers.guarded import GuardedProvider
-from zkchat.providers.libraries import load
 from zkchat.providers.registry import create, descriptor_of, find, resolve_name
 
 _FOREIGN_TOKENIZER_FACTOR = 1.2
@@ -156,4 +156,4 @@ def may_answer_anytime(provider: ModelProvider) -> bool:
 def preload_client(provider: str) -> None:
     """Import the client library of a provider, so that the first request need not wait for it."""
     if library := descriptor_of(provider).library:
-        load(library)
+        import_module(library)

@@ -10,13 +10,12 @@ from typing import Any, Final, TypeVar, get_args, get_origin
 from msgspec import Struct, convert
 
 from zkchat.config.files import parse_toml
-from zkchat.config.marks import Validated
 from zkchat.config.schema import MODELS, Setting, Settings, field_of, section_type, settings_of
-from zkchat.config.server_sections import Model
-from zkchat.model.patterns import lazy_pattern
+from zkchat.config.sections import Model
+from zkchat.config.value_types import Validated
 
 _S = TypeVar("_S", bound=Struct)
-_WHOLE_NUMBER: Final = lazy_pattern(r"\s*([+-]?\d+(?:_\d+)*)(?:\.0+)?\s*", re.ASCII)
+_WHOLE_NUMBER: Final = re.compile(r"\s*([+-]?\d+(?:_\d+)*)(?:\.0+)?\s*", re.ASCII)
 LARGEST: Final = 10**12
 """Of all whole numbers: TOML has no bound, but what is reckoned with them has."""
 _TRUE: Final = frozenset({"1", "on", "t", "true", "y", "yes"})

@@ -6,8 +6,7 @@ from typing import Final
 
 from zkchat.config.check import InvalidSettings, make_settings
 from zkchat.config.files import read_table
-from zkchat.config.mistakes import validation_error
-from zkchat.config.origins import Origin
+from zkchat.config.mistakes import Origin, validation_error
 
 KEY: Final = "vault.default"
 VARIABLE: Final = "ZKCHAT_VAULT__DEFAULT"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from zkchat.config.check import InvalidSettings, make_settings, parse_value
 from zkchat.config.files import parse_toml, read_table, read_text
 from zkchat.config.load import unflatten
-from zkchat.config.mistakes import unknown_setting, validation_error
-from zkchat.config.origins import Origin
+from zkchat.config.mistakes import Origin, unknown_setting, validation_error
 from zkchat.config.schema import FIELDS, SECTIONS, field_of, model_keys, model_named_in
 from zkchat.errors import ConfigError
 from zkchat.files import write_atomically

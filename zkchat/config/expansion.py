@@ -1,5 +1,6 @@
 """`${VAR}` and `${VAR:-default}` in definitions of MCP servers, and the folder that a server is started in."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -8,11 +9,10 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.server_display import REFERENCE, texts_of
 from zkchat.model.tool_server import ServerDefinition
 
-_CONTROL: Final = lazy_pattern(r"[\x00-\x1f\x7f]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class ExpansionError(ConfigError):

@@ -12,17 +12,16 @@ from msgspec import Struct
 from zkchat.config.schema import field_of, is_section, is_user_only, needs_trust
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.trust import VaultItem, vault_item
 
 _MAX_BYTES: Final = 256_000
 """More is no settings file."""
 _MAX_DEPTH: Final = 16
 """Of tables and lists in each other; four is the most that a setting needs."""
-_TEXT_OR_COMMENT: Final = lazy_pattern(
+_TEXT_OR_COMMENT: Final = re.compile(
     r""""{3}(?:[^\\]|\\.?)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:[^"\\\n]|\\.?)*+"?|'[^'\n]*+'?|\#[^\n]*""", re.DOTALL
 )
-_DEEP_KEY: Final = lazy_pattern(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_DEPTH}}}")
+_DEEP_KEY: Final = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_DEPTH}}}")
 
 
 class UnreadableFile(ConfigError):

@@ -15,11 +15,10 @@ from zkchat.config.host_files import Host, host_places
 from zkchat.config.server_files import read_host_file, without_duplicates
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded, resolve_link, write_atomically
-from zkchat.model.patterns import lazy_pattern
 
 BACKUP_SUFFIX: Final = ".before-zkchat"
 _MAX_BYTES: Final = 32_000_000
-_FIRST_INDENT: Final = lazy_pattern(r'^([ \t]+)"', re.MULTILINE)
+_FIRST_INDENT: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
 _BOM: Final = "\ufeff"
 
 EntryState = Literal["new", "same", "other", "commented", "foreign", "absent"]

@@ -11,11 +11,10 @@ from zkchat.config.files import read_table
 from zkchat.config.server_files import read_host_file
 from zkchat.config.servers import ParsedServers, is_server_name, parse_servers
 from zkchat.errors import ConfigError
-from zkchat.model.patterns import lazy_pattern
 
 _TABLES: Final = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp_servers",), ("context_servers",))
 """Where in a file its servers may be."""
-_FOREIGN_REFERENCE: Final = lazy_pattern(r"\$\{(?P<kind>env|input):(?P<name>[^}:]{1,100})\}")
+_FOREIGN_REFERENCE: Final = re.compile(r"\$\{(?P<kind>env|input):(?P<name>[^}:]{1,100})\}")
 _KEPT: Final = ("command", "args", "env", "cwd", "url", "type", "headers", "disabled")
 """What means the same everywhere; a time-out is in seconds here and in milliseconds there."""
 

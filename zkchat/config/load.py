@@ -9,10 +9,9 @@ from msgspec import Struct
 
 from zkchat.config.check import InvalidSettings, make_settings, parse_value
 from zkchat.config.files import read_table, read_vault_file
-from zkchat.config.mistakes import unknown_setting, validation_error
-from zkchat.config.origins import Origin
+from zkchat.config.mistakes import Origin, unknown_setting, validation_error
 from zkchat.config.schema import BY_LOWER_CASE, FIELDS, Settings, accumulates, field_of, is_section, model_keys
-from zkchat.config.urls import ollama_url
+from zkchat.config.value_types import ollama_url
 from zkchat.errors import ConfigError
 from zkchat.model.trust import HOW_TO_APPROVE, VaultItem
 

@@ -2,13 +2,36 @@
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from typing import Literal
+
+from msgspec import Struct
 
 from zkchat.config.check import LARGEST, Problem
-from zkchat.config.marks import Redacted
-from zkchat.config.origins import Origin
 from zkchat.config.schema import FIELDS, accepted_values, field_of, model_keys, model_named_in
+from zkchat.config.value_types import Redacted
 from zkchat.errors import ConfigError
 from zkchat.model.secrets import without_password
+
+Layer = Literal["default", "user", "vault", "variable", "flag"]
+
+
+class Origin(Struct, frozen=True):
+    layer: Layer
+    where: str = ""
+    """The file or the variable; empty for defaults and flags."""
+
+    @property
+    def phrase(self) -> str:
+        """To be read after a value or a key: `in /home/me/.config/zkchat/config.toml`."""
+        match self.layer:
+            case "default":
+                return "by default"
+            case "flag":
+                return "on the command line"
+            case "variable":
+                return f"in the variable {self.where}"
+            case _:
+                return f"in {self.where}"
 
 
 def unknown_setting(key: str, origin: Origin | None = None, *, among: Collection[str] | None = None) -> ConfigError:

@@ -9,14 +9,18 @@ from typing import Annotated, Final, Literal, get_args, get_origin
 
 from msgspec import NODEFAULT, Struct
 
-from zkchat.config.marks import Accumulates, Expects, Harmless, Redacted, UserOnly
 from zkchat.config.sections import (
     CalendarSettings,
     Context,
+    Embeddings,
     Goals,
     Images,
     Limits,
+    Mcp,
     Memory,
+    Model,
+    Ollama,
+    OpenAI,
     Privacy,
     References,
     Storage,
@@ -24,7 +28,7 @@ from zkchat.config.sections import (
     Vault,
     Write,
 )
-from zkchat.config.server_sections import Embeddings, Mcp, Model, Ollama, OpenAI
+from zkchat.config.value_types import Accumulates, Expects, Harmless, Redacted, UserOnly
 
 
 class Settings(Struct, frozen=True, kw_only=True):

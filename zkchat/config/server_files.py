@@ -10,7 +10,6 @@ from typing import Final
 from zkchat.config.servers import ParsedServers, parse_server, parse_servers, server_table
 from zkchat.errors import ConfigError
 from zkchat.files import read_bounded
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.tool_server import ServerDefinition
 from zkchat.model.trust import VaultItem, vault_item
 
@@ -20,8 +19,8 @@ TABLE: Final = "mcpServers"
 _MAX_VAULT_BYTES: Final = 256_000
 _MAX_HOST_BYTES: Final = 32_000_000
 """Some programs keep much else in the file."""
-_COMMENT_OR_TEXT: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_TEXT_OR_LAST_COMMA: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*+"|,(?=\s*[\]}])', re.DOTALL)
+_COMMENT_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TEXT_OR_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|,(?=\s*[\]}])', re.DOTALL)
 
 
 def read_vault_servers(vault: Path) -> ParsedServers:

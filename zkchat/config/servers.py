@@ -7,7 +7,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.tool_server import ServerDefinition, ServerOrigin
 
 MAX_SERVERS: Final = 50
@@ -15,9 +14,9 @@ MAX_SERVERS: Final = 50
 MAX_TEXT: Final = 4_000
 """Characters of a command with its arguments, of all variables, and of all headers: what is approved is shown whole."""
 MAX_CALL_SECONDS: Final = 3_600.0
-_NAME: Final = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
-_VARIABLE_NAME: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_HEADER_NAME: Final = lazy_pattern(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
+_VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _KEYS: Final = ("command", "args", "env", "cwd", "url", "type", "headers", "disabled", "local", "timeout")
 _HTTP_TYPES: Final = frozenset({"http", "streamable-http", "streamable_http", "streamablehttp"})
 NAME_RULE: Final = (

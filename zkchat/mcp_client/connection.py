@@ -6,21 +6,31 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import anyio
+import mcp_types as types
 from mcp import ClientSession, MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST
 from msgspec.structs import replace
+from pydantic import TypeAdapter
 
 from zkchat.errors import ZkchatError
-from zkchat.mcp_client.contents import one_line
+from zkchat.mcp_client.contents import (
+    answer_of_prompt,
+    answer_of_resource,
+    answer_of_tool,
+    arguments_for,
+    one_line,
+)
 from zkchat.mcp_client.faults import ServerFault, describe, is_closing
-from zkchat.mcp_client.link import Link, open_link
-from zkchat.mcp_client.listing import Offers, follow_changes, list_offers
-from zkchat.mcp_client.negotiation import Handshake, negotiate
-from zkchat.mcp_client.server_log import ServerLog
-from zkchat.model.tool_server import ServerDefinition, ServerStatus
+from zkchat.mcp_client.link import Handshake, Link, Offers, follow_changes, list_offers, negotiate, open_link
+from zkchat.mcp_client.stdio import ServerLog
+from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
 
 _CLOSE_SECONDS: Final = 1.5
 """For telling a server over HTTP that its session is over, and for learning why a connection ended."""
+
+# The SDK's own `call_tool` checks answers against the server's schema, and patterns of a schema may take forever.
+_TOOL_RESULT: Final = TypeAdapter[types.CallToolResult | types.InputRequiredResult](
+    types.CallToolResult | types.InputRequiredResult
+)
 
 T = TypeVar("T")
 
@@ -80,19 +90,51 @@ class Connection:
     def _lacks_holder(self) -> bool:
         return not self._is_closed and (self._holder is None or self._holder.done())
 
-    async def request(self, send: Callable[[ClientSession], Awaitable[T]], what: str) -> T:
-        """Send a request within the server's limit. Raises `ServerFault`, whose message is a whole sentence here."""
-        await self.connect()
-        try:
-            return await self._send(send, what)
-        except _SessionGone:
-            if self._link is not None:
-                self._link.over.set()
-            await self._concluded.wait()
-            await self.connect()
-            return await self._send(send, what)
+    async def call_tool(self, tool: str, arguments: Mapping[str, object]) -> ServerAnswer:
+        params = types.CallToolRequestParams(name=tool, arguments=arguments_for(arguments))
 
-    async def _send(self, send: Callable[[ClientSession], Awaitable[T]], what: str) -> T:
+        async def send(session: ClientSession) -> ServerAnswer:
+            try:
+                result = await session.send_request(types.CallToolRequest(params=params), _TOOL_RESULT)
+            except MCPError as error:
+                if error.code != types.HEADER_MISMATCH:
+                    raise
+                await session.list_tools()  # its schema says which arguments are headers too
+                result = await session.send_request(types.CallToolRequest(params=params), _TOOL_RESULT)
+            return answer_of_tool(_complete(result, types.CallToolResult))
+
+        return await self._answer(send, f"the call of {one_line(tool, 100)}")
+
+    async def read_resource(self, uri: str) -> ServerAnswer:
+        async def send(session: ClientSession) -> ServerAnswer:
+            result = await session.read_resource(uri, allow_input_required=True)
+            return answer_of_resource(_complete(result, types.ReadResourceResult))
+
+        return await self._answer(send, f"for {one_line(uri, 100)}")
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> ServerAnswer:
+        async def send(session: ClientSession) -> ServerAnswer:
+            result = await session.get_prompt(name, arguments_for(arguments), allow_input_required=True)
+            return answer_of_prompt(_complete(result, types.GetPromptResult))
+
+        return await self._answer(send, f"for the prompt {one_line(name, 100)}")
+
+    async def _answer(self, send: Callable[[ClientSession], Awaitable[ServerAnswer]], what: str) -> ServerAnswer:
+        """What a server answers within its limit, or a sentence; connects again where the session is gone."""
+        try:
+            await self.connect()
+            try:
+                return await self._send(send, what)
+            except _SessionGone:
+                if self._link is not None:
+                    self._link.over.set()
+                await self._concluded.wait()
+                await self.connect()
+                return await self._send(send, what)
+        except ServerFault as fault:
+            return ServerAnswer(text=str(fault), failed=True, hint=self.hint)
+
+    async def _send(self, send: Callable[[ClientSession], Awaitable[ServerAnswer]], what: str) -> ServerAnswer:
         link, seconds = self._link, self.status.definition.call_seconds
         if link is None or self.status.state != "ready":
             raise ServerFault(self._reason or self._sentence("is not connected"))
@@ -102,7 +144,7 @@ class Connection:
         except TimeoutError:
             raise ServerFault(self._sentence(str(link.silence(seconds, what)))) from None
         except MCPError as error:
-            if error.code == INVALID_REQUEST and error.message == "Session terminated":
+            if error.code == types.INVALID_REQUEST and error.message == "Session terminated":
                 raise _SessionGone from None
             raise ServerFault(await self._explain(error, link)) from None
         except Exception as error:  # noqa: BLE001 - whatever a server sends ends here, as a sentence
@@ -170,7 +212,7 @@ class Connection:
             tasks.start_soon(follow_changes, link, self.status.name, self._renew)
             await link.over.wait()
             tasks.cancel_scope.cancel()
-        closed = MCPError(CONNECTION_CLOSED, "Connection closed")
+        closed = MCPError(types.CONNECTION_CLOSED, "Connection closed")
         self._conclude(describe(closed) if self._is_closed else await link.describe(closed))
         self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
 
@@ -209,3 +251,10 @@ def _secrets_of(definition: ServerDefinition) -> tuple[str, ...]:
     values = [*definition.headers.values(), *definition.env.values()]
     words = {word for value in values for word in (value, *value.split()) if len(word) >= 6}
     return tuple(sorted(words, key=len, reverse=True))
+
+
+def _complete(result: object, kind: type[T]) -> T:
+    """The result, unless the server first wants to ask the user or a model, which is not offered to it."""
+    if not isinstance(result, kind):
+        raise ServerFault("asks for input that zkchat does not give")
+    return result

@@ -1,13 +1,13 @@
 """What servers offer and answer, as values of ours: text that can be stored, within bounds."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import Any, Final
 
 import mcp_types as types
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.tool_server import (
     PromptArgument,
     ServerAnswer,
@@ -24,7 +24,7 @@ _MAX_DESCRIPTION: Final = 4_000
 _MAX_NAME: Final = 256
 _MAX_URI: Final = 2_000
 _MAX_SCHEMA: Final = 64_000
-_UNSTORABLE: Final = lazy_pattern("[\x00\ud800-\udfff]")
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:

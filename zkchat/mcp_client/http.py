@@ -8,8 +8,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from zkchat.mcp_client.faults import ServerFault, describe_status, without_secrets
-from zkchat.mcp_client.pace import Pace
-from zkchat.mcp_client.stdio import MAX_MESSAGE
+from zkchat.mcp_client.stdio import MAX_MESSAGE, Pace
 from zkchat.model.tool_server import ServerDefinition
 
 _SECONDS_TO_CONNECT: Final = 10.0

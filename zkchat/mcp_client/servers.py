@@ -2,11 +2,12 @@
 
 import asyncio
 import hashlib
+import logging
 import re
 import threading
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from pathlib import Path
@@ -16,10 +17,10 @@ from msgspec.structs import replace
 
 from zkchat.extras import install_command
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+from zkchat.subprocesses import DaemonThreads
 
 if TYPE_CHECKING:
     from zkchat.mcp_client.connection import Connection
-    from zkchat.mcp_client.requests import Requests
 
 
 CONNECT_SECONDS: Final = 10.0
@@ -35,6 +36,10 @@ _SLACK_SECONDS: Final = 30.0
 """For connecting again and for a call that is given up, before the chat stops waiting for our own thread."""
 
 _POLL_SECONDS: Final = 0.02
+
+_LOGGERS: Final = ("mcp", "client", "httpx2", "httpcore2", "anyio")
+"""Of the SDK: what they warn of is said by us, in a sentence; on the terminal it would be noise."""
+_SILENT: Final = logging.NullHandler()
 
 T = TypeVar("T")
 
@@ -101,15 +106,15 @@ class McpServers:
         return True
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, object]) -> ServerAnswer:
-        return await self._ask(server, lambda requests: requests.call_tool(tool, arguments))
+        return await self._ask(server, lambda connection: connection.call_tool(tool, arguments))
 
     async def read(self, server: str, uri: str) -> ServerAnswer:
-        return await self._ask(server, lambda requests: requests.read_resource(uri))
+        return await self._ask(server, lambda connection: connection.read_resource(uri))
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> ServerAnswer:
-        return await self._ask(server, lambda requests: requests.get_prompt(name, arguments))
+        return await self._ask(server, lambda connection: connection.get_prompt(name, arguments))
 
-    async def _ask(self, server: str, ask: "Callable[[Requests], Coroutine[Any, Any, ServerAnswer]]") -> ServerAnswer:
+    async def _ask(self, server: str, ask: "Callable[[Connection], Coroutine[Any, Any, ServerAnswer]]") -> ServerAnswer:
         """What a server answers, or a sentence; waits on the loop of the caller for what is done on ours."""
         definition = next((one for one in self._definitions if one.name == server and one.is_enabled), None)
         if definition is None:
@@ -120,13 +125,8 @@ class McpServers:
         if self._problem or self._is_closed:
             return _failure(self._problem or f"The MCP server {server} is not connected any more.")
 
-        async def work() -> ServerAnswer:
-            from zkchat.mcp_client.requests import Requests
-
-            return await ask(Requests(self._connections[server]))
-
         try:
-            future = asyncio.wrap_future(self._submit(work()))
+            future = asyncio.wrap_future(self._submit(ask(self._connections[server])))
             return await asyncio.wait_for(future, definition.call_seconds + _SLACK_SECONDS)
         except (TimeoutError, RuntimeError):
             return _failure(f"The MCP server {server} did not answer.")
@@ -156,16 +156,16 @@ class McpServers:
         """The thread."""
         try:
             from zkchat.mcp_client.connection import Connection
-            from zkchat.mcp_client.quiet import silence_loggers
         except ImportError:
             self._problem = (
                 f"MCP servers need the package `mcp`, which is not installed. Install it: {install_command('mcp')}"
             )
             self._is_running.set()
             return
-        silence_loggers()
+        for name in _LOGGERS:  # handlers that somebody installs still get their records
+            logging.getLogger(name).addHandler(_SILENT)
         loop = asyncio.new_event_loop()
-        loop.set_default_executor(_DaemonThreads())
+        loop.set_default_executor(DaemonThreads())
         loop.set_exception_handler(lambda _loop, _context: None)
         asyncio.set_event_loop(loop)
         try:
@@ -207,23 +207,6 @@ class McpServers:
         except RuntimeError:  # the loop has ended
             work.close()
             raise
-
-
-class _DaemonThreads(ThreadPoolExecutor):
-    """Runs each call on a thread that nobody waits for: looking up a host's name can take longer than we have."""
-
-    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
-        future: Future[T] = Future()
-
-        def run() -> None:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(function(*args, **options))
-                except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
-                    future.set_exception(error)
-
-        threading.Thread(target=run, daemon=True).start()
-        return future
 
 
 def log_name(server: str) -> str:

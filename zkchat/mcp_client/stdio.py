@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import re
 import signal
 import sys
 import time
@@ -24,13 +26,80 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from zkchat.files import make_private
 from zkchat.mcp_client.contents import cleaned, one_line
 from zkchat.mcp_client.faults import UNREADABLE, ServerFault
-from zkchat.mcp_client.pace import Pace
-from zkchat.mcp_client.server_log import ServerLog
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.tool_server import ServerDefinition
 from zkchat.subprocesses import find_program, signal_group, start_server
+
+_MESSAGES_PER_SECOND: Final = 500
+_BYTES_PER_SECOND: Final = 64_000_000
+
+
+class Pace:
+    """Makes its reader wait for the rest of a second in which too much came; meanwhile the sender's pipe is full."""
+
+    def __init__(self, *, messages: int = _MESSAGES_PER_SECOND, octets: int = _BYTES_PER_SECOND) -> None:
+        self._limits = messages, octets
+        self._begin = time.monotonic()
+        self._messages = 0
+        self._octets = 0
+
+    async def passed(self, messages: int, octets: int) -> None:
+        """So much came now."""
+        now = time.monotonic()
+        if now - self._begin >= 1:
+            self._begin, self._messages, self._octets = now, 0, 0
+        self._messages += messages
+        self._octets += octets
+        if self._messages > self._limits[0] or self._octets > self._limits[1]:
+            await anyio.sleep(max(0.0, self._begin + 1 - now))
+
+
+_MAX_BYTES: Final = 1_000_000
+_KEPT_BYTES: Final = 200_000
+"""What stays of a log that is full: its end."""
+
+
+class ServerLog:
+    """Appends to a file that never grows over a megabyte. A disk that is full or a folder that is not there is no
+    reason for a server to fail: what cannot be written is dropped."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._handle: int | None = None
+
+    def write(self, text: bytes) -> None:
+        with suppress(OSError):
+            handle = self._open()
+            size = os.fstat(handle).st_size
+            if size + len(text) > _MAX_BYTES:
+                self._shorten(handle, size)
+            os.write(handle, text[-_MAX_BYTES // 2 :])
+
+    def line(self, text: str) -> None:
+        self.write(f"{text}\n".encode("utf-8", "replace"))
+
+    def close(self) -> None:
+        if self._handle is not None:
+            with suppress(OSError):
+                os.close(self._handle)
+            self._handle = None
+
+    def _open(self) -> int:
+        if self._handle is None:
+            make_private(self.file.parent)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+            self._handle = os.open(self.file, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+        return self._handle
+
+    @staticmethod
+    def _shorten(handle: int, size: int) -> None:
+        os.lseek(handle, max(0, size - _KEPT_BYTES), os.SEEK_SET)
+        end = os.read(handle, _KEPT_BYTES)
+        os.ftruncate(handle, 0)
+        os.write(handle, b"(what was before is gone)\n" + end.partition(b"\n")[2])
+
 
 MAX_MESSAGE: Final = 16_000_000
 """Bytes of one message; a picture may come as one."""
@@ -40,7 +109,7 @@ _STDERR_PER_SECOND: Final = 2_000_000
 _UNUSED: Final = frozenset({"notifications/message", "notifications/progress", "notifications/resources/updated"})
 """Notifications that nobody here reads."""
 
-_ANSWER: Final = lazy_pattern(rb'\s*\{(?=.*"jsonrpc").*?"id"\s*:\s*(\d{1,18})')
+_ANSWER: Final = re.compile(rb'\s*\{(?=.*"jsonrpc").*?"id"\s*:\s*(\d{1,18})')
 
 _SECONDS_TO_END: Final = 0.7
 """For a server whose input ended, and again after it was asked to end."""

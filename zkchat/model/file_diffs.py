@@ -1,5 +1,6 @@
 """What changes in each file of a change set, counted, and which of its changes belong together."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
@@ -12,11 +13,10 @@ from zkchat.model.change_summary import FileChange, file_changes
 from zkchat.model.line_diff import Block, changed_blocks, split_lines
 from zkchat.model.note import is_note
 from zkchat.model.patch import is_folder_move, path_before, text_of
-from zkchat.model.patterns import lazy_pattern
 
-_LINK: Final = lazy_pattern(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|^ {0,3}\[[^\]\n]+\]:\s*\S.*")
+_LINK: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|^ {0,3}\[[^\]\n]+\]:\s*\S.*")
 """Wikilinks, the targets of Markdown links, and reference definitions."""
-_QUOTED: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class FileDiff(Struct, frozen=True, kw_only=True):

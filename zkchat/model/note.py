@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct, field
 
 from zkchat.model.choices import LinkVia
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 
 LinkSyntax = Literal["wikilink", "markdown"]
@@ -21,8 +20,8 @@ NOTE_SUFFIXES = (".md",)
 """Of the files that are notes, in small letters; all other files are attachments. New notes get the first."""
 NOTE_SUFFIX = NOTE_SUFFIXES[0]
 PDF_SUFFIX = ".pdf"
-_PAGE_HEADING = lazy_pattern(r"Page (\d{1,7})")
-_PAGE_ANCHOR = lazy_pattern(r"page=(\d{1,7})(?:&|$)", re.IGNORECASE)
+_PAGE_HEADING = re.compile(r"Page (\d{1,7})")
+_PAGE_ANCHOR = re.compile(r"page=(\d{1,7})(?:&|$)", re.IGNORECASE)
 DRAWING_SUFFIXES = (".canvas", ".excalidraw")
 """Of the attachments that are JSON with text and links in it, which the index holds as it does those of notes."""
 IMAGES = ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")

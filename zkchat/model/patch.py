@@ -1,15 +1,15 @@
 """A change set as a patch: a unified diff that `git apply` and `patch -p1` understand."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from zkchat.model.change import ChangeSet, FileMove, FileWrite
 from zkchat.model.line_diff import Hunk, hunks_of, split_lines
-from zkchat.model.patterns import lazy_pattern
 
 NO_FINAL_NEWLINE: Final = "\\ No newline at end of file\n"
 _NULL: Final = "/dev/null"
-_QUOTED: Final = lazy_pattern(r'[\x00-\x1f"\\\x7f]')
+_QUOTED: Final = re.compile(r'[\x00-\x1f"\\\x7f]')
 _ESCAPES: Final = {"\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", '"': '"', "\\": "\\"}
 
 

@@ -1,10 +1,10 @@
 """Passages of notes as Markdown: quotations grouped by note, each followed by where it stands."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from zkchat.model.evidence import Evidence, MessageExcerpt
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import RemarkChunk, TextChunk
 from zkchat.model.text import shorten
 
@@ -15,9 +15,9 @@ NOTHING: Final = "Your notes hold nothing on "
 _MAX_SOUGHT: Final = 100
 """Characters of the words that were looked for."""
 _SENTENCE_ENDS: Final = (".", "!", "?", "…", "。", "！", "？")
-_BACKTICKS: Final = lazy_pattern(r"`{3,}")
-_LINE_END: Final = lazy_pattern(r"\r\n?|\n")
-_LINK: Final = lazy_pattern(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+_BACKTICKS: Final = re.compile(r"`{3,}")
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 
 
 def quotations(

@@ -5,19 +5,16 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.secrets import KEY, NAMED_KEY, without_password
 from zkchat.model.tool_server import ServerDefinition
 
-REFERENCE: Final = lazy_pattern(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+REFERENCE: Final = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 """`${VAR}` or `${VAR:-default}`."""
 HIDDEN: Final = "…"
-_SECRET_NAME: Final = lazy_pattern(
-    r"(?i)key|token|secret|passw|passphrase|auth|credential|cookie|bearer|\bpat\b|_pat\b"
-)
-_OPTION: Final = lazy_pattern(r"(?P<name>--?[A-Za-z][\w-]*)(?:=(?P<value>.*))?", re.DOTALL)
+_SECRET_NAME: Final = re.compile(r"(?i)key|token|secret|passw|passphrase|auth|credential|cookie|bearer|\bpat\b|_pat\b")
+_OPTION: Final = re.compile(r"(?P<name>--?[A-Za-z][\w-]*)(?:=(?P<value>.*))?", re.DOTALL)
 _HEADER_OPTIONS: Final = frozenset({"-H", "--header", "--headers"})
-_QUERY_VALUE: Final = lazy_pattern(r"(?<=[?&])([^=&#\s]{1,100}=)[^&#\s]+")
+_QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#\s]{1,100}=)[^&#\s]+")
 
 
 def names_a_secret(name: str) -> bool:

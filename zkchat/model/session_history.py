@@ -1,6 +1,6 @@
 """The history of a session, which grows with it, and its views: thread, window, archive."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -25,7 +25,7 @@ from zkchat.model.entries import (
 from zkchat.model.goal import Goal
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, Condensed
-from zkchat.model.thread import compaction_of, extend_draft, thread_of, with_priority
+from zkchat.model.thread import compaction_of, extend_draft, thread_to, with_priority
 
 Known = TypeVar("Known")
 
@@ -64,7 +64,7 @@ class Window(Struct, frozen=True, kw_only=True):
 
 
 class History:
-    """Append-only. A new message costs the same whether ten or ten thousand lie before it."""
+    """Append-only. The views are made anew when they are asked for after a change."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
@@ -72,10 +72,7 @@ class History:
         """Texts that requests were built from, by digest."""
         self._messages: dict[str, ChatMessage] = {}
         self._drafts: set[str] = set()
-        self._awaited: set[str] = set()
-        """Parents that damage took away, or that come late."""
-        self._local: set[str] = set()
-        self._asked_again: set[str] = set()
+        self._head: str | None = None
         self._pinned: set[str] = set()
         self._priorities: dict[str, int] = {}
         self._restored: set[str] = set()
@@ -90,7 +87,7 @@ class History:
         """Whether the agent was chosen after that model."""
         self.goal: Goal | None = None
         """The goal that was worked on last."""
-        self._thread: dict[str, ChatMessage] = {}
+        self._thread: list[ChatMessage] | None = None
         self._window: _Views | None = None
         self.extend(entries)
 
@@ -102,12 +99,12 @@ class History:
     @property
     def thread(self) -> list[ChatMessage]:
         """The conversation as it stands, from the first message to the head."""
-        return [*self._thread.values()]
+        return [*self._current_thread()]
 
     @property
     def newest_first(self) -> Iterator[ChatMessage]:
         """The same, from the end."""
-        return reversed(self._thread.values())
+        return reversed(self._current_thread())
 
     @property
     def last(self) -> ChatMessage | None:
@@ -121,12 +118,12 @@ class History:
     @property
     def is_local(self) -> bool:
         """Whether a message of the conversation is to stay on this machine."""
-        return any(id_ in self._thread for id_ in self._local)
+        return any(message.local for message in self._current_thread())
 
     @property
     def was_asked_again(self) -> bool:
         """Whether a model was asked again, with what the notes say, on whatever branch."""
-        return bool(self._asked_again)
+        return any(message.asked_again for message in self._messages.values())
 
     @property
     def items(self) -> tuple[ItemsEntry, ...]:
@@ -154,6 +151,7 @@ class History:
         for entry in entries:
             self.entries.append(entry)
             self._take(entry)
+        self._thread = self._window = None
 
     def _take(self, entry: Entry) -> None:
         match entry.body:
@@ -167,8 +165,8 @@ class History:
                 if known is None or chunk.message_id in self._drafts:
                     self._drafts.add(chunk.message_id)
                     self._put(extend_draft(known, chunk, entry))
-            case HeadEntry():
-                self._rebuild()
+            case HeadEntry(message_id=id_):
+                self._head = id_
             case PinEntry(message_id=id_, pinned=pinned):
                 (self._pinned.add if pinned else self._pinned.discard)(id_)
             case PriorityEntry(message_id=id_, priority=priority):
@@ -177,7 +175,6 @@ class History:
                     self._put(self._messages[id_])
             case RestoreEntry(compaction_id=id_):
                 self._restored.add(id_)
-                self._window = None
             case ContentEntry(digest=digest, text=text):
                 self.contents[digest] = text
             case body:
@@ -210,57 +207,32 @@ class History:
         self.is_agent_newer = False
 
     def _put(self, stored: ChatMessage) -> None:
-        message = with_priority(stored, self._priorities.get(stored.id))
-        last, known = self.last, self._messages.get(message.id)
-        follows = known is None and message.parent_id == (last.id if last else None)
-        is_as_before = known is not None and _place(known) == _place(message)
-        self._messages[message.id] = message
-        (self._local.add if message.local else self._local.discard)(message.id)
-        (self._asked_again.add if message.asked_again else self._asked_again.discard)(message.id)
-        if message.parent_id is not None and message.parent_id not in self._messages:
-            self._awaited.add(message.parent_id)
-        if known is None and message.id in self._awaited:
-            self._rebuild()
-        elif follows or (is_as_before and message.id in self._thread):
-            self._thread[message.id] = message
-            self._show(message)
-        elif not is_as_before:
-            self._rebuild()
+        if stored.id not in self._messages:
+            self._head = stored.id
+        self._messages[stored.id] = with_priority(stored, self._priorities.get(stored.id))
 
-    def _show(self, message: ChatMessage) -> None:
-        if compaction_of(message):
-            self._window = None
-        elif self._window:
-            views = self._window
-            (views.archived if message.id in views.hidden else views.live)[message.id] = message
-
-    def _rebuild(self) -> None:
-        """Rebuild the thread: the conversation continues on another branch."""
-        self._thread = {message.id: message for message in thread_of(self.entries)}
-        self._window = None
+    def _current_thread(self) -> list[ChatMessage]:
+        if self._thread is None:
+            self._thread = thread_to(self._head, self._messages)
+        return self._thread
 
     def _views(self) -> "_Views":
         if self._window is None:
-            self._window = _Views(self._thread, self._restored)
+            self._window = _Views(self._current_thread(), self._restored)
         return self._window
-
-
-def _place(message: ChatMessage) -> tuple[str | None, bool]:
-    return message.parent_id, compaction_of(message) is not None
 
 
 class _Views:
     """The thread, parted into what the model sees and what it does not."""
 
-    def __init__(self, thread: Mapping[str, ChatMessage], restored: set[str]) -> None:
-        markers = [(message, part) for message in thread.values() if (part := compaction_of(message))]
+    def __init__(self, thread: Sequence[ChatMessage], restored: set[str]) -> None:
+        markers = [(message, part) for message in thread if (part := compaction_of(message))]
         in_force = [(message, part) for message, part in markers if message.id not in restored]
-        said = [message for message in thread.values() if compaction_of(message) is None]
-        self.hidden = {id_ for _, part in in_force for id_ in part.archived}
-        """Also of messages that come late."""
+        said = [message for message in thread if compaction_of(message) is None]
+        hidden = {id_ for _, part in in_force for id_ in part.archived}
         self.compactions = [message for message, _ in in_force]
-        self.live = {message.id: message for message in said if message.id not in self.hidden}
-        self.archived = {message.id: message for message in said if message.id in self.hidden}
+        self.live = {message.id: message for message in said if message.id not in hidden}
+        self.archived = {message.id: message for message in said if message.id in hidden}
 
 
 class MessageCache(Generic[Known]):

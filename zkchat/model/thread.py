@@ -1,6 +1,6 @@
 """What the entries of a session say: its messages, and the thread of them that the conversation goes on with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -78,16 +78,20 @@ def head_of(entries: Iterable[Entry]) -> str | None:
 
 
 def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
-    """The conversation as it stands: the messages from the first to the head, along their parents.
+    """The conversation as it stands: the messages from the first to the head."""
+    kept = list(entries)
+    return thread_to(head_of(kept), messages_of(kept))
+
+
+def thread_to(head: str | None, messages: Mapping[str, ChatMessage]) -> list[ChatMessage]:
+    """The messages from the first to this one, along their parents.
 
     Where damage took a parent away, the message that was stored before stands in for it.
     """
-    kept = list(entries)
-    messages = messages_of(kept)
     before = dict(zip(messages, [None, *messages], strict=False))
     thread: list[ChatMessage] = []
     seen: set[str] = set()
-    current = messages.get(head_of(kept) or "")
+    current = messages.get(head or "")
     while current is not None and current.id not in seen:
         seen.add(current.id)
         thread.append(current)

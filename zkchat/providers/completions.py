@@ -2,8 +2,8 @@
 
 import json
 import secrets
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -22,21 +22,9 @@ from zkchat.model.prompt import (
 )
 from zkchat.model.usage import TokenUsage
 from zkchat.model.values import from_plain
-from zkchat.providers.errors import Endpoint
+from zkchat.providers.errors import BadReply, Endpoint, said_in
 from zkchat.providers.thinking import ThinkingSplitter, finish_chunks
 from zkchat.providers.transport import arguments_object, replace_surrogates, truncation_warning
-
-if TYPE_CHECKING:
-    from openai.types import CompletionUsage
-    from openai.types.chat import (
-        ChatCompletionChunk,
-        ChatCompletionContentPartParam,
-        ChatCompletionFunctionToolParam,
-        ChatCompletionMessageFunctionToolCallParam,
-        ChatCompletionMessageParam,
-    )
-    from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
-
 
 MAX_ARGUMENT_CHARS = 100_000
 """Of one call; more is left out."""
@@ -44,45 +32,84 @@ MAX_CALLS = 100_000
 """Of one answer; more are left out."""
 
 
-def message_param(message: PromptMessage, detail: ImageDetail = "high") -> "ChatCompletionMessageParam":
+def message_param(message: PromptMessage, detail: ImageDetail = "high") -> dict[str, object]:
     text = replace_surrogates(message.text)
     match message.role:
-        case "system":
-            return {"role": "system", "content": text}
-        case "user":
-            images = [*_images(message, detail)]
-            return {"role": "user", "content": [_text(text), *images] if images else text}
+        case "user" if images := [*_images(message, detail)]:
+            return {"role": "user", "content": [{"type": "text", "text": text}, *images]}
         case "assistant" if message.tool_calls:
             calls = [_call(call) for call in message.tool_calls]
             return {"role": "assistant", "content": text or None, "tool_calls": calls}
-        case "assistant":
-            return {"role": "assistant", "content": text}
         case "tool":
             return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+        case role:
+            return {"role": role, "content": text}
 
 
-def _text(text: str) -> "ChatCompletionContentPartParam":
-    return {"type": "text", "text": text}
-
-
-def _images(message: PromptMessage, detail: ImageDetail) -> "Iterator[ChatCompletionContentPartParam]":
+def _images(message: PromptMessage, detail: ImageDetail) -> Iterator[dict[str, object]]:
     for image in message.images:
         if image.data:
             url = f"data:{image.media_type};base64,{image.data}"
             yield {"type": "image_url", "image_url": {"url": url, "detail": detail}}
 
 
-def _call(call: ToolCallPart) -> "ChatCompletionMessageFunctionToolCallParam":
+def _call(call: ToolCallPart) -> dict[str, object]:
     arguments = json.dumps(arguments_object(call), ensure_ascii=False)
     return {"type": "function", "id": call.call_id, "function": {"name": call.name, "arguments": arguments}}
 
 
-def tool_param(spec: ToolSpec) -> "ChatCompletionFunctionToolParam":
-    return cast("ChatCompletionFunctionToolParam", spec.definition)
+def tool_param(spec: ToolSpec) -> dict[str, Any]:
+    return spec.definition
+
+
+class _Function(Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _CallDelta(Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Delta(Struct):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning_content: object = None
+    """What DeepSeek, llama.cpp and vLLM call the thinking."""
+    reasoning: object = None
+    """What OpenRouter and newer ones call it."""
+    tool_calls: Sequence[_CallDelta] | None = None
+
+
+class _Choice(Struct):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Details(Struct):
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+    completion_tokens_details: _Details | None = None
+
+
+class _Event(Struct):
+    """One event of a stream, as far as it is used."""
+
+    choices: Sequence[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
 
 
 class _PartialCall(Struct):
-    """A tool call that is still arriving. Its server may have sent anything."""
+    """A tool call that is still arriving."""
 
     id: str = ""
     name: str = ""
@@ -98,8 +125,7 @@ class _PartialCall(Struct):
     def requested(self) -> ToolRequested:
         call_id = self.id or f"call-{secrets.token_hex(4)}"
         arguments = "".join(self.arguments) or "{}"
-        call = {"call_id": call_id, "name": self.name, "arguments": arguments}
-        return ToolRequested(call=from_plain(ToolCallPart, call))
+        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=arguments))
 
 
 class StreamedAnswer:
@@ -118,12 +144,18 @@ class StreamedAnswer:
         """Whether nothing more is to come, even if the server forgets to say so."""
         return bool(self._reason and self._usage)
 
-    def chunks(self, part: "ChatCompletionChunk") -> Iterator[ModelChunk]:
-        self._usage = _usage(part.usage) if part.usage else self._usage
-        for choice in part.choices or ():
+    def chunks(self, data: bytes) -> Iterator[ModelChunk]:
+        """What one event says. Raises `ValueError` for what is none, and `BadReply` for an error."""
+        event = from_plain(_Event, json.loads(data))
+        if event.error:
+            code = event.error.get("code") if isinstance(event.error, dict) else None
+            raise BadReply(code if isinstance(code, int) else 0, said_in(event.error))
+        self._usage = _counts(event.usage) if event.usage else self._usage
+        for choice in event.choices or ():
             self._reason = choice.finish_reason or self._reason
-            delta = choice.delta
-            if thinking := _thinking(delta):
+            delta = choice.delta or _Delta()
+            thinking = delta.reasoning_content or delta.reasoning
+            if thinking and isinstance(thinking, str):
                 yield ThinkingChunk(text=thinking)
             if text := delta.content or delta.refusal:
                 yield from self._splitter.feed(text)
@@ -143,7 +175,7 @@ class StreamedAnswer:
         warning = truncation_warning(request, self._usage, self._endpoint)
         yield from finish_chunks(self._splitter, Finish(reason=reason, usage=self._usage, warning=warning))
 
-    def _add(self, delta: "ChoiceDeltaToolCall") -> None:
+    def _add(self, delta: _CallDelta) -> None:
         """Add a delta to its call. Some servers give all calls the same index, and only the ids differ."""
         call = self._call_at.get(delta.index)
         if call is None or (delta.id and call.id and delta.id != call.id):
@@ -156,19 +188,11 @@ class StreamedAnswer:
             call.add(delta.function.arguments or "")
 
 
-def _usage(usage: "CompletionUsage") -> TokenUsage:
+def _counts(usage: _Usage) -> TokenUsage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
-    counts = {
-        "prompt_tokens": usage.prompt_tokens or 0,
-        "completion_tokens": usage.completion_tokens or 0,
-        "thinking_tokens": (completion and completion.reasoning_tokens) or 0,
-        "cached_tokens": (prompt and prompt.cached_tokens) or 0,
-    }
-    return from_plain(TokenUsage, counts)
-
-
-def _thinking(delta: "ChoiceDelta") -> str:
-    """DeepSeek, llama.cpp and vLLM call it `reasoning_content`; OpenRouter and newer ones call it `reasoning`."""
-    extra = delta.model_extra or {}
-    thinking = extra.get("reasoning_content") or extra.get("reasoning")
-    return thinking if isinstance(thinking, str) else ""
+    return TokenUsage(
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        thinking_tokens=(completion and completion.reasoning_tokens) or 0,
+        cached_tokens=(prompt and prompt.cached_tokens) or 0,
+    )

@@ -7,15 +7,13 @@ descriptors are imported to list names, and wherever a model is looked for.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
 from zkchat.model.providers import ModelListing, ProviderStatus
-
-if TYPE_CHECKING:
-    from zkchat.ports.models import ModelProvider
-    from zkchat.ports.tokenizer import Tokenizer
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
@@ -131,7 +129,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
     """Whether it may be asked between turns: a script would give away its next answer."""
 
     @abstractmethod
-    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
+    def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         """Create the model, without connecting to a server. Raises `ConfigError`."""
 
     def settings(self, context: ProviderContext) -> Mapping[str, Any]:
@@ -170,12 +168,12 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         """Whether it could be used, for `zkchat doctor`; None if there is nothing to check."""
         return None
 
-    async def verify(self, model: "ModelProvider", context: ProviderContext) -> None:
+    async def verify(self, model: ModelProvider, context: ProviderContext) -> None:
         """Raise `ZkchatError` unless the model would answer, as far as a cheap request can tell."""
         if not self.in_process:
             await model.connect()
 
-    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
+    async def check(self, model: ModelProvider, context: ProviderContext) -> str:
         """Verify the model that is in use, and describe it for `zkchat doctor`. Raises `ZkchatError`."""
         await self.verify(model, context)
         info = model.info
@@ -185,6 +183,6 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
         place = "on this machine" if info.on_this_machine else "elsewhere, so local notes are withheld"
         return f"{info.name} (ready; {window}, {tools}, {place})"
 
-    def tokenizer(self, model: "ModelProvider") -> "Tokenizer | None":
+    def tokenizer(self, model: ModelProvider) -> Tokenizer | None:
         """The model's own tokenizer; None if `ModelInfo.tokenizer` names the encoding, if anything does."""
         return None

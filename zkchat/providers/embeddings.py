@@ -11,15 +11,17 @@ from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from zkchat.errors import ProviderError, TextKeptHere, TextRefused
 from zkchat.model.embeddings import OpenText, SimilarityTraits
-from zkchat.providers.embedding_conventions import Convention, convention_for
 from zkchat.providers.embedding_wires import (
     DEFAULT_EMBEDDING_SETTINGS,
+    Convention,
     EmbeddingSettings,
-    EmbeddingWire,
     OllamaWire,
     OpenAIWire,
+    convention_for,
     numbers_of,
 )
 from zkchat.providers.errors import Endpoint, Failure
@@ -66,7 +68,7 @@ class ServerEmbedder:
         settings: EmbeddingSettings = DEFAULT_EMBEDDING_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
-        self._wire: EmbeddingWire = wire
+        self._wire = wire
         self._endpoint = endpoint
         self._settings = settings
         self._policy = policy
@@ -223,7 +225,7 @@ class ServerEmbedder:
         raise AssertionError
 
     def _ask(self, requests: JsonRequests, texts: Sequence[str], seconds: float) -> list[Any]:
-        reply = requests.post(self._wire.url, self._wire.body(texts, self._settings), seconds)
+        reply = requests.ask(self._wire.url, self._wire.body(texts, self._settings), seconds)
         try:
             return self._wire.rows(reply)
         except (ValueError, TypeError, LookupError, AttributeError):
@@ -279,7 +281,7 @@ class ServerEmbedder:
         """
         try:
             model = {"model": self._endpoint.model}
-            return not is_forwarded(self._queries.post(f"{self._server.rstrip('/')}/api/show", model, _LOCATE_SECONDS))
+            return not is_forwarded(self._queries.ask(f"{self._server.rstrip('/')}/api/show", model, _LOCATE_SECONDS))
         except RequestFailed as failed:
             answers = failed.status and (failed.status < 500 or failed.status == _NOT_IMPLEMENTED)
             return True if answers else None
@@ -319,8 +321,6 @@ def openai_embedder(
 
 
 def _with_overrides(known: Convention, settings: EmbeddingSettings) -> Convention:
-    from msgspec.structs import replace
-
     return replace(
         known,
         query_prefix=known.query_prefix if settings.query_prefix is None else settings.query_prefix,

@@ -1,5 +1,8 @@
-"""Maps exceptions of client libraries and replies of servers to sentences for the user."""
+"""Maps exceptions of HTTP libraries and replies of servers to sentences for the user."""
 
+import json
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -10,6 +13,8 @@ from zkchat.errors import PromptTooLong, ProviderError
 
 MAX_QUOTED_CHARS = 300
 """Characters of a server's own message that are repeated."""
+MAX_ERROR_BYTES = 4_000
+"""Of the body of an error that are read."""
 
 _ASK_AGAIN = "Ask again, or see `zkchat doctor`."
 _DOCTOR = "`zkchat doctor` shows what is set up."
@@ -32,13 +37,34 @@ class Endpoint:
         return f"{self.server} ({self.model})"
 
 
-class Reply(Struct, frozen=True, kw_only=True):
-    """An error reply of a server."""
+class BadReply(Exception):
+    """A server refused a request, or broke off its answer with an error."""
 
-    status: int
-    """HTTP status; below 100 if the error came in the middle of an answer."""
-    text: str
-    retry_after: str = ""
+    def __init__(self, status: int, text: str, retry_after: str = "") -> None:
+        super().__init__(status)  # not the text, which may repeat the key
+        self.status = status
+        """HTTP status; below 100 if the error came in the middle of an answer."""
+        self.text = text
+        self.retry_after = retry_after
+
+
+class ResponseTooLarge(ValueError):
+    """The response exceeds the limits."""
+
+
+def reason_in(content: bytes) -> str:
+    """The reason in the body of an error, wherever that server puts it; empty for a page of HTML."""
+    text = content[:MAX_ERROR_BYTES].decode(errors="replace")
+    with suppress(ValueError, RecursionError):
+        return said_in(json.loads(text))
+    return "" if text.lstrip().startswith("<") else text
+
+
+def said_in(body: object) -> str:
+    """The same in JSON."""
+    if isinstance(body, Mapping):
+        return said_in(body.get("message") or body.get("error") or body.get("detail") or json.dumps(dict(body)))
+    return str(body or "")
 
 
 class Failure(Struct, frozen=True, kw_only=True):
@@ -58,9 +84,9 @@ class Failure(Struct, frozen=True, kw_only=True):
         return (PromptTooLong if self.too_long else ProviderError)(self.text, hint=self.hint)
 
 
-def map_error(error: Exception, reply: Reply | None, endpoint: Endpoint) -> Failure:
-    """Map an exception of a client library, or the reply behind it if there was one."""
-    return _map_reply(reply, endpoint) if reply else _map_exception(error, endpoint)
+def map_error(error: Exception, endpoint: Endpoint) -> Failure:
+    """Map what was raised while a server was asked."""
+    return _map_reply(error, endpoint) if isinstance(error, BadReply) else _map_exception(error, endpoint)
 
 
 def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
@@ -86,7 +112,7 @@ def invalid_answer(endpoint: Endpoint) -> Failure:
     return _NO_ANSWER(endpoint)
 
 
-def _map_reply(reply: Reply, endpoint: Endpoint) -> Failure:
+def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
     name, said = endpoint.name, _quoted(reply.text, endpoint)
     transient = reply.status >= 500
     match reply.status:
@@ -147,7 +173,7 @@ class _Rule(Struct, frozen=True):
         return Failure(text=text, hint=self.hint or endpoint.if_unreachable, transient=self.transient)
 
 
-# By name: the clients rest on httpx and on httpx2, whose classes are twins without a common parent.
+# By name: to import the HTTP library takes longer than all the rest.
 _CHAIN_RULES = (
     _Rule(
         frozenset({"ResponseTooLarge"}),
@@ -174,25 +200,23 @@ _CHAIN_RULES = (
     _Rule(
         frozenset({"NetworkError", "ProxyError", "ConnectionError"}), "{name} cannot be reached.", "", transient=True
     ),
-    _Rule(frozenset({"TimeoutException", "APITimeoutError", "TimeoutError"}), "{name} took too long.", _ASK_AGAIN),
+    _Rule(frozenset({"TimeoutException", "TimeoutError"}), "{name} took too long.", _ASK_AGAIN),
 )
 _NO_ANSWER = _Rule(
     frozenset({"ValueError", "LookupError", "TypeError", "AttributeError", "RecursionError"})
-    | {"DecodingError", "StreamError", "APIResponseValidationError"},
+    | {"DecodingError", "StreamError"},
     "{name} sent something that is no answer.",
     f"Is it the right address? {_ASK_AGAIN}",
 )
 _LAST_RULES = (
     _NO_ANSWER,
     _Rule(
-        frozenset({"TransportError", "APIConnectionError", "OSError"}),
+        frozenset({"TransportError", "OSError"}),
         "{name} broke off the connection.",
         _ASK_AGAIN,
         transient=True,
     ),
-    _Rule(
-        frozenset({"OpenAIError", "HTTPError", "RequestError", "CookieConflict"}), "{name} cannot be asked.", _DOCTOR
-    ),
+    _Rule(frozenset({"HTTPError", "RequestError", "CookieConflict"}), "{name} cannot be asked.", _DOCTOR),
 )
 
 

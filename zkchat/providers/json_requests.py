@@ -1,29 +1,18 @@
-"""Requests with a JSON body and reply over a plain connection: bounded in time and size, and cancellable."""
+"""Requests with a JSON reply, from any thread: bounded in time and size, and cancellable."""
 
-import json
-import socket
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from threading import Lock, Timer
-from typing import Any, Final
-from urllib.error import HTTPError, URLError
-from urllib.request import (
-    HTTPHandler,
-    HTTPRedirectHandler,
-    HTTPSHandler,
-    OpenerDirector,
-    ProxyHandler,
-    Request,
-    build_opener,
-)
+import asyncio
+import threading
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from functools import cache
+from typing import Any
 
-from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_error
-from zkchat.providers.locality import is_loopback
-from zkchat.providers.response_limits import NO_COMPRESSION, ResponseTooLarge
+from msgspec.structs import replace
 
-_MAX_ERROR_BYTES: Final = 4_000
-_PIECE_BYTES: Final = 1 << 16
+from zkchat.errors import ProviderError
+from zkchat.providers.errors import BadReply, Endpoint, Failure, map_error
+from zkchat.providers.transport import json_of, open_client
+from zkchat.subprocesses import DaemonThreads
 
 
 class RequestFailed(Exception):
@@ -38,172 +27,59 @@ class RequestFailed(Exception):
         """What the server said, for decisions; `failure` has it for the user."""
 
 
-class NoRedirects(HTTPRedirectHandler):
-    """Keys and notes go to the address that the user chose, and nowhere else."""
-
-    def redirect_request(self, *_request: object) -> None:
-        """None: a redirect becomes an error."""
-
-
 class JsonRequests:
-    """Posts to one server. Every thread may use it, and `cancel` ends what the others wait for."""
+    """Asks one server. Every thread may use it, and `cancel` ends what the others wait for."""
 
     def __init__(self, endpoint: Endpoint, *, connect_timeout: float, max_bytes: int) -> None:
         self._endpoint = endpoint
         self._connect_timeout = connect_timeout
         self._max_bytes = max_bytes
-        self._lock = Lock()
-        self._open: set[_Connections] = set()
+        self._under_way: set[Future[Any]] = set()
         self._is_cancelled = False
 
-    def post(self, url: str, body: Mapping[str, object], seconds: float) -> Any:
-        """The reply to this request as JSON, after at most so many seconds. Raises `RequestFailed`."""
-        headers = NO_COMPRESSION | {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._endpoint.key:
-            headers["Authorization"] = f"Bearer {self._endpoint.key}"
-        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        with self._connections(seconds) as connections:
-            try:
-                request = Request(url, data=data, headers=headers, method="POST")  # noqa: S310  # http by the settings
-                wait = min(seconds, self._connect_timeout)
-                with connections.opener(url).open(request, timeout=wait) as reply:
-                    return json.loads(self._read(reply))
-            except Exception as error:  # noqa: BLE001  # the libraries raise anything on what a server sends
-                failed = self._failure(error, seconds, is_late=connections.is_late)
+    def ask(self, url: str, body: Mapping[str, object] | None, seconds: float) -> Any:
+        """The reply as JSON, after at most so many seconds; a body is posted. Raises `RequestFailed`."""
+        name = self._endpoint.name
+        future = asyncio.run_coroutine_threadsafe(self._reply(url, body, seconds), _loop())
+        self._under_way.add(future)
+        try:
+            if self._is_cancelled:
+                future.cancel()
+            return future.result()
+        except CancelledError:
+            failed = RequestFailed(Failure(text=f"{name} is not asked any more.", hint=""))
+        except TimeoutError:
+            hint = "It may be busy, or still loading the model."
+            text = f"{name} did not answer within {seconds:g} seconds."
+            failed = RequestFailed(Failure(text=text, hint=hint, transient=True))
+        except BadReply as reply:
+            failed = RequestFailed(map_error(reply, self._endpoint), reply.status, reply.text)
+        except ProviderError as error:
+            failed = RequestFailed(Failure(text=error.message, hint=error.hint))
+        except Exception as error:  # noqa: BLE001  # the library raises anything on what a server sends
+            failure = map_error(error, self._endpoint)
+            is_away = type(error).__name__ == "ConnectError"  # then it is of no use to ask again
+            failed = RequestFailed(replace(failure, transient=failure.transient and not is_away))
+        finally:
+            self._under_way.discard(future)
         raise failed
+
+    async def _reply(self, url: str, body: Mapping[str, object] | None, seconds: float) -> Any:
+        client = open_client(url, self._endpoint, self._connect_timeout)
+        async with asyncio.timeout(seconds), client:
+            return await json_of(client, "GET" if body is None else "POST", url, body, max_bytes=self._max_bytes)
 
     def cancel(self) -> None:
         """End the requests under way, and refuse any other."""
-        with self._lock:
-            self._is_cancelled = True
-            under_way = [*self._open]
-        for connections in under_way:
-            connections.shut_down()
-
-    @contextmanager
-    def _connections(self, seconds: float) -> "Iterator[_Connections]":
-        """Connections that are shut down when the time is up, at whatever the other side has come to."""
-        connections = _Connections(seconds)
-        with self._lock:
-            if self._is_cancelled:
-                raise RequestFailed(Failure(text=f"{self._endpoint.name} is not asked any more.", hint=""))
-            self._open.add(connections)
-        timer = Timer(seconds, connections.expire)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield connections
-        finally:
-            timer.cancel()
-            with self._lock:
-                self._open.discard(connections)
-
-    def _read(self, reply: HTTPResponse) -> bytes:
-        if reply.headers.get("content-encoding", "identity") != "identity":
-            raise ValueError("a response is packed although that was declined")
-        pieces: list[bytes] = []
-        size = 0
-        while piece := reply.read1(_PIECE_BYTES):
-            pieces.append(piece)
-            size += len(piece)
-            if size > self._max_bytes:
-                raise ResponseTooLarge
-        return b"".join(pieces)
-
-    def _failure(self, error: Exception, seconds: float, *, is_late: bool) -> RequestFailed:
-        if isinstance(error, HTTPError) and not is_late:
-            with error:
-                said = _error_text(error)
-            reply = Reply(status=error.code, text=said, retry_after=error.headers.get("retry-after", ""))
-            return RequestFailed(map_error(error, reply, self._endpoint), error.code, said)
-        if is_late:
-            text = f"{self._endpoint.name} did not answer within {seconds:g} seconds."
-            hint = "It may be busy, or still loading the model."
-            return RequestFailed(Failure(text=text, hint=hint, transient=True))
-        if isinstance(error, URLError) and isinstance(error.reason, Exception):
-            error = error.reason
-        if isinstance(error, TimeoutError):
-            text, hint = f"{self._endpoint.name} does not accept a connection.", self._endpoint.if_unreachable
-            return RequestFailed(Failure(text=text, hint=hint))
-        if isinstance(error, (ConnectionRefusedError, socket.gaierror)):  # nobody is there: to ask again is of no use
-            text, hint = f"{self._endpoint.name} cannot be reached.", self._endpoint.if_unreachable
-            return RequestFailed(Failure(text=text, hint=hint))
-        if isinstance(error, (ValueError, RecursionError)) and not isinstance(error, (ResponseTooLarge, OSError)):
-            return RequestFailed(invalid_answer(self._endpoint))
-        return RequestFailed(map_error(error, None, self._endpoint))
+        self._is_cancelled = True
+        for future in [*self._under_way]:
+            future.cancel()
 
 
-class _Connections:
-    """The connections of one request, which may go through a proxy."""
-
-    def __init__(self, seconds: float) -> None:
-        self.is_late = False
-        self._seconds = seconds
-        self._made: list[HTTPConnection] = []
-
-    def opener(self, url: str) -> OpenerDirector:
-        no_proxy = [ProxyHandler({})] if is_loopback(url) else []
-        return build_opener(NoRedirects, _Plain(self), _Secure(self), *no_proxy)
-
-    def plain(self, host: str, **more: Any) -> HTTPConnection:
-        return self._waiting(HTTPConnection(host, **more))
-
-    def secure(self, host: str, **more: Any) -> HTTPConnection:
-        return self._waiting(HTTPSConnection(host, **more))
-
-    def expire(self) -> None:
-        self.is_late = True
-        self.shut_down()
-
-    def shut_down(self) -> None:
-        """Wake up whoever reads from or writes to them."""
-        for connection in self._made:
-            with suppress(OSError, AttributeError):  # not connected yet, or no more
-                connection.sock.shutdown(socket.SHUT_RDWR)
-
-    def _waiting(self, connection: HTTPConnection) -> HTTPConnection:
-        """Once it is connected it may wait for longer than connecting may take."""
-        connect = connection.connect
-
-        def connected() -> None:
-            connect()
-            connection.sock.settimeout(self._seconds)
-
-        connection.connect = connected  # type: ignore[method-assign]
-        self._made.append(connection)
-        return connection
-
-
-class _Plain(HTTPHandler):
-    def __init__(self, connections: _Connections) -> None:
-        super().__init__()
-        self._connections = connections
-
-    def http_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(self._connections.plain, request)
-
-
-class _Secure(HTTPSHandler):
-    def __init__(self, connections: _Connections) -> None:
-        super().__init__()
-        self._connections = connections
-
-    def https_open(self, request: Request) -> HTTPResponse:
-        return self.do_open(self._connections.secure, request)
-
-
-def _error_text(error: HTTPError) -> str:
-    """The reason in the body of an error, wherever that server puts it; empty for a page of HTML."""
-    with suppress(OSError, HTTPException):
-        text = error.read(_MAX_ERROR_BYTES).decode(errors="replace")
-        with suppress(ValueError, RecursionError):
-            return said_in(json.loads(text))
-        return "" if text.lstrip().startswith("<") else text
-    return ""
-
-
-def said_in(body: object) -> str:
-    """The reason in the body of an error reply, wherever that server puts it."""
-    if isinstance(body, Mapping):
-        return said_in(body.get("message") or body.get("error") or body.get("detail") or json.dumps(dict(body)))
-    return str(body or "")
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop of all these requests, on a thread of its own that ends with the process."""
+    loop = asyncio.new_event_loop()
+    loop.set_default_executor(DaemonThreads())
+    threading.Thread(target=loop.run_forever, name="json-requests", daemon=True).start()
+    return loop

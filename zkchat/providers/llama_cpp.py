@@ -2,33 +2,179 @@
 
 import asyncio
 import json
+import os
+import secrets
+import socket
+import tempfile
 import threading
 import weakref
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import ExitStack
+from http.client import HTTPConnection, HTTPException
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Protocol
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.errors import ProviderError
+from zkchat.errors import ConfigError, ProviderError
+from zkchat.extras import install_command
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, PromptMessage, TextChunk
 from zkchat.providers.completions import StreamedAnswer, message_param, tool_param
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
-from zkchat.providers.errors import Endpoint, Reply, map_error
-from zkchat.providers.llama_engine import Engine
+from zkchat.providers.errors import BadReply, Endpoint, map_error
+from zkchat.providers.gguf import read_header
 from zkchat.providers.small_models import is_small, sampling_for
 from zkchat.providers.transport import replace_surrogates
-
-if TYPE_CHECKING:
-    from openai.types.chat import ChatCompletionChunk
 
 BYTES_PER_TOKEN = 3
 """A low estimate, for texts that are counted before the model is loaded."""
 _MIN_LOOP, _MAX_LOOP = 20, 300
 """In characters."""
 _DOCTOR = "`zkchat doctor` shows what is set up."
+
+
+BATCH_SIZE = 128
+"""Prompt tokens that are processed at a time; a request can be cancelled between two batches."""
+CACHE_MEGABYTES = 64
+"""Of llama.cpp's prompt cache, which by default takes eight thousand."""
+
+
+class Server(Protocol):
+    """What we use of `xllamacpp.Server`, which comes without types."""
+
+    @property
+    def listening_address(self) -> str: ...
+
+    def handle_chat_completions(self, request: bytes, callback: Callable[[bytes], bool], /) -> None:
+        """Answer piece by piece, until the callback returns True. Exceptions of the callback are lost."""
+        ...
+
+
+def is_installed() -> bool:
+    return find_spec("xllamacpp") is not None
+
+
+class Engine:
+    """A model that is loaded when it is first needed. Every thread may use it."""
+
+    def __init__(self, path: Path, *, window: int | None = None, threads: int | None = None) -> None:
+        """Raises `ConfigError` where the package or the file is missing."""
+        if not is_installed():
+            raise ConfigError(
+                "A model in a file needs the package xllamacpp, which is not installed.",
+                hint=f"Install it: {install_command('local')}",
+            )
+        # Threads that spin while they wait make llama.cpp ten times slower. It reads this when it is imported.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # noqa: TID251
+        self.header = read_header(path)
+        self.window = window or self.header.window
+        self._path = path
+        self._threads = threads
+        self._control_tokens = self.header.control_tokens
+        self._key = secrets.token_urlsafe()
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._folder = ExitStack()
+
+    def close(self) -> None:
+        self._server = None
+        self._folder.close()
+
+    @property
+    def server(self) -> Server:
+        """The loaded model. Raises `ProviderError` where it cannot be loaded."""
+        with self._lock:
+            if self._server is None:
+                self._check_memory()
+                self._server = self._load()
+            return self._server
+
+    def escape_control_tokens(self, text: str) -> str:
+        """Break up control tokens in a text, with which a note could end its own message."""
+        if self._control_tokens is None:
+            return text
+        return self._control_tokens.sub(lambda found: f"{found[0][:1]}\u200b{found[0][1:]}", text)
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._server is not None
+
+    def count(self, text: str) -> int | None:
+        """The number of tokens of a text, asked over HTTP; None as long as the model is not loaded."""
+        server = self._server
+        if server is None:
+            return None
+        connection = _connection(server.listening_address)
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
+        try:
+            connection.request("POST", "/tokenize", json.dumps({"content": text}), headers)
+            return len(json.load(connection.getresponse())["tokens"])
+        except (OSError, HTTPException, ValueError, KeyError):
+            return None
+        finally:
+            connection.close()
+
+    def _check_memory(self) -> None:
+        """A model that is too large does not fail to load: it brings the whole machine to a halt."""
+        if not hasattr(os, "sysconf"):
+            return
+        needed, there = self.header.bytes_for(self.window), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if needed > there:
+            raise ProviderError(
+                f"{self._path} needs {needed / 1e9:,.1f} GB of memory with a window of {self.window:,} tokens; "
+                f"this machine has {there / 1e9:,.1f} GB.",
+                hint="Choose a smaller file, or a smaller window: zkchat config set context.max_tokens 4096",
+            )
+
+    def _load(self) -> Server:
+        llama_cpp = import_module("xllamacpp")
+        params = llama_cpp.CommonParams()
+        params.model.path = str(self._path)
+        params.n_ctx = self.window
+        params.n_batch = params.n_ubatch = BATCH_SIZE
+        params.n_parallel = 1
+        params.cache_ram_mib = CACHE_MEGABYTES
+        params.verbosity = 0
+        params.ui = False
+        params.warmup = False
+        # It always listens somewhere: in a folder that is ours alone, or at least behind a key that nobody knows.
+        params.hostnames = [self._socket() if hasattr(socket, "AF_UNIX") else "127.0.0.1"]
+        params.api_keys = [self._key]
+        params.n_threads_http = 1
+        if self._threads is not None:
+            params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        try:
+            server: Server = llama_cpp.Server(params)
+        except RuntimeError as error:
+            raise ProviderError(
+                f"llama.cpp cannot load {self._path} with a window of {self.window:,} tokens.",
+                hint="The file may be incomplete, too large for the memory, or newer than your xllamacpp: "
+                "pip install --upgrade xllamacpp",
+            ) from error
+        return server
+
+    def _socket(self) -> str:
+        self._folder.close()
+        return str(Path(self._folder.enter_context(tempfile.TemporaryDirectory(prefix="zkchat-"))) / "llama.sock")
+
+
+class _UnixConnection(HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost")
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self._path)
+
+
+def _connection(address: str) -> HTTPConnection:
+    parts = urlsplit(address)
+    return _UnixConnection(parts.path) if parts.scheme == "unix" else HTTPConnection(parts.netloc)
 
 
 class LlamaCpp:
@@ -99,7 +245,9 @@ class LlamaCpp:
         try:
             answer, text = StreamedAnswer(self._endpoint), ""
             while (piece := await arrived.get()) is not None:
-                for chunk in answer.chunks(self._read(piece)):
+                if isinstance(piece, Exception):
+                    raise piece
+                for chunk in answer.chunks(piece):
                     yield chunk
                     text += chunk.text if isinstance(chunk, TextChunk) else ""
                 if repeats(text):
@@ -107,6 +255,12 @@ class LlamaCpp:
                     return
             for chunk in answer.end(request):
                 yield chunk
+        except ProviderError:
+            raise
+        except BadReply as reply:
+            raise map_error(BadReply(reply.status or 500, reply.text), self._endpoint).error from None
+        except Exception as error:
+            raise map_error(BadReply(400, str(error)), self._endpoint).error from error
         finally:
             closed.set()
 
@@ -125,32 +279,6 @@ class LlamaCpp:
 
     def _escape_control_tokens(self, message: PromptMessage) -> PromptMessage:
         return replace(message, text=self._engine.escape_control_tokens(message.text))
-
-    def _read(self, piece: bytes | Exception) -> "ChatCompletionChunk":
-        """A piece of the answer. What came instead of one is raised as a `ProviderError`."""
-        if isinstance(piece, ProviderError):
-            raise piece
-        if isinstance(piece, Exception):
-            raise self._error(Reply(status=400, text=str(piece))) from piece
-        chunk = json.loads(piece, object_hook=lambda fields: _Piece(**fields))
-        if chunk.error:
-            raise self._error(Reply(status=chunk.error.code or 500, text=chunk.error.message or ""))
-        arrived: ChatCompletionChunk = chunk
-        return arrived
-
-    def _error(self, reply: Reply) -> ProviderError:
-        return map_error(ValueError(), reply, self._endpoint).error
-
-
-class _Piece(SimpleNamespace):
-    """A piece of an answer as OpenAI's client shows it; to import that takes as long as to load a model."""
-
-    def __getattr__(self, _name: str) -> None:
-        """What llama.cpp leaves out."""
-
-    @property
-    def model_extra(self) -> dict[str, object]:
-        return vars(self)
 
 
 class LlamaCppTokens(Struct, frozen=True):

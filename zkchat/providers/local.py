@@ -3,49 +3,39 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
 from zkchat.extras import install_command
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing
+from zkchat.ports.models import ModelProvider
+from zkchat.ports.tokenizer import Tokenizer
 from zkchat.providers.descriptor import Choice, NamedModel, OfferedModel, ProviderContext, ProviderDescriptor
-
-if TYPE_CHECKING:
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.ports.models import ModelProvider
-    from zkchat.ports.tokenizer import Tokenizer
+from zkchat.providers.gguf import find_model_file, model_files, models_folder, read_header, read_size
+from zkchat.providers.llama_cpp import LlamaCpp, is_installed
+from zkchat.providers.small_models import is_small
 
 
 class LocalDescriptor(ProviderDescriptor, frozen=True):
-    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
-        from zkchat.providers.gguf import find_model_file
-        from zkchat.providers.llama_cpp import LlamaCpp
-
+    def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         path = find_model_file(model.id, folder=context.folder, home=context.home, cache=context.cache)
         windows = [window for window in (model.settings.context_limit, context.window) if window]
         settings = replace(model.settings, context_limit=min(windows, default=None))
         return LlamaCpp(path, name=model.id, settings=settings)
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
-        from zkchat.providers.gguf import model_files, read_size
-        from zkchat.providers.small_models import is_small
-
         files = model_files(context.cache)
         if not files:
             return ()  # looking for the package that runs them takes longer than all the rest
-        from zkchat.providers.llama_engine import is_installed
-
         return [OfferedModel(path.stem, is_small(read_size(path))) for path in files] if is_installed() else ()
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice | None:
         return Choice(model=f"local:{names[0]}", why="it is on this machine") if names else None
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
-        from zkchat.providers.gguf import models_folder
-        from zkchat.providers.llama_engine import is_installed
-
         source, models = f"Files in {models_folder(context.cache)}", tuple(list_models(context.cache))
         if not models:
             return ModelListing(source=source, hint="Fetch a small one: zkchat models pull smollm2")
@@ -58,9 +48,7 @@ class LocalDescriptor(ProviderDescriptor, frozen=True):
             )
         return ModelListing(source=source, models=models)
 
-    def tokenizer(self, model: "ModelProvider") -> "Tokenizer":
-        from zkchat.providers.llama_cpp import LlamaCpp
-
+    def tokenizer(self, model: ModelProvider) -> Tokenizer:
         assert isinstance(model, LlamaCpp)
         return model.tokenizer
 
@@ -68,12 +56,8 @@ class LocalDescriptor(ProviderDescriptor, frozen=True):
 PROVIDER: Final = LocalDescriptor(name="local", usage="`local:NAME`, `local:FILE.gguf`", in_process=True)
 
 
-def list_models(cache: Path) -> list["ModelInfo"]:
+def list_models(cache: Path) -> list[ModelInfo]:
     """The models in the cache folder: fetched ones, and those that the user put there. Other files are left out."""
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.providers.gguf import model_files, read_header
-    from zkchat.providers.small_models import is_small
-
     found = []
     for path in model_files(cache):
         with suppress(ConfigError):

@@ -1,15 +1,14 @@
 """Addresses of servers, and whether a model runs on this machine: one rule for all providers. In doubt it does not."""
 
+import re
 import socket
 from collections.abc import Mapping
 from ipaddress import IPv4Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from zkchat.model.patterns import lazy_pattern
-
 _LOOPBACK: Final = IPv4Network("127.0.0.0/8")
-_WORD: Final = lazy_pattern(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def is_loopback(address: str) -> bool:

@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import Final
 from urllib.parse import urlsplit
 
 from zkchat.errors import ProviderError
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing, ProviderStatus
 from zkchat.model.secrets import without_password
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import (
     Choice,
     ModelSettings,
@@ -18,13 +21,12 @@ from zkchat.providers.descriptor import (
     ProviderDescriptor,
     ServerKey,
 )
-from zkchat.providers.locality import display_address, is_loopback, is_reachable
-
-if TYPE_CHECKING:
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.ports.models import ModelProvider
-    from zkchat.providers.errors import Endpoint
-    from zkchat.providers.listing import ListedModel
+from zkchat.providers.embedding_wires import convention_for, is_only_for_embedding
+from zkchat.providers.errors import Endpoint
+from zkchat.providers.listing import DESCRIBE_SECONDS, QUICK, ListedModel, fetch_list, within_seconds
+from zkchat.providers.locality import display_address, is_forwarded, is_loopback, is_reachable
+from zkchat.providers.ollama_client import Ollama
+from zkchat.providers.small_models import is_small, parse_size, size_in_name
 
 KEY_VARIABLE: Final = "OLLAMA_API_KEY"
 SUGGESTED: Final = "qwen3:4b"
@@ -37,9 +39,7 @@ _MIN_FILE_BYTES: Final = 10_000_000
 
 
 class OllamaDescriptor(ProviderDescriptor, frozen=True):
-    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
-        from zkchat.providers.ollama_client import Ollama
-
+    def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         host, key = self.address(context), self.key(context).value
         return Ollama(model.id, host=host, api_key=key, settings=model.settings)
 
@@ -88,9 +88,7 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         return ProviderStatus(subject="Ollama", is_available=is_there, text=text)
 
 
-PROVIDER: Final = OllamaDescriptor(
-    name="ollama", usage="`ollama:NAME`", library="ollama", address_setting="ollama.host"
-)
+PROVIDER: Final = OllamaDescriptor(name="ollama", usage="`ollama:NAME`", library="httpx", address_setting="ollama.host")
 
 
 def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
@@ -108,19 +106,16 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
     )
 
 
-async def list_models(host: str, *, api_key: str = "", local: bool = True) -> list["ModelInfo"]:
+async def list_models(host: str, *, api_key: str = "", local: bool = True) -> list[ModelInfo]:
     """The models of an Ollama server for conversations. Raises `ProviderError` where it does not answer as one."""
     return (await list_all_models(host, api_key=api_key, local=local))[0]
 
 
-async def list_all_models(host: str, *, api_key: str = "", local: bool = True) -> tuple[list["ModelInfo"], list[str]]:
+async def list_all_models(host: str, *, api_key: str = "", local: bool = True) -> tuple[list[ModelInfo], list[str]]:
     """The models of an Ollama server, and the names of those that only embed.
 
     Raises `ProviderError` where it does not answer as one.
     """
-    from zkchat.providers.libraries import load
-    from zkchat.providers.listing import DESCRIBE_SECONDS, QUICK, within_seconds
-    from zkchat.providers.ollama_client import Ollama
 
     async def describe(name: str) -> Ollama:
         settings = ModelSettings(local=local)
@@ -131,7 +126,7 @@ async def list_all_models(host: str, *, api_key: str = "", local: bool = True) -
         return model
 
     listed = await within_seconds(lambda: _fetch_all(host, api_key), _endpoint(host, api_key))
-    load("ollama")  # before the time of the server is measured
+    import_module("httpx")  # before the time of the server is measured
     described = await asyncio.gather(*(describe(model.name) for model in listed if not _only_embeds(model)))
     embedding = [model.name for model in listed if _only_embeds(model)]
     embedding += [model.info.id for model in described if model.only_embeds]
@@ -140,21 +135,17 @@ async def list_all_models(host: str, *, api_key: str = "", local: bool = True) -
     ]
 
 
-def fetch_models(host: str, *, api_key: str = "") -> list["ListedModel"]:
+def fetch_models(host: str, *, api_key: str = "") -> list[ListedModel]:
     """The models for conversations as its list has them, the last changed first."""
     return [model for model in _fetch_all(host, api_key) if not _only_embeds(model)]
 
 
-def _fetch_all(host: str, api_key: str) -> list["ListedModel"]:
-    from zkchat.providers.listing import fetch_list
-
+def _fetch_all(host: str, api_key: str) -> list[ListedModel]:
     listed = fetch_list(f"{host.rstrip('/')}/api/tags", _endpoint(host, api_key))
-    return [model for model in listed.models if model.name]
+    return [model for model in listed if model.name]
 
 
-def _endpoint(host: str, api_key: str) -> "Endpoint":
-    from zkchat.providers.errors import Endpoint
-
+def _endpoint(host: str, api_key: str) -> Endpoint:
     return Endpoint(
         server="Ollama",
         model=display_address(host),
@@ -165,10 +156,8 @@ def _endpoint(host: str, api_key: str) -> "Endpoint":
     )
 
 
-def _only_embeds(model: "ListedModel") -> bool:
+def _only_embeds(model: ListedModel) -> bool:
     """By what the list says of it; that of older servers has no more than its name and family."""
-    from zkchat.providers.embedding_conventions import convention_for, is_only_for_embedding
-
     can = model.facts.get("capabilities")
     if isinstance(can, list) and can:
         return is_only_for_embedding(can)
@@ -176,11 +165,9 @@ def _only_embeds(model: "ListedModel") -> bool:
     return is_known or "embed" in model.name or "bert" in str(model.details.get("family"))
 
 
-def _is_small(model: "ListedModel") -> bool:
+def _is_small(model: ListedModel) -> bool:
     """By its number of parameters, as the list or its name tells it, else by the size of its file."""
-    from zkchat.providers.small_models import is_small, parse_size, size_in_name
-
     size = parse_size(model.details.get("parameter_size")) or size_in_name(model.name)
-    if size is None and isinstance(model.size, int) and model.size >= _MIN_FILE_BYTES and not model.is_forwarded:
+    if size is None and isinstance(model.size, int) and model.size >= _MIN_FILE_BYTES and not is_forwarded(model.facts):
         size = model.size
     return is_small(size)

@@ -2,11 +2,11 @@
 
 import json
 import secrets
-from base64 import b64decode
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.model.parts import ToolCallPart
@@ -22,12 +22,11 @@ from zkchat.model.prompt import (
     ToolSpec,
 )
 from zkchat.model.usage import TokenUsage
+from zkchat.model.values import from_plain
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
-from zkchat.providers.embedding_conventions import is_only_for_embedding
-from zkchat.providers.errors import Endpoint, Reply
-from zkchat.providers.libraries import load
+from zkchat.providers.embedding_wires import is_only_for_embedding
+from zkchat.providers.errors import BadReply, Endpoint, said_in
 from zkchat.providers.locality import display_address, is_forwarded, may_run_here
-from zkchat.providers.response_limits import END_OF_LINE, NO_COMPRESSION, limit_response
 from zkchat.providers.small_models import adapt_to_size, size_in_name
 from zkchat.providers.thinking import ThinkingSplitter, finish_chunks
 from zkchat.providers.transport import (
@@ -35,8 +34,8 @@ from zkchat.providers.transport import (
     ServerModel,
     TransportPolicy,
     arguments_object,
-    client_settings,
-    drain,
+    json_of,
+    lines_of,
     replace_surrogates,
     truncation_warning,
 )
@@ -44,10 +43,43 @@ from zkchat.providers.vision import estimated_rule, with_vision
 
 if TYPE_CHECKING:
     import httpx
-    import ollama
 
 
-class Ollama(ServerModel["ollama.AsyncClient"]):
+class _Shown(Struct):
+    """What the server says of a model, as far as it is used."""
+
+    parameters: str | None = None
+    model_info: dict[str, Any] | None = None
+    capabilities: Sequence[str] | None = None
+
+
+class _Function(Struct):
+    name: str
+    arguments: dict[str, Any]
+
+
+class _Call(Struct):
+    function: _Function
+
+
+class _Message(Struct):
+    content: str | None = None
+    thinking: str | None = None
+    tool_calls: Sequence[_Call] | None = None
+
+
+class _Part(Struct):
+    """One line of an answer, as far as it is used."""
+
+    message: _Message | None = None
+    done: bool = False
+    done_reason: str | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    error: Any = None
+
+
+class Ollama(ServerModel):
     def __init__(
         self,
         model: str,
@@ -59,7 +91,6 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
     ) -> None:
         """`settings.options` are those of a model file: `top_p`, `num_gpu`, what the server knows."""
         self._model = model
-        self._host = host
         endpoint = Endpoint(
             server=f"Ollama at {display_address(host)}",
             model=model,
@@ -69,7 +100,6 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             key=api_key.strip(),
         )
         self._may_run_here = may_run_here(host, model, local=settings.local)
-        self._is_forwarded = False
         self.only_embeds = False
         """Whether it makes vectors and answers nothing, once its server has said so."""
         info = ModelInfo(
@@ -81,26 +111,11 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             sees_images=settings.sees_images is True,
             is_located=not self._may_run_here,
         )
-        super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
+        super().__init__(info, host, endpoint=endpoint, settings=settings, policy=policy)
 
-    def _client(self) -> "ollama.AsyncClient":
-        load("ollama")
-        import ollama
-
-        return ollama.AsyncClient(
-            host=self._host,
-            headers=NO_COMPRESSION | ({"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}),
-            timeout=(self._policy.connect_timeout, None, None, None),
-            event_hooks={
-                "request": [_refuse_to_truncate],
-                "response": [limit_response(END_OF_LINE), self._read_forwarding],
-            },
-            **client_settings(self._host),
-        )
-
-    async def _learn(self, client: "ollama.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
-        async with client:
-            model = await client.show(self._model)
+    async def _learn(self, client: "httpx.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
+        shown = await json_of(client, "POST", f"{self._address}/api/show", {"model": self._model})
+        model = from_plain(_Shown, shown)
         window, tools = self._settings.context_limit, self._settings.calls_tools
         can = model.capabilities or ()
         self.only_embeds = is_only_for_embedding(can)
@@ -109,45 +124,44 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
             self._info,
             context_limit=_window(model) if window is None else window,
             calls_tools="tools" in can if tools is None else tools,
-            on_this_machine=self._may_run_here and not self._is_forwarded,
+            on_this_machine=self._may_run_here and not is_forwarded(shown),
             is_located=True,
         )
-        facts = model.modelinfo or {}
+        facts = model.model_info or {}
         rule = estimated_rule(self._model, facts)
         info = with_vision(info, declared=self._settings.sees_images, capabilities=can, rule=rule)
         size = facts.get("general.parameter_count") or size_in_name(self._model)
         yield adapt_to_size(info, size, self._settings)
 
-    async def _read_forwarding(self, response: "httpx.Response") -> None:
-        """Read what the client library drops from the answer of `/api/show`."""
-        if response.request.url.path.endswith("/api/show") and response.is_success:
-            await response.aread()
-            self._is_forwarded = is_forwarded(response.json())
-
-    async def _ask(self, client: "ollama.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        async with client:
-            parts = await client.chat(
-                model=self._model,
-                messages=[_message(message) for message in request.messages],
-                tools=[_tool(spec) for spec in request.tools],
-                options=self._options_for(request),
-                stream=True,
-            )
-            splitter = ThinkingSplitter()
-            called, last = False, None
-            async with aclosing(cast("AsyncGenerator[ollama.ChatResponse, None]", parts)) as arriving:
-                async for part in arriving:
-                    for chunk in _chunks(part.message, splitter):
-                        called = called or isinstance(chunk, ToolRequested)
-                        yield chunk
-                    if part.done:
-                        last = part
-                        await drain(arriving)
-            for held in splitter.end():
-                yield held
-            if last:
-                for chunk in finish_chunks(splitter, self._finish(last, request, called=called)):
+    async def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        body = {
+            "model": self._model,
+            "messages": [_message(message) for message in request.messages],
+            "tools": [_tool(spec) for spec in request.tools],
+            "options": self._options_for(request),
+            "stream": True,
+            # A prompt that is too long is to be refused, and not robbed of its beginning.
+            "truncate": False,
+            "shift": False,
+        }
+        splitter = ThinkingSplitter()
+        called, last = False, None
+        async with aclosing(lines_of(client, "POST", f"{self._address}/api/chat", body)) as lines:
+            async for line in lines:
+                if not line.strip():
+                    continue
+                part = from_plain(_Part, json.loads(line))
+                for chunk in _chunks(part, splitter):
+                    called = called or isinstance(chunk, ToolRequested)
                     yield chunk
+                if part.done:
+                    last = part
+                    break
+        for held in splitter.end():
+            yield held
+        if last:
+            for chunk in finish_chunks(splitter, self._finish(last, request, called=called)):
+                yield chunk
 
     def _options_for(self, request: ModelRequest) -> dict[str, object]:
         sampling = self._sampling(request)
@@ -155,56 +169,33 @@ class Ollama(ServerModel["ollama.AsyncClient"]):
         wanted = {name: value for name, value in asked.items() if value is not None}
         return {**self._settings.options, **wanted, "num_ctx": request.window}
 
-    def _finish(self, part: "ollama.ChatResponse", request: ModelRequest, *, called: bool) -> Finish:
-        usage = _usage(part)
+    def _finish(self, part: _Part, request: ModelRequest, *, called: bool) -> Finish:
+        usage = None
+        if part.prompt_eval_count is not None:
+            usage = TokenUsage(prompt_tokens=part.prompt_eval_count, completion_tokens=part.eval_count or 0)
         reason: FinishReason = "length" if part.done_reason == "length" else "tool_calls" if called else "stop"
         return Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
 
-    @staticmethod
-    def reply_of(error: Exception) -> Reply | None:
-        load("ollama")
-        import ollama
 
-        if not isinstance(error, ollama.ResponseError):
-            return None
-        # The client keeps status and text; the headers are only on the exception it comes from.
-        response: httpx.Response | None = getattr(error.__context__, "response", None)
-        retry_after = response.headers.get("retry-after", "") if response else ""
-        return Reply(status=error.status_code, text=str(error.error), retry_after=retry_after)
-
-
-async def _refuse_to_truncate(request: "httpx.Request") -> None:
-    """Have a prompt that is too long refused, and not robbed of its beginning; the client has no argument for that."""
-    import httpx
-
-    if request.url.path.endswith("/api/chat"):
-        body = json.loads(request.content) | {"truncate": False, "shift": False}
-        whole = httpx.Request(request.method, request.url, json=body)
-        request.stream = whole.stream
-        request.headers["Content-Length"] = whole.headers["Content-Length"]
-
-
-def _window(model: "ollama.ShowResponse") -> int | None:
+def _window(model: _Shown) -> int | None:
     """The window that the model's file asks for, else the one it was trained with."""
     for line in (model.parameters or "").splitlines():
         name, _, value = line.partition(" ")
         if name == "num_ctx" and value.strip().isdecimal():
             return int(value)
-    sizes = [size for key, size in (model.modelinfo or {}).items() if key.endswith(".context_length")]
+    sizes = [size for key, size in (model.model_info or {}).items() if key.endswith(".context_length")]
     return next((size for size in sizes if isinstance(size, int)), None)
 
 
 def _message(message: PromptMessage) -> dict[str, object]:
-    return {
-        "role": message.role,
+    calls = [{"function": {"name": call.name, "arguments": arguments_object(call)}} for call in message.tool_calls]
+    fields = {
         "content": replace_surrogates(message.text),
-        "tool_calls": [
-            {"function": {"name": call.name, "arguments": arguments_object(call)}} for call in message.tool_calls
-        ],
+        "tool_calls": calls,
         "tool_name": message.tool_name,
-        # As bytes: of a text the client would ask whether a file of that name exists, and send that.
-        "images": [b64decode(image.data) for image in message.images if image.data],
+        "images": [image.data for image in message.images if image.data],
     }
+    return {"role": message.role, **{name: value for name, value in fields.items() if value}}
 
 
 def _tool(spec: ToolSpec) -> dict[str, object]:
@@ -213,27 +204,25 @@ def _tool(spec: ToolSpec) -> dict[str, object]:
 
 
 def _property(schema: Mapping[str, object]) -> dict[str, object]:
-    """With its types in one list: the client drops alternatives, and with them the type of what is optional."""
+    """With its types in one list: older servers know no alternatives, and drop the type of what is optional."""
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list):
         return dict(schema)
     types = [alternative["type"] for alternative in alternatives if isinstance(alternative.get("type"), str)]
-    return {**schema, "type": types}
+    return {**{name: value for name, value in schema.items() if name != "anyOf"}, "type": types}
 
 
-def _usage(part: "ollama.ChatResponse") -> TokenUsage | None:
-    if part.prompt_eval_count is None:
-        return None
-    return TokenUsage(prompt_tokens=part.prompt_eval_count, completion_tokens=part.eval_count or 0)
-
-
-def _chunks(message: "ollama.Message", splitter: ThinkingSplitter) -> Iterator[ModelChunk]:
+def _chunks(part: _Part, splitter: ThinkingSplitter) -> Iterator[ModelChunk]:
+    """What one line says. Raises `BadReply` for an error."""
+    if part.error:
+        raise BadReply(0, said_in(part.error))
+    message = part.message or _Message()
     if message.thinking:
         yield ThinkingChunk(text=message.thinking)
     if message.content:
         yield from splitter.feed(message.content)
     for call in message.tool_calls or ():
-        arguments = json.dumps(dict(call.function.arguments), ensure_ascii=False)
+        arguments = json.dumps(call.function.arguments, ensure_ascii=False)
         yield ToolRequested(
             call=ToolCallPart(call_id=f"call-{secrets.token_hex(4)}", name=call.function.name, arguments=arguments)
         )

@@ -3,14 +3,16 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
+from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelListing, ProviderStatus
 from zkchat.model.secrets import without_password
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import (
     Choice,
     NamedModel,
@@ -19,13 +21,12 @@ from zkchat.providers.descriptor import (
     ProviderDescriptor,
     ServerKey,
 )
-from zkchat.providers.locality import display_address, is_loopback, may_run_here, ollama_address
-
-if TYPE_CHECKING:
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.ports.models import ModelProvider
-    from zkchat.providers.errors import Endpoint
-    from zkchat.providers.listing import ListedModel, ModelList
+from zkchat.providers.errors import Endpoint
+from zkchat.providers.listing import ListedModel, fetch_list, within_seconds
+from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
+from zkchat.providers.openai_client import OPENAI, OpenAI, with_listed_facts
+from zkchat.providers.services import services_with_key
+from zkchat.providers.small_models import is_small, size_in_name
 
 DEFAULT_MODEL: Final = "gpt-5-mini"
 _CHAT_MODELS: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4")
@@ -33,9 +34,7 @@ _OTHER_KINDS: Final = ("audio", "embed", "image", "instruct", "realtime", "searc
 
 
 class OpenAIDescriptor(ProviderDescriptor, frozen=True):
-    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
-        from zkchat.providers.openai_client import OpenAI
-
+    def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         return OpenAI(
             model.id,
             base_url=self.address(context),
@@ -74,16 +73,12 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
 
     def suggestion(self, context: ProviderContext, *, answers: bool, has_models: bool) -> str:
         """Names a service for which there is a key, where no server is set."""
-        from zkchat.providers.services import services_with_key
-
         services = [] if self.address(context) else services_with_key(context.variables)
         if not services:
             return ""
         return f"There is a key for {services[0].name} in {services[0].key_variable}: `zkchat setup` can use it."
 
     async def list_models(self, context: ProviderContext) -> ModelListing:
-        from zkchat.providers.openai_client import OPENAI
-
         base_url, variable = self.address(context), self._key_variable(context)
         source, key = without_password(base_url) or "OpenAI", self.key(context).value
         host = urlsplit(base_url or OPENAI).hostname or ""
@@ -102,9 +97,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         text = f"{server}, {'a key is' if has_key else 'no key'} in ${self._key_variable(context)}"
         return ProviderStatus(subject="OpenAI", is_available=has_key, text=text)
 
-    async def verify(self, model: "ModelProvider", context: ProviderContext) -> None:
-        from zkchat.providers.openai_client import OpenAI
-
+    async def verify(self, model: ModelProvider, context: ProviderContext) -> None:
         if not self.address(context) and not self.key(context).value:
             raise ProviderError(
                 f"There is no key for {model.info.name}.",
@@ -115,7 +108,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
 
 
 PROVIDER: Final = OpenAIDescriptor(
-    name="openai", usage="`openai:NAME`", library="openai", address_setting="openai.base_url"
+    name="openai", usage="`openai:NAME`", library="httpx", address_setting="openai.base_url"
 )
 
 
@@ -130,11 +123,8 @@ def server_key(key: str, base_url: str, variable: str) -> ServerKey:
     )
 
 
-async def list_models(base_url: str, *, api_key: str, key_variable: str, local: bool = True) -> list["ModelInfo"]:
+async def list_models(base_url: str, *, api_key: str, key_variable: str, local: bool = True) -> list[ModelInfo]:
     """The models of OpenAI, or of a server that speaks its protocol. Raises `ProviderError` if it does not answer."""
-    from zkchat.providers.listing import within_seconds
-    from zkchat.providers.openai_client import OPENAI, OpenAI, with_listed_facts
-
     address = base_url or OPENAI
     endpoint = _endpoint(address, api_key, key_variable)
     listed, forwarded = await asyncio.gather(
@@ -142,7 +132,7 @@ async def list_models(base_url: str, *, api_key: str, key_variable: str, local: 
         within_seconds(lambda: _forwarded(address, endpoint), endpoint),
     )
 
-    def describe(model: "ListedModel") -> "ModelInfo":
+    def describe(model: ListedModel) -> ModelInfo:
         info = with_listed_facts(OpenAI(model.id, base_url=base_url, api_key=api_key).info, model.facts)
         is_here = may_run_here(address, model.id, local=local and model.id not in forwarded)
         return replace(info, on_this_machine=is_here, is_located=True)
@@ -150,20 +140,14 @@ async def list_models(base_url: str, *, api_key: str, key_variable: str, local: 
     return [*map(describe, listed)]
 
 
-def _fetch(base_url: str, api_key: str, key_variable: str) -> list["ListedModel"]:
-    from zkchat.providers.listing import fetch_list
-    from zkchat.providers.openai_client import OPENAI
-
+def _fetch(base_url: str, api_key: str, key_variable: str) -> list[ListedModel]:
     address = base_url or OPENAI
     endpoint = _endpoint(address, api_key, key_variable)
     listed = fetch_list(f"{address.rstrip('/')}/models", endpoint, probe=not address.startswith(OPENAI))
-    return [model for model in listed.data if model.id and (address != OPENAI or is_chat_model(model.id))]
+    return [model for model in listed if model.id and (address != OPENAI or is_chat_model(model.id))]
 
 
-def _endpoint(address: str, api_key: str, key_variable: str) -> "Endpoint":
-    from zkchat.providers.errors import Endpoint
-    from zkchat.providers.openai_client import OPENAI
-
+def _endpoint(address: str, api_key: str, key_variable: str) -> Endpoint:
     return Endpoint(
         server="OpenAI" if address == OPENAI else "The server",
         model=display_address(address),
@@ -174,14 +158,12 @@ def _endpoint(address: str, api_key: str, key_variable: str) -> "Endpoint":
     )
 
 
-def _forwarded(address: str, endpoint: "Endpoint") -> frozenset[str]:
+def _forwarded(address: str, endpoint: Endpoint) -> frozenset[str]:
     """The models that a server on this machine only forwards, if it is an Ollama, which alone says so."""
-    from zkchat.providers.listing import fetch_list
-
     with suppress(ProviderError):
         if is_loopback(address):
-            listed: ModelList = fetch_list(f"{ollama_address(address)}/api/tags", endpoint)
-            return frozenset(model.name for model in listed.models if model.is_forwarded)
+            listed = fetch_list(f"{ollama_address(address)}/api/tags", endpoint)
+            return frozenset(model.name for model in listed if is_forwarded(model.facts))
     return frozenset()
 
 
@@ -190,10 +172,8 @@ def is_chat_model(name: str) -> bool:
     return name.startswith(_CHAT_MODELS) and not any(kind in name for kind in _OTHER_KINDS)
 
 
-def _is_small(model: "ListedModel") -> bool:
+def _is_small(model: ListedModel) -> bool:
     """By its number of parameters, as llama.cpp lists it, else as its name tells it."""
-    from zkchat.providers.small_models import is_small, size_in_name
-
     meta = model.facts.get("meta")
     size = meta.get("n_params") if isinstance(meta, dict) else None
     return is_small(size if isinstance(size, int) else size_in_name(model.id))

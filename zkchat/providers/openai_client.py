@@ -4,33 +4,25 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from http.client import NOT_IMPLEMENTED
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest, PromptMessage
+from zkchat.model.values import from_plain
 from zkchat.providers.completions import StreamedAnswer, message_param, tool_param
 from zkchat.providers.descriptor import DEFAULT_MODEL_SETTINGS, ModelSettings
-from zkchat.providers.errors import Endpoint, Reply
-from zkchat.providers.json_requests import said_in
+from zkchat.providers.errors import BadReply, Endpoint
 from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
-from zkchat.providers.response_limits import END_OF_EVENT, NO_COMPRESSION, limit_response
 from zkchat.providers.small_models import adapt_to_size, size_in_name
-from zkchat.providers.transport import (
-    DEFAULT_POLICY,
-    ServerModel,
-    TransportPolicy,
-    client_settings,
-    drain,
-)
+from zkchat.providers.transport import DEFAULT_POLICY, ServerModel, TransportPolicy, json_of, lines_of
 from zkchat.providers.vision import estimated_rule, listed_capabilities, openai_vision, with_shown_vision, with_vision
 
 if TYPE_CHECKING:
-    import openai
-    from openai.types import Model
-    from openai.types.chat import ChatCompletionChunk
+    import httpx
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -68,7 +60,13 @@ _GREETING = ModelRequest(
 )
 
 
-class OpenAI(ServerModel["openai.AsyncOpenAI"]):
+class _Models(Struct):
+    """The list of models of a server."""
+
+    data: tuple[dict[str, Any], ...]
+
+
+class OpenAI(ServerModel):
     def __init__(
         self,
         model: str,
@@ -81,11 +79,11 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
     ) -> None:
         """`settings.options` go into the body of every request: `top_p`, `reasoning_effort`, what the server knows."""
         self._model = model
-        self._address = base_url or OPENAI
-        self._is_openai = (urlsplit(self._address).hostname or "").endswith("api.openai.com")
-        self._may_run_here = may_run_here(self._address, model, local=settings.local)
+        address = base_url or OPENAI
+        self._is_openai = (urlsplit(address).hostname or "").endswith("api.openai.com")
+        self._may_run_here = may_run_here(address, model, local=settings.local)
         endpoint = Endpoint(
-            server="OpenAI" if self._is_openai else display_address(self._address),
+            server="OpenAI" if self._is_openai else display_address(address),
             model=model,
             if_unreachable="Check the network and `openai.base_url`; `zkchat doctor` shows what answers.",
             if_key_refused=f"Put a valid key into the variable {key_variable}.",
@@ -104,39 +102,27 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         known = openai_vision(model) if self._is_openai else None
         sees = known is not None if settings.sees_images is None else settings.sees_images
         info = replace(info, sees_images=sees, image_rule=known or estimated_rule(model, {}))
-        super().__init__(info, endpoint=endpoint, settings=settings, policy=policy)
+        super().__init__(info, address, endpoint=endpoint, settings=settings, policy=policy)
         self._listed: frozenset[str] = frozenset()
         self._shown: object = None
         """What an Ollama says of the model."""
         self._connected = self._is_openai  # whose list of models does not say more than we know
         self._thinks = self._is_openai and model.startswith(_REASONING)
 
-    def _client(self) -> "openai.AsyncOpenAI":
-        import openai
-
+    def _client(self) -> "httpx.AsyncClient":
         if self._is_openai and not self._endpoint.key:
             raise ProviderError(f"There is no key for OpenAI ({self._model}).", hint=self._endpoint.if_key_refused)
-        return openai.AsyncOpenAI(
-            api_key=self._endpoint.key or "none",  # the client insists on one, local servers do not
-            base_url=self._address,
-            max_retries=0,
-            timeout=openai.Timeout(None, connect=self._policy.connect_timeout),
-            default_headers=NO_COMPRESSION,
-            http_client=openai.DefaultAsyncHttpxClient(
-                event_hooks={"response": [limit_response(END_OF_EVENT)]}, **client_settings(self._address)
-            ),
-        )
+        return super()._client()
 
-    async def _learn(self, client: "openai.AsyncOpenAI") -> AsyncGenerator[ModelInfo, None]:
-        import openai
-
-        async with client:
-            try:
-                models = (await client.models.list()).data
-            except openai.NotFoundError:  # a server need not have a list
-                models = []
-            here = await self._located(client)
-        self._listed = frozenset(model.id for model in models)
+    async def _learn(self, client: "httpx.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
+        try:
+            models = from_plain(_Models, await json_of(client, "GET", f"{self._address}/models")).data
+        except BadReply as reply:
+            if reply.status != 404:  # a server need not have a list
+                raise
+            models = ()
+        here = await self._located(client)
+        self._listed = frozenset(str(model.get("id")) for model in models)
         info = replace(self._info, on_this_machine=here is True, is_located=here is not None)
         info = with_listed_facts(info, _facts(self._model, models), self._settings)
         yield with_shown_vision(info, self._shown, declared=self._settings.sees_images)
@@ -154,79 +140,72 @@ class OpenAI(ServerModel["openai.AsyncOpenAI"]):
         async with aclosing(self._request(self._probe, policy)) as answers:
             await anext(answers)
 
-    async def _probe(self, client: "openai.AsyncOpenAI") -> AsyncGenerator[bool, None]:
-        async with client:
-            if self._is_openai:
-                await client.models.retrieve(self._model)
-                yield True
-                return
-            async with await self._begin(client, _GREETING) as arriving:
-                async for _ in arriving:
-                    yield True
+    async def _probe(self, client: "httpx.AsyncClient") -> AsyncGenerator[object, None]:
+        if self._is_openai:
+            yield await json_of(client, "GET", f"{self._address}/models/{self._model}")
+            return
+        async with aclosing(self._events(client, _GREETING)) as events:
+            async for data in events:
+                yield [*StreamedAnswer(self._endpoint).chunks(data)]
 
-    async def _located(self, client: "openai.AsyncOpenAI") -> bool | None:
+    async def _located(self, client: "httpx.AsyncClient") -> bool | None:
         """Whether the model runs on this machine; None where an answer that could say so does not come.
 
         An Ollama is asked whether it forwards the model. Any other server has no such answer, and runs what it offers.
         """
-        import openai
+        import httpx
 
         if not self._may_run_here:
             return False
         try:
             async with asyncio.timeout(min(LOCATE_TIMEOUT, self._policy.connect_timeout / 2)):
                 address = f"{ollama_address(self._address)}/api/show"
-                facts = await client.post(address, body={"model": self._model}, cast_to=object)
-        except openai.APIStatusError as error:
-            return True if error.status_code < 500 or error.status_code == NOT_IMPLEMENTED else None
-        except (openai.OpenAIError, TimeoutError, ValueError):
+                self._shown = await json_of(client, "POST", address, {"model": self._model})
+        except BadReply as reply:
+            return True if reply.status < 500 or reply.status == NOT_IMPLEMENTED else None
+        except (httpx.HTTPError, TimeoutError, ValueError):
             return None
-        self._shown = facts
-        return not is_forwarded(facts)
+        return not is_forwarded(self._shown)
 
-    async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
-        async with client, await self._begin(client, request) as arriving:
-            answer = StreamedAnswer(self._endpoint)
-            parts = aiter(arriving)
-            async for part in parts:
-                for chunk in answer.chunks(part):
+    async def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        answer = StreamedAnswer(self._endpoint)
+        async with aclosing(self._events(client, request)) as events:
+            async for data in events:
+                for chunk in answer.chunks(data):
                     yield chunk
                 if answer.complete:
-                    await drain(parts)
-            for chunk in answer.end(request):
-                yield chunk
+                    break
+        for chunk in answer.end(request):
+            yield chunk
 
-    async def _begin(
-        self, client: "openai.AsyncOpenAI", request: ModelRequest
-    ) -> "openai.AsyncStream[ChatCompletionChunk]":
-        from openai import omit
+    async def _events(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[bytes, None]:
+        """The data of each event of the answer."""
+        url = f"{self._address}/chat/completions"
+        async with aclosing(lines_of(client, "POST", url, self._body(request))) as lines:
+            async for line in lines:
+                name, _, data = line.partition(b":")
+                if name == b"data" and data.strip() == b"[DONE]":
+                    return
+                if name == b"data":
+                    yield data
 
+    def _body(self, request: ModelRequest) -> dict[str, object]:
         sampling = self._sampling(request)
-        limit = omit if sampling.max_tokens is None else sampling.max_tokens
-        return await client.chat.completions.create(
-            model=self._model,
-            messages=[message_param(message, request.image_detail) for message in request.messages],
-            tools=[tool_param(spec) for spec in request.tools] or omit,
-            temperature=omit if sampling.temperature is None or self._thinks else sampling.temperature,
-            # OpenAI has given up the old name, and most of the others have not learnt the new one.
-            max_completion_tokens=limit if self._is_openai else omit,
-            max_tokens=omit if self._is_openai else limit,
-            stream=True,
-            stream_options={"include_usage": True},
-            extra_body=self._settings.options,
-        )
-
-    @staticmethod
-    def reply_of(error: Exception) -> Reply | None:
-        import openai
-
-        if isinstance(error, openai.APIStatusError):
-            retry_after = error.response.headers.get("retry-after", "")
-            return Reply(status=error.status_code, text=said_in(error.body), retry_after=retry_after)
-        if type(error) is openai.APIError:  # in the middle of a stream, where some servers still give a status
-            status = error.body.get("code") if isinstance(error.body, dict) else None
-            return Reply(status=status if isinstance(status, int) else 0, text=said_in(error.body) or error.message)
-        return None
+        # OpenAI has given up the old name, and most of the others have not learnt the new one.
+        limit = "max_completion_tokens" if self._is_openai else "max_tokens"
+        wanted = {
+            "tools": [tool_param(spec) for spec in request.tools] or None,
+            "temperature": None if self._thinks else sampling.temperature,
+            limit: sampling.max_tokens,
+        }
+        return {
+            "model": self._model,
+            "messages": [message_param(message, request.image_detail) for message in request.messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **{name: value for name, value in wanted.items() if value is not None},
+            **self._settings.options,
+        }
 
 
 def encoding_of(model: str) -> str:
@@ -239,10 +218,9 @@ def _known_window(model: str) -> int | None:
     return next((window for beginning, window in _WINDOWS.items() if model.startswith(beginning)), None)
 
 
-def _facts(model: str, models: Sequence["Model"]) -> Mapping[str, object]:
+def _facts(model: str, models: Sequence[Mapping[str, object]]) -> Mapping[str, object]:
     """What a list of models says of one. A server with one model answers with it, whatever name it is asked for."""
-    entry = next((one for one in models if one.id == model), models[0] if len(models) == 1 else None)
-    return (entry.model_extra or {}) if entry else {}
+    return next((one for one in models if one.get("id") == model), models[0] if len(models) == 1 else {})
 
 
 def with_listed_facts(

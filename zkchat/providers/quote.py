@@ -1,14 +1,12 @@
 """The provider `quote`, the default without a model: it answers with passages of the notes, word for word."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, RemarkChunk, TextChunk
 from zkchat.model.quotation import DOUBT, excerpts, no_answer, quotations
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import Choice, NamedModel, ProviderContext, ProviderDescriptor
-
-if TYPE_CHECKING:
-    from zkchat.ports.models import ModelProvider
 
 SMALL_TALK: Final = "You are welcome to ask about anything that stands in your notes.\n"
 UNSEEN: Final = (
@@ -53,13 +51,13 @@ class Quote:
 
 
 class QuoteDescriptor(ProviderDescriptor, frozen=True):
-    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
+    def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         return Quote()
 
     def choose(self, names: Sequence[str], context: ProviderContext) -> Choice:
         return Choice(model="quote", why="there is no model, so passages of your notes are quoted")
 
-    async def check(self, model: "ModelProvider", context: ProviderContext) -> str:
+    async def check(self, model: ModelProvider, context: ProviderContext) -> str:
         return "quote (no model: passages of your notes are quoted)"
 
 

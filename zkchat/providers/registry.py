@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from zkchat.errors import ConfigError
 from zkchat.model.providers import PROVIDERS
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
-
-if TYPE_CHECKING:
-    from zkchat.ports.models import ModelProvider
 
 
 def descriptor_of(name: str) -> ProviderDescriptor:
@@ -41,7 +38,7 @@ def resolve_name(name: str, context: ProviderContext) -> NamedModel:
     return found if may_be_here else replace(found, settings=replace(found.settings, local=False))
 
 
-def create(name: str, context: ProviderContext) -> "ModelProvider":
+def create(name: str, context: ProviderContext) -> ModelProvider:
     """Create the model of that name. Raises `ConfigError` where there is none."""
     descriptor, model = find(name, context)
     return descriptor.create(model, context)

@@ -1,17 +1,14 @@
 """The provider `scripted`: a model that plays a file."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from zkchat.ports.models import ModelProvider
 from zkchat.providers.descriptor import NamedModel, ProviderContext, ProviderDescriptor
-
-if TYPE_CHECKING:
-    from zkchat.ports.models import ModelProvider
+from zkchat.providers.script_player import Scripted, read_script
 
 
 class ScriptedDescriptor(ProviderDescriptor, frozen=True):
-    def create(self, model: NamedModel, context: ProviderContext) -> "ModelProvider":
-        from zkchat.providers.script_player import Scripted, read_script
-
+    def create(self, model: NamedModel, context: ProviderContext) -> ModelProvider:
         return Scripted(read_script(context.folder / model.id))
 
 

@@ -5,7 +5,6 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelInfo, ModelRequest
 from zkchat.providers.descriptor import ModelSettings
 
@@ -17,8 +16,8 @@ MAX_ANSWER_TOKENS = 256
 _LIMIT_OPTIONS = frozenset({"max_tokens", "max_completion_tokens", "num_predict", "n_predict"})
 """The options by which servers limit the length of an answer."""
 _UNITS = {"K": 1_000, "M": 1_000_000, "B": 1_000_000_000, "T": 1_000_000_000_000}
-_SIZE = lazy_pattern(r"(\d+(?:\.\d+)?)([KMBT])", re.IGNORECASE)
-_SIZE_IN_NAME = lazy_pattern(r"(?<![\w.])(\d{1,4}(?:\.\d+)?)([mb])(?![^\W_])", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMBT])", re.IGNORECASE)
+_SIZE_IN_NAME = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d+)?)([mb])(?![^\W_])", re.IGNORECASE)
 _MIN_SIZE_IN_NAME = 20_000_000
 """Parameters: less in a name is the length of a context, such as `1m`."""
 

@@ -4,17 +4,20 @@ Only its two files are used, none of its code: that would look for them on the n
 """
 
 import json
+import re
+import sys
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from zkchat.errors import ProviderError
 from zkchat.model.embeddings import SimilarityTraits
-from zkchat.model.patterns import lazy_pattern
-from zkchat.providers.subwords import Subwords
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,11 +35,11 @@ _SIF_A = 1e-3
 _SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts in which a single sign means something: kana, ideographs, Hangul."""
 _FIRST_SIGN = "\u3040"
-_MAYBE_SIGN = lazy_pattern("[^\x00-\u303f]")
+_MAYBE_SIGN = re.compile("[^\x00-\u303f]")
 """Compiled in a fraction of the time of those that name all signs, for texts that have none."""
-_LETTERS = lazy_pattern(r"[^\W\d_]{1,40}")
-_WORD = lazy_pattern(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
-_SIGN = lazy_pattern(f"[{_SIGNS}]")
+_LETTERS = re.compile(r"[^\W\d_]{1,40}")
+_WORD = re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
+_SIGN = re.compile(f"[{_SIGNS}]")
 _WORD_CACHE_SIZE = 1 << 16
 
 
@@ -170,3 +173,56 @@ def _weights(tokens: int) -> "NDArray[np.float32]":
 
 def _unusable(sentence: str) -> ProviderError:
     return ProviderError(sentence, hint="Run `pip install wordllama`; until then, search goes by words alone.")
+
+
+_WORD_START = "▁"
+_FIRST_BYTE = "<0x00>"
+"""The piece of the first byte; those of the others follow. A letter without a piece is written in bytes."""
+_NO_PIECE = sys.maxsize
+
+
+class Subwords:
+    """Words as pieces of a vocabulary, by byte-pair encoding as SentencePiece trains it.
+
+    Its vocabulary lists pieces in the order in which they were learned, so that the number of a piece is also the rank
+    of the merge that makes it: the list of merges, which takes most of the time to read a tokenizer's file, is not
+    needed.
+    """
+
+    def __init__(self, numbers: dict[str, int]) -> None:
+        """The pieces of a vocabulary and their numbers. Raises `KeyError` where there are none for bytes."""
+        self._numbers = numbers
+        self._first_byte = numbers[_FIRST_BYTE]
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Subwords":
+        """The vocabulary of a tokenizer's file in JSON. Raises `ValueError`, `KeyError` and `OSError`."""
+        content = path.read_bytes()
+        start, end = content.index(b"{", content.index(b'"vocab"')), content.index(b'"merges"')
+        try:
+            return cls(msgspec.json.decode(content[start : content.rindex(b"}", start, end) + 1], type=dict[str, int]))
+        except msgspec.DecodeError as error:
+            raise ValueError(f"its vocabulary is not readable: {error}") from error
+
+    def pieces(self, word: str) -> list[tuple[str, int]]:
+        """The pieces of a word with their numbers, without the mark of where a word begins."""
+        return [each for piece in self._merged(word) for each in self._numbered(piece)]
+
+    def _merged(self, word: str) -> list[str]:
+        """Of two pieces side by side that make another one, those are joined first that make the first learned."""
+        numbers = self._numbers
+        pieces = [_WORD_START, *word]
+        while len(pieces) > 1:
+            ranks = [numbers.get(one + other, _NO_PIECE) for one, other in pairwise(pieces)]
+            best = min(ranks)
+            if best == _NO_PIECE:
+                break
+            at = ranks.index(best)
+            pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
+        return pieces
+
+    def _numbered(self, piece: str) -> list[tuple[str, int]]:
+        number = self._numbers.get(piece)
+        if number is not None:
+            return [(piece.strip(_WORD_START), number)]
+        return [(f"<0x{byte:02X}>", self._first_byte + byte) for byte in piece.encode()]

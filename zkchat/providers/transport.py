@@ -3,30 +3,46 @@
 import asyncio
 import json
 import random
+import re
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from itertools import count
-from typing import Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import ProviderError
 from zkchat.model.parts import ToolCallPart
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
 from zkchat.model.usage import TokenUsage
 from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.errors import Endpoint, Failure, Reply, invalid_answer, map_client_error, map_error
+from zkchat.providers.errors import (
+    MAX_ERROR_BYTES,
+    BadReply,
+    Endpoint,
+    Failure,
+    ResponseTooLarge,
+    invalid_answer,
+    map_client_error,
+    map_error,
+    reason_in,
+)
 from zkchat.providers.locality import is_loopback
 from zkchat.providers.small_models import Sampling, sampling_for
+from zkchat.version import __version__
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 
-DRAIN_TIMEOUT = 1.0
-"""Seconds that a server may take to end a stream after the answer is complete."""
+MAX_LINE_BYTES: Final = 2_000_000
+"""Of one line, which holds an event of a stream or all of a reply."""
+MAX_RESPONSE_BYTES: Final = 256_000_000
+_LINE_END: Final = re.compile(rb"[\r\n]")
 
 
 class TransportPolicy(Struct, frozen=True, kw_only=True):
@@ -56,11 +72,7 @@ DEFAULT_POLICY = TransportPolicy()
 
 
 async def stream_with_retries(
-    ask: Callable[[], AsyncGenerator[T, None]],
-    *,
-    endpoint: Endpoint,
-    reply_of: Callable[[Exception], Reply | None],
-    policy: TransportPolicy,
+    ask: Callable[[], AsyncGenerator[T, None]], *, endpoint: Endpoint, policy: TransportPolicy
 ) -> AsyncGenerator[T, None]:
     """Yield what `ask` yields, within the timeouts. `ask` is retried only as long as nothing has arrived.
 
@@ -84,8 +96,8 @@ async def stream_with_retries(
                 text=f"{endpoint.name} sent nothing for {timeout:g} seconds.",
                 hint=f"It may be busy{'' if arrived else ', or still loading the model'}: ask again.",
             )
-        except Exception as error:  # noqa: BLE001  # a client library may raise anything on what a server sends
-            failure = map_error(error, reply_of(error), endpoint)
+        except Exception as error:  # noqa: BLE001  # whatever a server sends ends here, as a sentence
+            failure = map_error(error, endpoint)
         delay = None if arrived else policy.retry_delay(attempt, failure)
         if delay is None:
             raise failure.error
@@ -97,24 +109,73 @@ async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
         return await anext(items, None)
 
 
-async def drain(parts: AsyncIterator[object]) -> None:
-    """Read the stream of a complete answer to its end: one that is abandoned is closed at any odd time later."""
-    with suppress(Exception):  # whatever comes now, the answer is there
-        async with asyncio.timeout(DRAIN_TIMEOUT):
-            async for _ in parts:
-                pass
+async def lines_of(
+    client: "httpx.AsyncClient",
+    method: str,
+    url: str,
+    body: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int = MAX_LINE_BYTES,
+) -> AsyncGenerator[bytes, None]:
+    """The lines of a server's reply as they arrive, none longer than that. Raises `BadReply` where it refuses."""
+    async with client.stream(method, url, json=body) as response:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise ValueError("a response is packed although that was declined")
+        if not response.is_success:
+            content = b""
+            async for data in response.aiter_raw():
+                content += data
+                if len(content) > MAX_ERROR_BYTES:
+                    break
+            raise BadReply(response.status_code, reason_in(content), response.headers.get("retry-after", ""))
+        line, whole = bytearray(), 0
+        async for data in response.aiter_raw():
+            *ended, last = _LINE_END.split(data)
+            for part in ended:
+                line += part
+                yield bytes(line)
+                line.clear()
+            line += last
+            whole += len(data)
+            if len(line) > max_bytes or whole > MAX_RESPONSE_BYTES:
+                raise ResponseTooLarge
+        yield bytes(line)
 
 
-Client = TypeVar("Client")
+async def json_of(
+    client: "httpx.AsyncClient",
+    method: str,
+    url: str,
+    body: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int = MAX_LINE_BYTES,
+) -> Any:
+    """A server's whole reply, as JSON."""
+    return json.loads(b"".join([line async for line in lines_of(client, method, url, body, max_bytes=max_bytes)]))
 
 
-class ServerModel(ABC, Generic[Client]):
+def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "httpx.AsyncClient":
+    """A client for the server at that address. Raises `ProviderError` where the variables of the process forbid it."""
+    import httpx
+
+    headers = {"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"}  # packed, it could be of any size
+    if endpoint.key:
+        headers["Authorization"] = f"Bearer {endpoint.key}"
+    timeout = httpx.Timeout(None, connect=connect_timeout)
+    try:
+        return httpx.AsyncClient(headers=headers, timeout=timeout, **client_settings(address))
+    except Exception as error:  # noqa: BLE001  # it may raise anything on odd variables
+        raise map_client_error(error, endpoint).error from None
+
+
+class ServerModel(ABC):
     """A model behind a server; subclasses speak the protocol of one kind of server."""
 
     def __init__(
-        self, info: ModelInfo, *, endpoint: Endpoint, settings: ModelSettings, policy: TransportPolicy
+        self, info: ModelInfo, address: str, *, endpoint: Endpoint, settings: ModelSettings, policy: TransportPolicy
     ) -> None:
         self._info = info
+        self._address = address.rstrip("/")
         self._endpoint = endpoint
         self._settings = settings
         self._policy = policy
@@ -132,8 +193,7 @@ class ServerModel(ABC, Generic[Client]):
         if self._connected:
             return
         policy = replace(self._policy, first_chunk_timeout=self._policy.connect_timeout)
-        answers = self._request(self._learn, policy)
-        async with aclosing(answers):
+        async with aclosing(self._request(self._learn, policy)) as answers:
             self._info = await anext(answers)
         self._connected = self._info.is_located
 
@@ -141,56 +201,39 @@ class ServerModel(ABC, Generic[Client]):
         return self._request(lambda client: self._ask(client, request), self._policy)
 
     def _request(
-        self, ask: Callable[[Client], AsyncGenerator[T, None]], policy: TransportPolicy
+        self, ask: Callable[["httpx.AsyncClient"], AsyncGenerator[T, None]], policy: TransportPolicy
     ) -> AsyncGenerator[T, None]:
-        # The client is made outside the generators, so that the time its import takes is not taken for the server's.
-        return stream_with_retries(
-            lambda: ask(self._usable_client()), endpoint=self._endpoint, reply_of=self.reply_of, policy=policy
-        )
+        async def asked(client: "httpx.AsyncClient") -> AsyncGenerator[T, None]:
+            async with client, aclosing(ask(client)) as items:
+                async for item in items:
+                    yield item
 
-    def _usable_client(self) -> Client:
-        try:
-            return self._client()
-        except ProviderError:
-            raise
-        except Exception as error:  # noqa: BLE001  # a client library may raise anything on odd variables
-            raise map_client_error(error, self._endpoint).error from None
+        # The client is made outside the generators, so that the time its import takes is not taken for the server's.
+        return stream_with_retries(lambda: asked(self._client()), endpoint=self._endpoint, policy=policy)
+
+    def _client(self) -> "httpx.AsyncClient":
+        return open_client(self._address, self._endpoint, self._policy.connect_timeout)
 
     def _sampling(self, request: ModelRequest) -> Sampling:
         conservative = self._info.needs_evidence and not self._thinks
         return sampling_for(request, self._settings, conservative=conservative)
 
     @abstractmethod
-    def _client(self) -> Client: ...
-
-    @abstractmethod
-    def _learn(self, client: Client) -> AsyncGenerator[ModelInfo, None]:
+    def _learn(self, client: "httpx.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
         """Yield what the server says of the model, once."""
 
     @abstractmethod
-    def _ask(self, client: Client, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
-
-    @staticmethod
-    @abstractmethod
-    def reply_of(error: Exception) -> Reply | None:
-        """The server's reply, if the exception is about one."""
+    def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
 
 
-class ClientSettings(TypedDict):
-    """Settings of the HTTP clients that the client libraries use."""
-
-    follow_redirects: bool
-    trust_env: bool
-    verify: bool | ssl.SSLContext
-
-
-def client_settings(address: str) -> ClientSettings:
-    return ClientSettings(
-        follow_redirects=False,  # notes go to the address that the user chose, and nowhere else
-        trust_env=not is_loopback(address),  # no proxy stands between us and ourselves
+def client_settings(address: str) -> dict[str, Any]:
+    """How the HTTP client deals with a server at that address."""
+    return {
+        "follow_redirects": False,  # notes go to the address that the user chose, and nowhere else
+        "trust_env": not is_loopback(address),  # no proxy stands between us and ourselves
         # Authorities take 30 ms to load, which plain HTTP does not need: without any, all of TLS would fail.
-        verify=address.startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-    )
+        "verify": address.startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+    }
 
 
 def replace_surrogates(text: str) -> str:
@@ -211,7 +254,7 @@ def arguments_object(call: ToolCallPart) -> dict[str, object]:
     return {"not_json": replace_surrogates(call.arguments)}
 
 
-_LETTER_WITHOUT_SPACES = lazy_pattern(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+_LETTER_WITHOUT_SPACES: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def min_tokens(request: ModelRequest) -> int:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from zkchat.config.check import parse_value
 from zkchat.config.load import FlagValue, Loaded, flatten, load, unflatten
-from zkchat.config.origins import Origin
+from zkchat.config.mistakes import Origin
 from zkchat.config.schema import FIELDS, Settings
 from zkchat.errors import ConfigError
 from zkchat.model.trust import VaultItem

@@ -9,9 +9,9 @@ import pytest
 from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file
 from zkchat.config.load import Loaded, load
-from zkchat.config.origins import Origin
+from zkchat.config.mistakes import Origin
 from zkchat.config.schema import accepted_values, field_of, is_section, needs_trust, value_of
-from zkchat.config.server_sections import Model
+from zkchat.config.sections import Model
 from zkchat.errors import ConfigError
 from zkchat.model.providers import ProviderName
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from zkchat.config.load import Loaded, load
-from zkchat.config.origins import Origin
-from zkchat.config.urls import ollama_url
+from zkchat.config.mistakes import Origin
+from zkchat.config.value_types import ollama_url
 
 
 def loaded(folder: Path, text: str = "", **variables: str) -> Loaded:

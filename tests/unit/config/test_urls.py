@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.world import World
-from zkchat.config.urls import validate_http_url
+from zkchat.config.value_types import validate_http_url
 from zkchat.errors import ExitCode
 
 GOOD = [

@@ -329,13 +329,13 @@ def test_a_server_that_is_away_is_not_asked_where_its_model_runs_each_time(monke
     with EmbeddingServer() as gone:
         embedder = embedder_at(gone)
     asked: list[str] = []
-    post = embedder._queries.post
+    post = embedder._queries.ask
 
     def counted(url: str, body: Mapping[str, object], seconds: float) -> object:
         asked.append(url)
         return post(url, body, seconds)
 
-    monkeypatch.setattr(embedder._queries, "post", counted)
+    monkeypatch.setattr(embedder._queries, "ask", counted)
     assert not embedder.is_on_this_machine
     assert not embedder.is_on_this_machine
     assert len(asked) == 1

@@ -5,7 +5,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from zkchat.lexicon.stop_words import STOP_WORDS
-from zkchat.providers.subwords import Subwords
+from zkchat.providers.static_vectors import Subwords
 
 WORDLLAMA = find_spec("wordllama")
 assert WORDLLAMA

@@ -55,7 +55,7 @@ def listen(plays: Plays, policy: TransportPolicy = QUICK) -> tuple[list[str], Pr
     heard: list[str] = []
 
     async def run() -> None:
-        async for word in stream_with_retries(plays.ask, endpoint=ENDPOINT, reply_of=lambda _: None, policy=policy):
+        async for word in stream_with_retries(plays.ask, endpoint=ENDPOINT, policy=policy):
             heard.append(word)  # noqa: PERF401  # a comprehension would lose what came before the failure
 
     try:
