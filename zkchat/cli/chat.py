@@ -15,9 +15,13 @@ from zkchat.cli.ask import (
 )
 from zkchat.cli.collection import without_collection
 from zkchat.cli.common import ModelOption, VaultOption, current_io
+from zkchat.cli.output import PresenterOptions
+from zkchat.cli.session_choice import choose_session
 from zkchat.cli.trust import ask_to_approve
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import UsageError
+from zkchat.render.context_bar import ShownUsage
 
 FirstQuestionArgument = Annotated[
     list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
@@ -53,10 +57,6 @@ def chat(
     io = current_io()
     with without_collection():
         from zkchat.cli.interactive_chat import InteractiveChat
-        from zkchat.cli.output import PresenterOptions
-        from zkchat.cli.session_choice import choose_session
-        from zkchat.compose.conversation_options import ConversationOptions
-        from zkchat.render.context_bar import ShownUsage
 
         if resume and (session := choose_session(io, vault, plain=plain)) is None:
             return

@@ -9,27 +9,24 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer.main
+from typer._click import Command, Context, Parameter
+from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 
 from zkchat.cli.completers import COMPLETERS, FILES, FOLDERS, Candidate, Typed
 from zkchat.cli.main import AGENT_AS_COMMAND, app
 from zkchat.cli.shell_words import TypedLine, quote_word, split_line
+from zkchat.compose.stored_names import StoredNames
 from zkchat.environment import Environment
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
-
-if TYPE_CHECKING:
-    from typer._click import Command, Context, Parameter
-
-    from zkchat.compose.stored_names import StoredNames
 
 VARIABLE: Final = "_ZKCHAT_COMPLETE"
 """Set by the scripts, and named as Click names it."""
 
-_OPTION_WITH_VALUE: Final = lazy_pattern(r"--[\w-]+=")
+_OPTION_WITH_VALUE: Final = re.compile(r"--[\w-]+=")
 _MAX_ABOUT: Final = 70
 
 
@@ -78,7 +75,7 @@ def complete(line: TypedLine, environment: Environment) -> tuple[str, list[Candi
     return "open" if any(each.is_open for each in candidates) else "words", candidates
 
 
-def _kinds(target: "Command | Parameter") -> tuple[str, ...]:
+def _kinds(target: Command | Parameter) -> tuple[str, ...]:
     """What a parameter is called in the help, and its own name; a command is none."""
     kind = getattr(target, "param_type_name", "")
     if not kind:
@@ -87,10 +84,8 @@ def _kinds(target: "Command | Parameter") -> tuple[str, ...]:
     return (shown or (name.upper() if kind == "argument" else ""), name)
 
 
-def _resolve(words: list[str], typed: str) -> "tuple[Context, Command | Parameter, str]":
+def _resolve(words: list[str], typed: str) -> tuple[Context, Command | Parameter, str]:
     """The command that the words name, and the parameter or command to be completed."""
-    from typer._click.shell_completion import _resolve_context, _resolve_incomplete
-
     command = typer.main.get_command(app)
     _keep_values(command, words)
     context = _resolve_context(command, {}, "zkchat", words)
@@ -107,9 +102,7 @@ def _keep_values(command: Any, words: list[str]) -> None:
             _keep_values(below[word], words[position + 1 :])
 
 
-def _names(context: "Context", environment: Environment) -> "StoredNames":
-    from zkchat.compose.stored_names import StoredNames
-
+def _names(context: Context, environment: Environment) -> StoredNames:
     vault = context.params.get("vault")
     return StoredNames(environment, Path(vault) if vault else None)
 

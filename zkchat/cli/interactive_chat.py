@@ -1,10 +1,10 @@
 """`zkchat chat`: one prompt, and the conversations that follow each other at it."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -30,23 +30,23 @@ from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.model_catalogue import ModelCatalogue
 from zkchat.compose.server_connections import ServerConnections
 from zkchat.errors import StorageError, VaultError, ZkchatError
+from zkchat.model.events import Event, Warned
+from zkchat.render.presenters.base import Presenter
+from zkchat.render.terminal import uses_color
 from zkchat.repl.command_context import CommandContext, Edit, Leave, Switch
+from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.key_listener import KeyListener
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
+from zkchat.repl.pick_list import PickRow
+from zkchat.repl.prompt import Prompt
+from zkchat.repl.status_bar import status_line, status_of
 from zkchat.repl.terminal_modes import echo_off, take_typed
 from zkchat.repl.thinking import ThinkingToggle
 from zkchat.repl.vault_browser import VaultView
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from zkchat.model.events import Event, Warned
-    from zkchat.render.presenters.base import Presenter
-    from zkchat.repl.pick_list import PickRow
-    from zkchat.repl.prompt import Prompt
-    from zkchat.vault.indexing.indexer import Progress
-    from zkchat.vault.library import Library
+from zkchat.vault.indexing.indexer import Progress
+from zkchat.vault.library import Library
+from zkchat.vault.note_warnings import summarize_warnings
 
 
 class _ChatInterface(TerminalInterface):
@@ -60,7 +60,7 @@ class _ChatInterface(TerminalInterface):
     def color(self) -> str:
         return self._chat.color
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
         return self._chat.indexing_progress()
 
 
@@ -185,10 +185,10 @@ class InteractiveChat:
     def is_saved(self) -> bool:
         return self._active.opened.conversation.is_saved
 
-    def say(self, text: str, *, replaces: str | None) -> "AsyncGenerator[Event, None]":
+    def say(self, text: str, *, replaces: str | None) -> AsyncGenerator[Event, None]:
         return self._active.opened.conversation.say(text, replaces=replaces)
 
-    def new_presenter(self) -> "Presenter":
+    def new_presenter(self) -> Presenter:
         return create_presenter(
             self._environment, self._active.opened, replace(self._view, thinking=lambda: self._thinking.view)
         )
@@ -208,11 +208,7 @@ class InteractiveChat:
         opened = self._active.opened
         self._thinking.toggle(opened.conversation.messages, self._commands.surface(opened))
 
-    def _make_prompt(self) -> "Prompt":
-        from zkchat.render.terminal import uses_color
-        from zkchat.repl.completion import MenuCompleter, Suggestions
-        from zkchat.repl.prompt import Prompt
-
+    def _make_prompt(self) -> Prompt:
         ui = self._active.opened.settings.ui
         return Prompt(
             self,
@@ -228,7 +224,7 @@ class InteractiveChat:
         return self._active.session_id
 
     @property
-    def library(self) -> "Library":
+    def library(self) -> Library:
         return self._active.opened.library
 
     @property
@@ -282,12 +278,10 @@ class InteractiveChat:
     def can_pick(self) -> bool:
         return self._prompt is not None
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         return await self._prompt.pick(title, rows) if self._prompt else None
 
     def status_line(self, width: int) -> str:
-        from zkchat.repl.status_bar import status_line, status_of
-
         active = self._active
         status = status_of(
             active.opened.conversation,
@@ -321,10 +315,7 @@ class InteractiveChat:
         await active.prepare_measuring()
         self.activity_changed()
 
-    async def wait_until_ready(self) -> "Sequence[Warned]":
-        from zkchat.model.events import Warned
-        from zkchat.vault.note_warnings import summarize_warnings
-
+    async def wait_until_ready(self) -> Sequence[Warned]:
         await self._active.background.wait()
         odd_notes, self._active.odd_notes = self._active.odd_notes, []
         return [Warned(text=sentence) for sentence in summarize_warnings(odd_notes)]
@@ -352,7 +343,7 @@ class InteractiveChat:
         if self._prompt and self._is_prompting:
             self._prompt.offer_again()
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Show progress on a line of its own; of the background's in the bar, or in the turn that waits for it."""
         if current_thread() is main_thread():
             return progress(self._environment, "Indexing notes")

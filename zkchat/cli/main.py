@@ -1,6 +1,9 @@
 """The command line: one run of a command, and the one place where errors become sentences and exit codes."""
 
 import errno
+import os
+import re
+import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -16,9 +19,9 @@ from zkchat.cli.termination import Terminated
 from zkchat.cli.usage_errors import usage_message, way_out
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
-from zkchat.model.patterns import lazy_pattern
+from zkchat.version import __version__
 
-AGENT_AS_COMMAND: Final = lazy_pattern(r"@(\w[\w-]*)")
+AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
 OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
 """Of `zkchat` alone; all others are those of the chat."""
@@ -38,8 +41,6 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from zkchat.version import __version__
-
         typer.echo(f"zkchat {__version__}")
         raise typer.Exit
 
@@ -117,8 +118,6 @@ def _check_output(io: CommandIO, code: int) -> int:
 
 def _discard_output(environment: Environment) -> int:
     """`zkchat … | head` is not an error; what is left in the buffer has nowhere to go."""
-    import os
-
     devnull = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(devnull, environment.stdout.fileno())
@@ -130,10 +129,6 @@ def _discard_output(environment: Environment) -> int:
 
 
 def _report_bug(io: CommandIO, error: Exception) -> int:
-    import traceback
-
-    from zkchat.version import __version__
-
     report = io.environment.cache_dir / "crash.txt"
     # Frames and the message, never local variables: those may hold a key or a note.
     lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]

@@ -1,26 +1,23 @@
 """What is said of a command line that cannot be read, without the words of what reads it."""
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from zkchat.model.patterns import lazy_pattern
+from typer import TyperException
 
-if TYPE_CHECKING:
-    from typer import TyperException
-
-_NO_NUMBER: Final = lazy_pattern(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
+_NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _NUMBERS: Final = {"int": ("integer", "an integer"), "float": ("number", "a number")}
-_OUT_OF_RANGE: Final = lazy_pattern(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
-_SHORT_OPTION: Final = lazy_pattern(r"-[^-]")
+_OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
+_SHORT_OPTION: Final = re.compile(r"-[^-]")
 
 
-def usage_message(error: "TyperException") -> str:
+def usage_message(error: TyperException) -> str:
     error.message = _plain(error.message)
     sentence = " ".join(error.format_message().split()).rstrip(".")
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 
-def way_out(error: "TyperException") -> str:
+def way_out(error: TyperException) -> str:
     """The help of the command; where a search is to leave a word out, how that is typed."""
     context = getattr(error, "ctx", None)
     words = context.command_path.split()[1:] if context else []

@@ -1,5 +1,6 @@
 """The daily brief as parts of a numbered list."""
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Final
@@ -7,11 +8,11 @@ from typing import Final
 from zkchat.model.daily_brief import BriefNote, DailyBrief, OpenTask, Priority, UnlinkedMention
 from zkchat.model.dates import NoteDate
 from zkchat.model.note import without_suffix
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted, shorten
+from zkchat.render.markdown.wikilinks import label_of
 from zkchat.render.numbered_rows import NumberedRow, RowSection
 
-_WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
+_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 _MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
 _ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}
@@ -97,7 +98,6 @@ def _read(text: str) -> str:
     """A text with the labels of its links."""
     if "[[" not in text:
         return text
-    from zkchat.render.markdown.wikilinks import label_of
 
     return _WIKILINK.sub(lambda link: label_of(link[0]), text)
 

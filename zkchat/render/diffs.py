@@ -5,6 +5,7 @@ from itertools import accumulate, groupby, islice
 from typing import Final
 
 from msgspec import Struct
+from rich.cells import cell_len, get_character_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -271,8 +272,6 @@ def _fitted(text: Text, width: int) -> Iterator[Text]:
 
 def _cut(text: str, width: int) -> int:
     """Where to break a line: after the last blank that fits, or else where the row is full."""
-    from rich.cells import cell_len, get_character_cell_size
-
     ends = accumulate(map(get_character_cell_size, text))
     place = next((place for place, end in enumerate(ends) if end > width), len(text))
     while place > 1 and cell_len(text[:place]) > width:  # some characters are wider together than each for itself

@@ -1,24 +1,27 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from textwrap import fill
+from typing import Final
 
 from msgspec import Struct
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
-from zkchat.model.patterns import lazy_pattern
+from zkchat.model.references import DocumentReference
+from zkchat.render.console import Matches
+from zkchat.render.links import ClickableLinks, percent_encoded
+from zkchat.render.live import render_rows
+from zkchat.render.markdown.wikilinks import label_of
 from zkchat.render.sanitize import sanitize_line
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.style import Style
-    from rich.text import Text
-
-    from zkchat.render.console import Matches
-    from zkchat.render.links import ClickableLinks
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
-_WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
+_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 
 
 class NumberedRow(Struct, frozen=True, kw_only=True):
@@ -60,8 +63,6 @@ def plain_rows(rows: Sequence[NumberedRow], first: int = 1, width: int = 0, colu
 
 
 def _wrapped(line: str, columns: int, indent: str) -> str:
-    from textwrap import fill
-
     return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
@@ -84,22 +85,14 @@ def _on_one_line(row: NumberedRow) -> NumberedRow:
     return NumberedRow(name=f"{row.name} ({row.place})" if row.place else row.name, text=row.text)
 
 
-def print_rows(console: "Console", rows: Sequence[NumberedRow], matches: "Matches | None" = None) -> None:
+def print_rows(console: Console, rows: Sequence[NumberedRow], matches: Matches | None = None) -> None:
     """Draw the rows without trailing blanks, so that they can be copied cleanly."""
-    from zkchat.render.live import render_rows
-
     console.file.write("".join(f"{row.text}\n" for row in render_rows(console, draw_rows(rows, matches))))
     console.file.flush()
 
 
-def print_sections(console: "Console", sections: Sequence[RowSection], links: "ClickableLinks") -> None:
+def print_sections(console: Console, sections: Sequence[RowSection], links: ClickableLinks) -> None:
     """Draw the parts of a list, each below its heading. What a row says of its place can be clicked."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from zkchat.render.live import render_rows
-
     width = len(str(sum(len(section.rows) for section in sections))) + 1
     parts: list[RenderableType] = []
     first = 1
@@ -119,16 +112,13 @@ def print_sections(console: "Console", sections: Sequence[RowSection], links: "C
 
 def draw_rows(
     rows: Sequence[NumberedRow],
-    matches: "Matches | None" = None,
+    matches: Matches | None = None,
     *,
     first: int = 1,
     width: int = 0,
-    links: "ClickableLinks | None" = None,
-) -> "RenderableType":
+    links: ClickableLinks | None = None,
+) -> RenderableType:
     """The rows for a terminal, numbered from `first` on, with the words of a query highlighted in their texts."""
-    from rich.table import Table
-    from rich.text import Text
-
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", no_wrap=True, min_width=width or None)
     grid.add_column(overflow="fold")
@@ -141,23 +131,14 @@ def draw_rows(
     return grid
 
 
-def _place_style(row: NumberedRow, links: "ClickableLinks | None") -> "Style":
-    from rich.style import Style
-
-    from zkchat.model.references import DocumentReference
-    from zkchat.render.links import percent_encoded
-
+def _place_style(row: NumberedRow, links: ClickableLinks | None) -> Style:
     reference = DocumentReference(wikilink=row.path, relative_path=row.path) if row.path else None
     address = links.clickable(reference) if links and reference else None
     return Style(dim=True, link=percent_encoded(address) if address else None)
 
 
-def _marked(text: str, matches: "Matches") -> "Text":
+def _marked(text: str, matches: Matches) -> Text:
     """What was found, with the labels of its links, and the words of the query highlighted."""
-    from rich.text import Text
-
-    from zkchat.render.markdown.wikilinks import label_of
-
     marked = Text(_WIKILINK.sub(lambda link: label_of(link[0]), text))
     for start, end in matches(marked.plain):
         marked.stylize(_MATCH, start, end)

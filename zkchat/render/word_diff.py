@@ -1,14 +1,11 @@
 """Which words differ between two lines, and which lines of a change were made of which."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-from zkchat.model.patterns import lazy_pattern
-
-_TOKEN: Final = lazy_pattern(
-    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|."
-)
+_TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|.")
 """Words, blanks and signs; each character where words are not set apart by blanks."""
 _MAX_TOKENS: Final = 300
 _MAX_CHARS: Final = 2_000

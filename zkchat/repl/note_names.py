@@ -15,9 +15,8 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.model.note import without_suffix
-from zkchat.model.patterns import lazy_pattern
 
-_ACCENTS: Final = lazy_pattern("[\u0300-\u036f]")
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ALIKE: Final = str.maketrans({"-": " ", "_": " ", "\n": " ", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 _MAX_COMPARED: Final = 400
 """Names that are ranked at most. Recently changed notes come first, and are among them."""

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
+from prompt_toolkit.utils import get_cwidth
 
 from zkchat.render.sanitize import sanitize_line
+from zkchat.repl.cells import truncate_cells
 from zkchat.repl.note_names import normalize_name
 
 _GAP: Final = 2
@@ -64,8 +66,6 @@ def _searched_text(row: PickRow) -> tuple[str, str]:
 
 def row_line(row: PickRow, width: int) -> str:
     """A row in at most so many cells: the name, and as much of the rest as fits at the right."""
-    from zkchat.repl.cells import truncate_cells
-
     name = f"{'* ' if row.is_current else ''}{sanitize_line(row.name)}"
     for about in _shorter_and_shorter(row.about):
         room = width - _cells(about) - _GAP
@@ -92,6 +92,4 @@ def _shorter_and_shorter(about: Sequence[str]) -> Iterator[str]:
 
 
 def _cells(text: str) -> int:
-    from prompt_toolkit.utils import get_cwidth
-
     return get_cwidth(text)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
@@ -24,13 +25,10 @@ from zkchat.repl.early_prompt import PROMPT
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
 from zkchat.repl.paste import Pastes
+from zkchat.repl.pick_list import PickRow
+from zkchat.repl.picker import pick
 from zkchat.repl.screen_rows import menu_rows
 from zkchat.repl.terminal_modes import PASTE_BEGINS, PASTE_ENDS
-
-if TYPE_CHECKING:
-    from prompt_toolkit.application import Application
-
-    from zkchat.repl.pick_list import PickRow
 
 _OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
@@ -191,10 +189,8 @@ class Prompt:
             get_typeahead(self._session.input)
             store_typeahead(self._session.input, typed)
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         """Let the user choose one of the rows; None if none was chosen."""
-        from zkchat.repl.picker import pick
-
         return await pick(title, rows, color=self._color)
 
     def redraw(self) -> None:
@@ -224,7 +220,7 @@ class Prompt:
         return [("", " "), ("class:mode", mode), ("", f" · {status}" if status else "")]
 
 
-def _vi_mode(app: "Application[str]") -> str:
+def _vi_mode(app: Application[str]) -> str:
     """The mode of vi, as vi calls it."""
     if app.current_buffer.selection_state:
         return "VISUAL"

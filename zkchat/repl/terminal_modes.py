@@ -2,8 +2,10 @@
 
 import os
 import sys
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from select import select
 from typing import Final, TextIO
 
 _MAX_TYPED: Final = 65_536
@@ -58,8 +60,6 @@ def take_typed(terminal: TextIO, before: bytes = b"") -> str:
     keyboard = None if sys.platform == "win32" else descriptor(terminal)
     if keyboard is None:
         return ""
-    from codecs import getincrementaldecoder
-    from select import select
 
     decoder = getincrementaldecoder("utf-8")("replace")
     text, left = decoder.decode(before), _MAX_TYPED
@@ -76,7 +76,6 @@ def has_typed(terminal: TextIO) -> bool:
     keyboard = None if sys.platform == "win32" else descriptor(terminal)
     if keyboard is None:
         return False
-    from select import select
 
     return bool(select([keyboard], [], [], 0)[0])
 

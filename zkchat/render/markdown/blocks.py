@@ -4,13 +4,13 @@ A block is a top-level block, an item of a list, or a chunk of a long table or c
 depends on the text alone, never on how it was chunked.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from markdown_it.token import Token
 from msgspec import Struct, field
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES, opens_enclosed
 from zkchat.render.markdown.parser import parse
 
@@ -25,15 +25,15 @@ MAX_LINE_LENGTH: Final = 4_000
 MAX_PARAGRAPH_LENGTH: Final = 12_000
 """Characters of a paragraph."""
 
-_PARTWISE: Final = lazy_pattern(r"[-+*|]|\d{1,9}[.)]")
+_PARTWISE: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
 """The beginning of a line of a list or table, which become final part by part."""
 _LISTS: Final = {"bullet_list_open", "ordered_list_open"}
 _WHOLE_AT_LINE_END: Final = {"heading_open", "hr", "comment", "formula"}
 _CODE: Final = {"fence", "code_block"}
 _WHOLE_AT_BLANK_LINE: Final = {"paragraph_open", "blockquote_open", "table_open"}
-_ONLY_MARKS: Final = lazy_pattern(r"[-=*_#>`~+|:.)\d\s]*(?:\[(?:!?[^\[\]]?\]?|![^\[\]]*\]?[-+]?))?")
+_ONLY_MARKS: Final = re.compile(r"[-=*_#>`~+|:.)\d\s]*(?:\[(?:!?[^\[\]]?\]?|![^\[\]]*\]?[-+]?))?")
 """A line that may become anything, among others a callout or a task."""
-_UNCLOSED: Final = lazy_pattern(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?!%%).){0,200})$")
+_UNCLOSED: Final = re.compile(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?!%%).){0,200})$")
 """A link or comment that is still arriving: drawn as it is, it would jump when it is complete."""
 
 

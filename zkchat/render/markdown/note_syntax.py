@@ -10,20 +10,18 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from zkchat.model.patterns import lazy_pattern
-
 MAX_ENCLOSED_LINES: Final = 200
 """Lines of a comment or a formula: one that is longer was never closed, and is text."""
 _MARKS: Final = ("%%", "$$")
-_COMMENT: Final = lazy_pattern(r"%%(?!%).*?%%", re.DOTALL)
-_FORMULA: Final = lazy_pattern(
+_COMMENT: Final = re.compile(r"%%(?!%).*?%%", re.DOTALL)
+_FORMULA: Final = re.compile(
     r"\$\$(?!\$)(?:[^$\\]|\\.|\$(?!\$))+\$\$|\$(?![\s$])(?:\\.|[^$\n\\])*(?<![\s\\])\$(?!\d)", re.DOTALL
 )
-_TAG: Final = lazy_pattern(r"#(?=[\w/-]*[^\W\d_])[\w/-]+")
-_FOOTNOTE: Final = lazy_pattern(r"\[\^([^\[\]\s^]+)\]")
-_CALLOUT: Final = lazy_pattern(r"\[!([^\[\]\n|]+)(?:\|[^\[\]\n]*)?\][-+]?(?:[ \t]+|$)")
-_TASK: Final = lazy_pattern(r"\[(.)\](?:[ \t]+|$)")
-_BLOCK_ID: Final = lazy_pattern(r"(?:^|[ \t])\^(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9-]+[ \t]*$")
+_TAG: Final = re.compile(r"#(?=[\w/-]*[^\W\d_])[\w/-]+")
+_FOOTNOTE: Final = re.compile(r"\[\^([^\[\]\s^]+)\]")
+_CALLOUT: Final = re.compile(r"\[!([^\[\]\n|]+)(?:\|[^\[\]\n]*)?\][-+]?(?:[ \t]+|$)")
+_TASK: Final = re.compile(r"\[(.)\](?:[ \t]+|$)")
+_BLOCK_ID: Final = re.compile(r"(?:^|[ \t])\^(?=[A-Za-z0-9-]*[A-Za-z])[A-Za-z0-9-]+[ \t]*$")
 
 
 def note_syntax(parser: MarkdownIt) -> None:

@@ -12,15 +12,14 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.render.markdown.note_syntax import note_syntax
 from zkchat.render.markdown.wikilinks import WIKILINK, wikilinks
 from zkchat.render.sanitize import sanitize_text
 
-_PIPE: Final = lazy_pattern(r"(?<!\\)\|")
+_PIPE: Final = re.compile(r"(?<!\\)\|")
 _ESCAPED_PIPE: Final = "\ufdd0"
 """A noncharacter of Unicode that replaces the pipe while table rows are split into cells."""
-_LINE_BREAK: Final = lazy_pattern(r"<br\s*/?>", re.IGNORECASE)
+_LINE_BREAK: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
 def parse(text: str) -> list[Token]:

@@ -9,17 +9,16 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from zkchat.model.note import NOTE_SUFFIXES
-from zkchat.model.patterns import lazy_pattern
 from zkchat.render.links import LinkTarget
 
 Lookup = Callable[[str], LinkTarget]
 """Finds out what a wikilink leads to, given as it is written."""
 
-WIKILINK: Final = lazy_pattern(r"!?\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")
+WIKILINK: Final = re.compile(r"!?\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")
 BROKEN: Final = "[?]"
 """Stands behind a link to a note that does not exist: not every terminal has colours."""
-_SIZE: Final = lazy_pattern(r"\s*\d+(?:x\d+)?\s*")
-_ADDRESS: Final = lazy_pattern(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+_SIZE: Final = re.compile(r"\s*\d+(?:x\d+)?\s*")
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 
 def wikilinks(parser: MarkdownIt) -> None:

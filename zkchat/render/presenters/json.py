@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Final, TextIO, assert_never
 
 from zkchat.model.events import (
@@ -29,14 +30,13 @@ from zkchat.model.events import (
 )
 from zkchat.model.evidence import Evidence
 from zkchat.model.message import ChatMessage
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import RequestContext
 from zkchat.model.usage import ContextUsage, TokenUsage
 from zkchat.model.values import Json, Value, to_plain
 from zkchat.render.presenters.base import OutputStream
 
-_SURROGATE: Final = lazy_pattern("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class JsonPresenter:
