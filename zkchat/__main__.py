@@ -5,11 +5,6 @@ import sys
 
 from zkchat.subprocesses import remove_working_folder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # the real one takes as long as Python
-    from zkchat.environment import Environment
-    from zkchat.repl.early_prompt import EarlyPrompt
-
 
 def main() -> None:
     remove_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
@@ -24,22 +19,23 @@ def main() -> None:
     from zkchat.cli.early_keys import keep_early_keys
     from zkchat.cli.termination import graceful_termination
 
-    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ) as early:  # noqa: TID251 - as above
-        code = _run(early)
+    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ):  # noqa: TID251 - as above
+        code = _run()
     from zkchat.cli.collection import skip_last_collection
 
     skip_last_collection()
     sys.exit(code)
 
 
-def _run(early: "EarlyPrompt | None") -> int:
+def _run() -> int:
     from zkchat.cli.collection import collect_rarely, without_collection
 
     try:
         with without_collection():
             from zkchat.cli.main import run
+            from zkchat.environment import Environment
         collect_rarely()
-        environment = _environment(early)
+        environment = Environment.of_this_process()
         # OpenBLAS starts a thread per core as soon as NumPy is imported, for work that one does as fast. What we start
         # ourselves gets the variables as they were.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - not read
@@ -48,14 +44,6 @@ def _run(early: "EarlyPrompt | None") -> int:
         from zkchat.errors import ExitCode
 
         return ExitCode.INTERRUPTED
-
-
-def _environment(early: "EarlyPrompt | None") -> "Environment":
-    from zkchat.environment import Environment
-
-    if early is None:
-        return Environment.of_this_process()
-    return Environment.of_this_process(before_output=early.end, take_early_keys=early.take_typed)
 
 
 def _complete() -> None:

@@ -35,13 +35,12 @@ from zkchat.render.presenters.base import Presenter
 from zkchat.render.terminal import uses_color
 from zkchat.repl.command_context import CommandContext, Edit, Leave, Switch
 from zkchat.repl.completion import MenuCompleter, Suggestions
-from zkchat.repl.key_listener import KeyListener
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.pick_list import PickRow
 from zkchat.repl.prompt import Prompt
 from zkchat.repl.status_bar import status_line, status_of
-from zkchat.repl.terminal_modes import echo_off, take_typed
+from zkchat.repl.terminal_modes import echo_off
 from zkchat.repl.thinking import ThinkingToggle
 from zkchat.repl.vault_browser import VaultView
 from zkchat.vault.indexing.indexer import Progress
@@ -121,8 +120,7 @@ class InteractiveChat:
             self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt:
-                    early = self._environment.take_early_keys()
-                    self._prompt.type_ahead(take_typed(self._environment.stdin, early))
+                    self._prompt.take_early_keys()
                 self._converse()
         finally:
             self._active.close(self.io)
@@ -194,11 +192,7 @@ class InteractiveChat:
         )
 
     def listening(self) -> AbstractContextManager[None]:
-        if self._prompt is None:
-            return nullcontext()
-        keyboard, screen = self._environment.stdin, self._environment.stdout
-        listener = KeyListener(keyboard, screen, toggle_thinking=self._thinking.switch, keep=self._prompt.type_ahead)
-        return listener.listening()
+        return self._prompt.listening(self._thinking.switch) if self._prompt else nullcontext()
 
     def hold_typed(self) -> None:
         if self._prompt:
