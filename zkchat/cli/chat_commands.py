@@ -9,17 +9,19 @@ from zkchat.chat.session_items import SessionItems
 from zkchat.cli.active_conversation import keys_of
 from zkchat.cli.common import CommandIO
 from zkchat.cli.desktop import SystemDesktop
-from zkchat.cli.editors import VaultDocumentEditor
+from zkchat.cli.editors import VaultDocumentEditor, edit_file
 from zkchat.cli.mention_dialog import ChatMentions
 from zkchat.cli.output import consoles
-from zkchat.cli.page_editor import VaultPageEditor
 from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.compose.conversation import OpenConversation
 from zkchat.compose.daily_notes import daily_note_settings
 from zkchat.compose.goals import bounds_of, open_goal_run
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.paths import Paths
+from zkchat.compose.trust import VaultTrust, page_item, page_text
 from zkchat.repl.command_context import CommandContext, Surface
 from zkchat.repl.surface import DrawnSurface, PlainSurface, Questioner
+from zkchat.repl.terminal_modes import echo_on
 from zkchat.repl.vault_browser import VaultBrowser, VaultView
 
 
@@ -79,3 +81,23 @@ class ChatCommands(Struct, frozen=True, kw_only=True):
 
     def _mentions(self, opened: OpenConversation) -> ChatMentions:
         return ChatMentions(self.io, opened.paths.vault, color=opened.settings.ui.color, plain=self.is_plain)
+
+
+class VaultPageEditor:
+    """The vault's page for the assistant, edited in the user's editor, and approved by that."""
+
+    def __init__(self, io: CommandIO, paths: Paths) -> None:
+        self._io = io
+        self._paths = paths
+
+    def edit(self, page: str, *, is_new: bool) -> bool:
+        """Editing approves the page, unless it still holds what was there unapproved before."""
+        vault = self._paths.vault
+        before = None if is_new else page_text(vault, page)
+        with echo_on(self._io.environment.stdin):
+            edit_file(self._io, str(vault / page))
+        after = page_text(vault, page)
+        if after is None:
+            return False
+        previous = None if before is None else page_item(page, before)
+        return VaultTrust(self._paths).approve_own(previous, page_item(page, after))

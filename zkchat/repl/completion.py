@@ -13,9 +13,9 @@ from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved, file_kind, is_note
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.cells import truncate_cells
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NameMatch, normalize_name
+from zkchat.repl.pick_list import truncate_cells
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import is_folder
 

@@ -23,10 +23,10 @@ from prompt_toolkit.styles import Style
 from zkchat.render.sanitize import sanitize_in_place
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
+from zkchat.repl.note_pages import menu_rows
 from zkchat.repl.paste import Pastes
 from zkchat.repl.pick_list import PickRow
 from zkchat.repl.picker import pick
-from zkchat.repl.screen_rows import menu_rows
 
 PROMPT: Final = "you › "
 _OFFER_AGAIN_SECONDS: Final = 0.05

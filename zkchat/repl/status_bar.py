@@ -11,8 +11,8 @@ from prompt_toolkit.utils import get_cwidth
 from zkchat.model.session import Session
 from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.cells import truncate_cells
 from zkchat.repl.command_context import CommandConversation
+from zkchat.repl.pick_list import truncate_cells
 
 _SEPARATOR: Final = " · "
 _MAX_TITLE_CELLS: Final = 30

@@ -23,9 +23,8 @@ from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.numbered_rows import NumberedRow, RowSection, plain_rows, plain_sections, print_rows, print_sections
 from zkchat.render.references import reference_lines, references_panel
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text
-from zkchat.repl.note_pages import NotePages, Position
+from zkchat.repl.note_pages import NotePages, Position, page_rows
 from zkchat.repl.pick_list import PickRow, numbered_lines
-from zkchat.repl.screen_rows import page_rows
 
 _MAX_COPY_BYTES: Final = 74_000
 """Bytes of a copy that every terminal accepts."""
