@@ -6,20 +6,16 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from zkchat.chat.further_passages import Page
-from zkchat.chat.proposed_changes import ProposedChanges
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.goals.run import GoalRun
 from zkchat.chat.server_access import ServerAccess
 from zkchat.chat.session_items import SessionItems
-from zkchat.model.branches import Branch
-from zkchat.model.change import ChangeRecord, ChangeSet
+from zkchat.model.change import ChangeSet
 from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.model.events import Event
-from zkchat.model.goal import Goal
-from zkchat.model.message import ChatMessage
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.providers import ModelOverview
 from zkchat.model.references import DocumentReference
-from zkchat.model.session_history import History, Window
 from zkchat.model.usage import ContextUsage
 from zkchat.ports.changes import ChangeStore
 from zkchat.ports.sessions import SessionStore
@@ -30,91 +26,6 @@ from zkchat.repl.pick_list import PickRow
 from zkchat.repl.vault_browser import VaultBrowser
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
-
-
-class CommandWriting(Protocol):
-    """The changes of notes that the model proposes; `chat.change_settlement.ChangeSettlement` implements it."""
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the model may propose changes."""
-        ...
-
-    @property
-    def proposals(self) -> ProposedChanges | None:
-        """None where it cannot."""
-        ...
-
-    def allow(self, allowed: bool) -> None:
-        """Let it, or do not. Raises `UsageError` where the model calls no tools."""
-        ...
-
-    def tell_undone(self, record: ChangeRecord) -> object:
-        """Have the next request say that changes were undone, where the model of this session proposed them."""
-        ...
-
-
-class CommandConversation(Protocol):
-    """What commands use of the conversation; `chat.conversation.Conversation` implements it."""
-
-    @property
-    def session_id(self) -> str:
-        """Empty until the first message is sent."""
-        ...
-
-    @property
-    def model(self) -> ModelInfo: ...
-
-    @property
-    def messages(self) -> list[ChatMessage]:
-        """The whole thread, with archived messages and compactions; commands number it from 1."""
-        ...
-
-    @property
-    def window(self) -> Window: ...
-
-    @property
-    def usage(self) -> ContextUsage | None: ...
-
-    @property
-    def history(self) -> History: ...
-
-    @property
-    def writing(self) -> CommandWriting: ...
-
-    def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
-        """Whether anything made of these messages must stay on this machine."""
-        ...
-
-    def next_passages(self) -> Page:
-        """The next passages on the last question, or rows of a list. Raises `UsageError` where nothing was asked."""
-        ...
-
-    def retry(self) -> AsyncGenerator[Event, None]: ...
-
-    def summarize_brief(self, days: int) -> AsyncGenerator[Event, None]:
-        """A turn in which the model sums up the daily brief; no events where no model writes."""
-        ...
-
-    def compact(self, focus: str = "") -> AsyncGenerator[Event, None]: ...
-
-    def uncompact(self) -> ChatMessage | None:
-        """Undo the last compaction and return its message; None where there is none."""
-        ...
-
-    def pin(self, message_id: str, *, pinned: bool = True) -> object: ...
-
-    def prioritise(self, message_id: str, priority: int) -> object:
-        """Set the priority of a message, from 1 to 10."""
-        ...
-
-    def branches(self) -> list[Branch]:
-        """The branches of the session, in the order in which they were begun."""
-        ...
-
-    def branch(self, message_id: str | None) -> object:
-        """Continue after this message; None is the beginning of the conversation."""
-        ...
 
 
 class Surface(Protocol):
@@ -239,23 +150,6 @@ class ModelCatalogue(Protocol):
         ...
 
 
-class GoalRunner(Protocol):
-    """Works on goals in the conversation."""
-
-    @property
-    def goal(self) -> Goal | None:
-        """The last goal of the session."""
-        ...
-
-    def start(self, text: str) -> AsyncGenerator[Event, None]:
-        """Work on a new goal. Raises `UsageError` where the model cannot."""
-        ...
-
-    def resume(self) -> AsyncGenerator[Event, None]:
-        """Go on with the goal of the session. Raises `UsageError` where there is none to go on with."""
-        ...
-
-
 class MentionChooser(Protocol):
     """Asks the user which mentions of notes become links."""
 
@@ -272,7 +166,7 @@ class MentionChooser(Protocol):
 class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """Everything that a slash command may use. A new one is made for each conversation."""
 
-    conversation: CommandConversation
+    conversation: Conversation
     store: SessionStore
     changes: ChangeStore
     """The files of the vault, and the journal of what zkchat changed in them."""
@@ -286,7 +180,7 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     now: Callable[[], datetime]
     """The clock."""
     models: ModelCatalogue
-    goals: GoalRunner
+    goals: GoalRun
     mentions: MentionChooser
     servers: ServerAccess | None = None
     """The MCP servers; None where there is none."""

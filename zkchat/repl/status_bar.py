@@ -8,10 +8,10 @@ from typing import Final
 from msgspec import Struct
 from prompt_toolkit.utils import get_cwidth
 
+from zkchat.chat.conversation import Conversation
 from zkchat.model.session import Session
 from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.command_context import CommandConversation
 from zkchat.repl.pick_list import truncate_cells
 
 _SEPARATOR: Final = " · "
@@ -33,7 +33,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
 
 def status_of(
-    conversation: CommandConversation,
+    conversation: Conversation,
     *,
     vault: str,
     session: Session | None,
