@@ -9,7 +9,7 @@ from zkchat.model.daily_brief import BriefNote, DailyBrief, OpenTask, Priority, 
 from zkchat.model.dates import NoteDate
 from zkchat.model.note import without_suffix
 from zkchat.model.text import counted, shorten
-from zkchat.render.markdown.wikilinks import label_of
+from zkchat.render.markdown.parser import label_of
 from zkchat.render.numbered_rows import NumberedRow, RowSection
 
 _WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")

@@ -16,7 +16,7 @@ from zkchat.model.references import DocumentReference
 from zkchat.render.console import Matches
 from zkchat.render.links import ClickableLinks, percent_encoded
 from zkchat.render.live import render_rows
-from zkchat.render.markdown.wikilinks import label_of
+from zkchat.render.markdown.parser import label_of
 from zkchat.render.sanitize import sanitize_line
 
 _MATCH: Final = "bold yellow"

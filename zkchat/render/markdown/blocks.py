@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 from markdown_it.token import Token
 from msgspec import Struct, field
 
-from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES, opens_enclosed
-from zkchat.render.markdown.parser import parse
+from zkchat.render.markdown.parser import MAX_ENCLOSED_LINES, opens_enclosed, parse
 
 FENCE_CHUNK_LINES: Final = 8
 """Lines of code that become final together: few, so that code reaches the scrollback soon."""
