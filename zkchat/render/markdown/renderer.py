@@ -31,7 +31,7 @@ from rich.theme import Theme
 from zkchat.render.console import Matches
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
 from zkchat.render.live import BLANK, Row, render_rows
-from zkchat.render.markdown.blocks import TABLE_CHUNK_ROWS, DrawableBlock
+from zkchat.render.markdown.blocks import DrawableBlock
 from zkchat.render.markdown.parser import label_of
 
 _NO_WRAP_WIDTH: Final = 1_000_000
@@ -350,31 +350,20 @@ class MarkedList(ListElement):
                 yield Segment.line()
 
 
-class ChunkedTable(TableElement):
-    """A table whose first rows decide the column widths, so that it can be drawn in chunks."""
-
-    @classmethod
-    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
-        return cls(skip=token.meta.get("skip", 0))
-
-    def __init__(self, *, skip: int) -> None:
-        super().__init__()
-        self._skip = skip
+class FoldedTable(TableElement):
+    """A table whose cells are folded where it is too wide."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         assert self.header is not None
         assert self.header.row is not None
         head = self.header.row
         rows = self.body.rows if self.body else []
-        table = Table(
-            box=box.SIMPLE, pad_edge=False, show_edge=False, show_header=not self._skip, style="markdown.table.border"
-        )
-        widths = _widths([head, *rows[:TABLE_CHUNK_ROWS]], options.max_width)
-        for cell, width in zip(head.cells, widths, strict=True):
+        table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, style="markdown.table.border")
+        for cell, width in zip(head.cells, _widths([head, *rows], options.max_width), strict=True):
             title = cell.content.copy()
             title.stylize("markdown.table.header")
             table.add_column(title, width=width, justify=cell.justify, overflow="fold")
-        for row in rows[self._skip :]:
+        for row in rows:
             table.add_row(*(cell.content for cell in row.cells))
         yield table
 
@@ -411,7 +400,7 @@ class _TokenMarkdown(Markdown):
         "bullet_list_open": MarkedList,
         "ordered_list_open": MarkedList,
         "list_item_open": TaskItem,
-        "table_open": ChunkedTable,
+        "table_open": FoldedTable,
     }
     inlines = Markdown.inlines | {"wikilink", "broken", "mark", "formula", "highlight", "tag", "footnote"}
 
