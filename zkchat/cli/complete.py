@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer.main
+from msgspec import Struct
 from typer._click import Command, Context, Parameter
 from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 
 from zkchat.cli.completers import COMPLETERS, FILES, FOLDERS, Candidate, Typed
 from zkchat.cli.main import AGENT_AS_COMMAND, app
-from zkchat.cli.shell_words import TypedLine, quote_word, split_line
 from zkchat.compose.stored_names import StoredNames
 from zkchat.environment import Environment
 from zkchat.model.text import shorten
@@ -28,6 +28,24 @@ VARIABLE: Final = "_ZKCHAT_COMPLETE"
 
 _OPTION_WITH_VALUE: Final = re.compile(r"--[\w-]+=")
 _MAX_ABOUT: Final = 70
+_SPECIAL_IN_DOUBLE_QUOTES: Final = '\\"$`'
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,")
+"""The ASCII characters that mean themselves outside quotes; all others get a backslash."""
+_BREAKS_REPLACED: Final = "@$"
+"""Readline replaces these too, and of all other breaks only what follows them."""
+
+
+class TypedLine(Struct, frozen=True, kw_only=True):
+    """A command line up to the cursor."""
+
+    words: tuple[str, ...]
+    """The complete ones, without their quotes."""
+    typed: str
+    """The word before the cursor, without its quotes."""
+    quote: str = ""
+    """The quotation mark that is open there."""
+    kept: str = ""
+    """The part of the word that stays on the line: Readline replaces only what follows the last quote or break."""
 
 
 def answer(arguments: Sequence[str], environment: Environment) -> None:
@@ -135,3 +153,45 @@ def _without_program(line: TypedLine) -> TypedLine:
     while words and re.match(r"\w+=", words[0]):
         del words[0]
     return TypedLine(words=tuple(words[1:]), typed=line.typed, quote=line.quote, kept=line.kept)
+
+
+def split_line(line: str, breaks: str = "") -> TypedLine:
+    """Split a line at white space outside quotes. At unquoted `breaks`, Readline begins to replace."""
+    words: list[str] = []
+    word = quote = kept = ""
+    is_begun = is_escaped = False
+    for sign in line:
+        if is_escaped:
+            word += ("\\" if quote and sign not in _SPECIAL_IN_DOUBLE_QUOTES else "") + sign
+            is_escaped = False
+        elif sign == "\\" and quote != "'":
+            is_escaped = is_begun = True
+        elif sign == quote:
+            quote, kept = "", word
+        elif quote:
+            word += sign
+        elif sign in "'\"":
+            quote, kept, is_begun = sign, word, True
+        elif sign in " \t\n":
+            words += [word] if is_begun else []
+            word, kept, is_begun = "", "", False
+        else:
+            if sign in breaks:
+                kept = word + ("" if sign in _BREAKS_REPLACED else sign)
+            word, is_begun = word + sign, True
+    return TypedLine(words=tuple(words), typed=word, quote=quote, kept=kept)
+
+
+def quote_word(text: str, quote: str = "") -> str:
+    """Write a text so that Bash reads it as it is, after the quotation mark that is open, if any.
+
+    Readline closes the quotes, unless the text ends in a quotation mark: then they are closed here.
+    """
+    if not quote:
+        return "".join(sign if sign in _PLAIN or not sign.isascii() else f"\\{sign}" for sign in text)
+    if quote == "'":
+        quoted = text.replace("'", "'\\''")
+    else:
+        quoted = "".join(f"\\{sign}" if sign in _SPECIAL_IN_DOUBLE_QUOTES else sign for sign in text)
+        quoted = quoted.replace("!", '"\\!"')  # within the quotes it would be looked up in the history
+    return quoted + (quote if quoted.endswith(quote) else "")
