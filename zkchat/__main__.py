@@ -7,9 +7,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # nothing else may be imported while the working folder is still on the path
     from collections.abc import MutableMapping
 
-    from zkchat.environment import Environment
-    from zkchat.repl.early_prompt import EarlyPrompt
-
 _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib yet
 """Where zkchat itself is imported from; in a checkout that may be the working folder."""
 
@@ -47,16 +44,17 @@ def main() -> None:
     from zkchat.cli.early_keys import keep_early_keys
     from zkchat.cli.termination import graceful_termination
 
-    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ) as early:  # noqa: TID251 - as above
-        code = _run(early)
+    with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ):  # noqa: TID251 - as above
+        code = _run()
     sys.exit(code)
 
 
-def _run(early: "EarlyPrompt | None") -> int:
+def _run() -> int:
     try:
         from zkchat.cli.main import run
+        from zkchat.environment import Environment
 
-        environment = _environment(early)
+        environment = Environment.of_this_process()
         # OpenBLAS starts a thread per core as soon as NumPy is imported, for work that one does as fast. What we start
         # ourselves gets the variables as they were.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - not read
@@ -65,14 +63,6 @@ def _run(early: "EarlyPrompt | None") -> int:
         from zkchat.errors import ExitCode
 
         return ExitCode.INTERRUPTED
-
-
-def _environment(early: "EarlyPrompt | None") -> "Environment":
-    from zkchat.environment import Environment
-
-    if early is None:
-        return Environment.of_this_process()
-    return Environment.of_this_process(before_output=early.end, take_early_keys=early.take_typed)
 
 
 def _complete() -> None:

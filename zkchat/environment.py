@@ -59,8 +59,6 @@ class _StandardFile(io.FileIO):
     """
 
     failure: OSError | None = None
-    before_output: Callable[[], None] | None = None
-    """Called before the first byte is written."""
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         try:
@@ -69,9 +67,6 @@ class _StandardFile(io.FileIO):
             return 0
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        if self.before_output:
-            before_output, self.before_output = self.before_output, None
-            before_output()
         if self.failure is None:
             try:
                 return super().write(data)
@@ -94,16 +89,13 @@ def _occupy_standard_descriptors() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)  # the lowest number that is free; writing fails
 
 
-def _standard_stream(
-    stream: TextIO | None, descriptor: int, mode: str, before_output: Callable[[], None] | None = None
-) -> TextIO:
+def _standard_stream(stream: TextIO | None, descriptor: int, mode: str) -> TextIO:
     """The stream, over a `_StandardFile`. One of another kind, such as the console of Windows, stays as it is."""
     buffer = getattr(stream, "buffer", None)
     raw = getattr(buffer, "raw", buffer)  # unbuffered, it is the file itself
     if stream is not None and not (type(raw) is io.FileIO and raw.fileno() == descriptor):
         return stream
     file = _StandardFile(descriptor, mode, closefd=False)
-    file.before_output = before_output
     is_read = descriptor == _STDIN
     return io.TextIOWrapper(
         io.BufferedReader(file) if is_read else io.BufferedWriter(file),
@@ -144,28 +136,22 @@ class Environment(Struct, frozen=True, kw_only=True):
     home: Path
     now: Callable[[], datetime] = utc_now
     new_id: Callable[[], str] = random_id
-    take_early_keys: Callable[[], bytes] = bytes
-    """What was typed before anybody read it, once."""
 
     def __repr__(self) -> str:
         """Without the variables, which may hold keys."""
         return f"Environment(cwd={self.cwd!r}, home={self.home!r})"
 
     @classmethod
-    def of_this_process(
-        cls, *, before_output: Callable[[], None] | None = None, take_early_keys: Callable[[], bytes] = bytes
-    ) -> "Environment":
-        """`before_output` is called before anything is written to a standard stream."""
+    def of_this_process(cls) -> "Environment":
         variables = dict(os.environ)
         _occupy_standard_descriptors()
         return cls(
             stdin=_standard_stream(sys.stdin, _STDIN, "r"),
-            stdout=_standard_stream(sys.stdout, _STDOUT, "w", before_output),
-            stderr=_standard_stream(sys.stderr, _STDERR, "w", before_output),
+            stdout=_standard_stream(sys.stdout, _STDOUT, "w"),
+            stderr=_standard_stream(sys.stderr, _STDERR, "w"),
             variables=variables,
             cwd=_working_folder(),
             home=_home(variables),
-            take_early_keys=take_early_keys,
         )
 
     @property

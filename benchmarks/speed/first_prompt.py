@@ -1,8 +1,7 @@
 """Time from `zkchat chat` to the first prompt on a terminal, as a ratio to `python -c pass` in the same run.
 
 Somebody types from the first moment on. The prompt has to show a key as soon as it is there, and to hold all that were
-typed before it. That early prompt shows what is typed; the whole one, with the greeting above and the bar below, also
-completes, recalls and sends. The vault was indexed before; the last row is a vault that is new. Run it with:
+typed before it. The vault was indexed before; the last row is a vault that is new. Run it with:
 python -m benchmarks.speed.first_prompt [--notes N] [--runs N]
 """
 

@@ -1,6 +1,5 @@
 """`zkchat chat`, in this process: at an edited prompt, on a plain terminal, and in a pipe."""
 
-import gc
 import io
 import os
 import sys
@@ -18,7 +17,6 @@ from tests.support.screens import on_screen, without_sequences
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.active_conversation import ActiveConversation
-from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.desktop import SystemDesktop
 from zkchat.cli.main import run
 
@@ -218,11 +216,6 @@ def test_an_address_is_handed_to_the_desktop_if_there_is_one(world: World, tmp_p
     assert opened.read_text() == "obsidian://open?path=x\n"
 
 
-def test_the_library_of_the_model_is_loaded_before_it_is_needed() -> None:
-    preload_libraries("openai")
-    assert {"openai", "zkchat.render.markdown.renderer", "zkchat.repl.commands.table"} <= sys.modules.keys()
-
-
 def test_what_is_wrong_with_a_note_is_told_with_the_first_turn_and_not_in_the_greeting(
     world: World, model: str
 ) -> None:
@@ -292,16 +285,6 @@ def test_a_line_with_a_key_from_any_variable_of_the_user_is_not_in_the_history(w
     kept = (world.environment().data_dir / "history").read_text()
     assert "Hello!" in kept
     assert "in-plain-words" not in kept
-
-
-def test_no_garbage_is_collected_while_a_message_is_stored() -> None:
-    assert gc.isenabled()
-    with without_delays():
-        assert not gc.isenabled()
-        with without_delays():
-            pass
-        assert not gc.isenabled()
-    assert gc.isenabled()
 
 
 def test_further_passages_are_offered_once_after_an_answer(world: World) -> None:

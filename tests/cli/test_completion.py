@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.cli.complete import complete
-from zkchat.cli.shell_words import split_line
+from zkchat.cli.complete import complete, split_line
 from zkchat.storage.note_schema import VERSION
 
 

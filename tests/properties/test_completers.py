@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.repl.folder_names import FolderNames
+from zkchat.repl.name_cache import FolderNames, TagNames
 from zkchat.repl.note_names import NamedNote, normalize_name
-from zkchat.repl.tag_names import TagNames
 
 words = st.text(alphabet="abÄé-_1 中", min_size=1, max_size=4).filter(str.strip)
 tags = st.lists(words.map(str.strip), min_size=1, max_size=3).map("/".join)

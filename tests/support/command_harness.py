@@ -5,7 +5,9 @@ from typing import Any, NoReturn, cast
 
 from tests.support.changes import ChangesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
 from zkchat.chat.further_passages import Page
+from zkchat.chat.goals.run import GoalRun
 from zkchat.chat.proposed_changes import ProposedChanges
 from zkchat.chat.session_items import SessionItems
 from zkchat.errors import UsageError, ZkchatError
@@ -51,7 +53,7 @@ class SessionsWithCounts(SessionsInMemory):
 
 
 class WritingInMemory:
-    """Implements `repl.command_context.CommandWriting`."""
+    """What commands use of `chat.change_settlement.ChangeSettlement`."""
 
     def __init__(self) -> None:
         self.is_on = False
@@ -67,7 +69,7 @@ class WritingInMemory:
 
 
 class ConversationInMemory:
-    """Implements `repl.command_context.CommandConversation` over a list of entries."""
+    """What commands use of `chat.conversation.Conversation`, over a list of entries."""
 
     def __init__(self, store: SessionsInMemory) -> None:
         self._store = store
@@ -303,7 +305,7 @@ class ModelsInMemory:
 
 
 class GoalsInMemory:
-    """Implements `repl.command_context.GoalRunner`."""
+    """What commands use of `chat.goals.run.GoalRun`."""
 
     def __init__(self) -> None:
         self.goal: Goal | None = None
@@ -350,7 +352,7 @@ class CommandHarness:
         self.goals = GoalsInMemory()
         self.mentions = EveryMention()
         self.context = CommandContext(
-            conversation=self.conversation,
+            conversation=cast(Conversation, self.conversation),
             store=self.store,
             changes=self.changes,
             surface=self.surface,
@@ -360,7 +362,7 @@ class CommandHarness:
             browser=self.browser,
             now=lambda: NOON,
             models=self.models,
-            goals=self.goals,
+            goals=cast(GoalRun, self.goals),
             mentions=self.mentions,
             keys=["canary-of-the-test"],
         )

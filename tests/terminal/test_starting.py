@@ -83,14 +83,13 @@ def test_the_home_folder_is_asked_about_with_the_number_of_its_files(stranger: W
     assert ".zkchat" not in names(stranger.home)
 
 
-def test_keys_that_are_typed_while_the_chat_is_loaded_are_seen_at_once_and_arrive_in_its_prompt(world: World) -> None:
+def test_keys_that_are_typed_while_the_chat_is_loaded_arrive_in_its_prompt(world: World) -> None:
     world.note("Sleep.md", "# Sleep\n\nAdults need seven hours.\n")
     terminal = start(world, "chat")
     terminal.type("How many hours do adults need?\rand then ä")
     terminal.wait_for("seven hours", "you › and then ä")
     assert terminal.text.index("zkchat · vault") < terminal.text.index("you › How many hours do adults need?")
-    assert terminal.text.count("you ›") == 2, "nothing is left of the early prompt"
-    assert terminal.written.index("How many hours do adults need?") < terminal.written.index("zkchat · vault")
+    assert terminal.text.count("How many hours") == 1, "they are not seen before the prompt is"
     terminal.type(" more\x15\x04")
     assert terminal.finish() == 0
     assert terminal.modes_at_end & ON_AT_START == ON_AT_START

@@ -1,5 +1,6 @@
 """The daily brief: open tasks by their due dates, what changed, what was on this day, what is not linked."""
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, Final
@@ -10,14 +11,13 @@ from zkchat.actions.base import Result
 from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf, OpenTask, Priority, UnlinkedMention
 from zkchat.model.dates import NoteDate
 from zkchat.model.note import without_suffix
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted, shorten
-from zkchat.render.markdown.wikilinks import label_of
+from zkchat.render.markdown.parser import label_of
 from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
 from zkchat.vault.brief.daily import LONG, SHORT, make_brief
 from zkchat.vault.library import Library
 
-_WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
+_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 _MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
 _ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}

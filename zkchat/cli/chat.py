@@ -1,6 +1,6 @@
 """`zkchat chat`: one turn after the other. `interactive_chat` runs the prompt."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -13,17 +13,40 @@ from zkchat.cli.ask import (
     ShowContextOption,
     WriteOption,
 )
-from zkchat.cli.collection import without_collection
-from zkchat.cli.common import ModelOption, VaultOption, current_io
+from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io
+from zkchat.cli.output import PresenterOptions
+from zkchat.cli.session_choice import choose_session
 from zkchat.cli.trust import ask_to_approve
+from zkchat.cli.vault_consent import confirmed_vault, holds_notes, is_in_vault
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.writing_options import WritingOptions
-from zkchat.errors import UsageError
+from zkchat.errors import UnconfirmedVault, UsageError
+from zkchat.render.context_bar import ShownUsage
 
 FirstQuestionArgument = Annotated[
     list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)
 ]
 NewOption = Annotated[bool, typer.Option("--new", help="Begin a new session, as a chat does unless told otherwise.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", "-r", help="Choose the session to go on in from a list.")]
+
+
+_HOW_TO_BEGIN: Final = """\
+Usage: zkchat COMMAND [OPTIONS]
+
+Chat about the notes in this folder (you are asked before it is used):
+  zkchat chat
+Chat about the notes in another one:
+  zkchat chat --vault ~/notes
+Ask one question:
+  zkchat ask "What is compost?" --vault ~/notes
+Choose your notes, a model, and what stays on this machine:
+  zkchat setup
+All commands:
+  zkchat --help
+
+In a folder of notes with .obsidian/ or .zkchat/ in it, or that you
+have confirmed, `zkchat` alone starts the chat. Once you have named
+the folder of your notes in `zkchat setup`, it does so everywhere."""
 
 
 def chat(
@@ -50,27 +73,36 @@ def chat(
         raise UsageError(
             "A chat cannot go on in several sessions.", hint="Choose: --continue, --resume, --session or --new."
         )
-    io = current_io()
-    with without_collection():
-        from zkchat.cli.interactive_chat import InteractiveChat
-        from zkchat.cli.output import PresenterOptions
-        from zkchat.cli.session_choice import choose_session
-        from zkchat.compose.conversation_options import ConversationOptions
-        from zkchat.render.context_bar import ShownUsage
+    from zkchat.cli.interactive_chat import InteractiveChat
 
-        if resume and (session := choose_session(io, vault, plain=plain)) is None:
-            return
-        ask_to_approve(io, vault, may_ask=True)
-        options = ConversationOptions(
-            vault=vault,
-            model=model,
-            session=session,
-            continue_last=continue_last,
-            bounded_refresh=True,
-            agent=agent,
-            private=private,
-            writing=WritingOptions(enabled=write or None),
-        )
-        view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
-        opened = InteractiveChat(io, options, view, first_message=" ".join(question or []))
-    opened.run()
+    io = current_io()
+    if resume and (session := choose_session(io, vault, plain=plain)) is None:
+        return
+    ask_to_approve(io, vault, may_ask=True)
+    options = ConversationOptions(
+        vault=vault,
+        model=model,
+        session=session,
+        continue_last=continue_last,
+        bounded_refresh=True,
+        agent=agent,
+        private=private,
+        writing=WritingOptions(enabled=write or None),
+    )
+    view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
+    InteractiveChat(io, options, view, first_message=" ".join(question or [])).run()
+
+
+def start(io: CommandIO) -> None:
+    """Start the chat where somebody sits at a terminal and has a vault, or agrees that this folder of notes is one."""
+    environment = io.environment
+    is_at_terminal = environment.stdin_is_tty and environment.stdout_is_tty
+    if is_at_terminal and (is_in_vault(environment) or holds_notes(environment)):
+        try:
+            vault = confirmed_vault(io, None)
+        except UnconfirmedVault:
+            io.out(_HOW_TO_BEGIN)
+        else:
+            chat(vault=vault)
+    else:
+        io.out(_HOW_TO_BEGIN)

@@ -1,23 +1,21 @@
 """What a chat prints as it enters a conversation (greeting, model, warnings, last exchanges) and as it is left."""
 
+import shlex
+from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from zkchat.cli.active_conversation import ActiveConversation
 from zkchat.cli.common import CommandIO
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter, offer_models, print_question
 from zkchat.compose.library import count_files_of_notes
 from zkchat.errors import StorageError, VaultError
+from zkchat.model.session import Session
 from zkchat.model.text import counted
+from zkchat.ports.sessions import SessionStore
+from zkchat.repl.command_context import Switch
 from zkchat.repl.greeting import greeting, last_exchanges
 from zkchat.repl.session_rows import sessions_to_resume
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from zkchat.cli.active_conversation import ActiveConversation
-    from zkchat.model.session import Session
-    from zkchat.ports.sessions import SessionStore
-    from zkchat.repl.command_context import Switch
 
 MAX_FILES_COUNTED: Final = 2_000
 """Of a vault that is not indexed yet: some hundredths of a second."""
@@ -30,7 +28,7 @@ class ChatGreeting:
         self._io = io
         self._view = view
 
-    def greet(self, active: "ActiveConversation", *, width: int | None) -> None:
+    def greet(self, active: ActiveConversation, *, width: int | None) -> None:
         """Greet at the beginning of a chat; lines are wrapped at the width, if there is one."""
         notes, is_all = self._count_notes(active)
         opened = active.opened
@@ -49,7 +47,7 @@ class ChatGreeting:
         offer_models(self._io, opened)
         self.print_state(active)
 
-    def _count_notes(self, active: "ActiveConversation") -> tuple[int, bool]:
+    def _count_notes(self, active: ActiveConversation) -> tuple[int, bool]:
         """How many notes there are, and whether that is all. Nothing is indexed for it.
 
         A vault that cannot be looked at does not end the chat.
@@ -61,7 +59,7 @@ class ChatGreeting:
             self._io.fail(error)
             return 0, True
 
-    def print_state(self, active: "ActiveConversation", *, is_new: bool = True) -> None:
+    def print_state(self, active: ActiveConversation, *, is_new: bool = True) -> None:
         """Print warnings, and the last exchange unless it is on the screen."""
         for warning in active.opened.warnings:
             self._io.note_wrapped(f"{warning.text} {warning.hint}".strip())
@@ -70,7 +68,7 @@ class ChatGreeting:
         if is_new and self._io.environment.stdin_is_tty:
             self._print_last_exchanges(active)
 
-    def _print_last_exchanges(self, active: "ActiveConversation") -> None:
+    def _print_last_exchanges(self, active: ActiveConversation) -> None:
         talk = active.opened.conversation
         earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
         if earlier:
@@ -84,12 +82,12 @@ class ChatGreeting:
         if exchanges:
             self._io.out("")
 
-    def tell_way_back(self, active: "ActiveConversation", vault: "Path | None") -> None:
+    def tell_way_back(self, active: ActiveConversation, vault: Path | None) -> None:
         """Tell whoever sits at a terminal how to return to a session in which something was said."""
         if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
             self._io.note(_way_back(active.session_id, vault))
 
-    def announce_switch(self, before: "ActiveConversation", following: "ActiveConversation", to: "Switch") -> None:
+    def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
         """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
         opened, name = following.opened, following.opened.conversation.model.name
         if to.model:
@@ -101,14 +99,12 @@ class ChatGreeting:
             announce_model(self._io, opened)
 
 
-def _way_back(session_id: str, vault: "Path | None") -> str:
-    import shlex
-
+def _way_back(session_id: str, vault: Path | None) -> str:
     place = f" --vault {shlex.quote(str(vault))}" if vault else ""
     return f"Resume: zkchat chat{place} --session {session_id}"
 
 
-def last_session(store: "SessionStore") -> "Session | None":
+def last_session(store: SessionStore) -> Session | None:
     try:
         return next(iter(sessions_to_resume(store)), None)
     except StorageError:

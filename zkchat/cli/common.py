@@ -130,7 +130,6 @@ class CommandIO(Struct, frozen=True):
         if not self.environment.stdin_is_tty:
             return False
         answer = ""
-        self.environment.take_early_keys()
         never_fail_to_encode(self.environment.stderr)
         with echo_on(self.environment.stdin):
             self.environment.stderr.write(sanitize_text(f"{question} [{'Y/n' if default else 'y/N'}] "))

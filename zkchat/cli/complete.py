@@ -9,28 +9,43 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer.main
+from msgspec import Struct
+from typer._click import Command, Context, Parameter
+from typer._click.shell_completion import _resolve_context, _resolve_incomplete
 
 from zkchat.cli.completers import COMPLETERS, FILES, FOLDERS, Candidate, Typed
 from zkchat.cli.main import AGENT_AS_COMMAND, app
-from zkchat.cli.shell_words import TypedLine, quote_word, split_line
+from zkchat.compose.stored_names import StoredNames
 from zkchat.environment import Environment
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import shorten
 from zkchat.render.sanitize import sanitize_line, sanitize_text
-
-if TYPE_CHECKING:
-    from typer._click import Command, Context, Parameter
-
-    from zkchat.compose.stored_names import StoredNames
 
 VARIABLE: Final = "_ZKCHAT_COMPLETE"
 """Set by the scripts, and named as Click names it."""
 
-_OPTION_WITH_VALUE: Final = lazy_pattern(r"--[\w-]+=")
+_OPTION_WITH_VALUE: Final = re.compile(r"--[\w-]+=")
 _MAX_ABOUT: Final = 70
+_SPECIAL_IN_DOUBLE_QUOTES: Final = '\\"$`'
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,")
+"""The ASCII characters that mean themselves outside quotes; all others get a backslash."""
+_BREAKS_REPLACED: Final = "@$"
+"""Readline replaces these too, and of all other breaks only what follows them."""
+
+
+class TypedLine(Struct, frozen=True, kw_only=True):
+    """A command line up to the cursor."""
+
+    words: tuple[str, ...]
+    """The complete ones, without their quotes."""
+    typed: str
+    """The word before the cursor, without its quotes."""
+    quote: str = ""
+    """The quotation mark that is open there."""
+    kept: str = ""
+    """The part of the word that stays on the line: Readline replaces only what follows the last quote or break."""
 
 
 def answer(arguments: Sequence[str], environment: Environment) -> None:
@@ -78,7 +93,7 @@ def complete(line: TypedLine, environment: Environment) -> tuple[str, list[Candi
     return "open" if any(each.is_open for each in candidates) else "words", candidates
 
 
-def _kinds(target: "Command | Parameter") -> tuple[str, ...]:
+def _kinds(target: Command | Parameter) -> tuple[str, ...]:
     """What a parameter is called in the help, and its own name; a command is none."""
     kind = getattr(target, "param_type_name", "")
     if not kind:
@@ -87,10 +102,8 @@ def _kinds(target: "Command | Parameter") -> tuple[str, ...]:
     return (shown or (name.upper() if kind == "argument" else ""), name)
 
 
-def _resolve(words: list[str], typed: str) -> "tuple[Context, Command | Parameter, str]":
+def _resolve(words: list[str], typed: str) -> tuple[Context, Command | Parameter, str]:
     """The command that the words name, and the parameter or command to be completed."""
-    from typer._click.shell_completion import _resolve_context, _resolve_incomplete
-
     command = typer.main.get_command(app)
     _keep_values(command, words)
     context = _resolve_context(command, {}, "zkchat", words)
@@ -107,9 +120,7 @@ def _keep_values(command: Any, words: list[str]) -> None:
             _keep_values(below[word], words[position + 1 :])
 
 
-def _names(context: "Context", environment: Environment) -> "StoredNames":
-    from zkchat.compose.stored_names import StoredNames
-
+def _names(context: Context, environment: Environment) -> StoredNames:
     vault = context.params.get("vault")
     return StoredNames(environment, Path(vault) if vault else None)
 
@@ -142,3 +153,45 @@ def _without_program(line: TypedLine) -> TypedLine:
     while words and re.match(r"\w+=", words[0]):
         del words[0]
     return TypedLine(words=tuple(words[1:]), typed=line.typed, quote=line.quote, kept=line.kept)
+
+
+def split_line(line: str, breaks: str = "") -> TypedLine:
+    """Split a line at white space outside quotes. At unquoted `breaks`, Readline begins to replace."""
+    words: list[str] = []
+    word = quote = kept = ""
+    is_begun = is_escaped = False
+    for sign in line:
+        if is_escaped:
+            word += ("\\" if quote and sign not in _SPECIAL_IN_DOUBLE_QUOTES else "") + sign
+            is_escaped = False
+        elif sign == "\\" and quote != "'":
+            is_escaped = is_begun = True
+        elif sign == quote:
+            quote, kept = "", word
+        elif quote:
+            word += sign
+        elif sign in "'\"":
+            quote, kept, is_begun = sign, word, True
+        elif sign in " \t\n":
+            words += [word] if is_begun else []
+            word, kept, is_begun = "", "", False
+        else:
+            if sign in breaks:
+                kept = word + ("" if sign in _BREAKS_REPLACED else sign)
+            word, is_begun = word + sign, True
+    return TypedLine(words=tuple(words), typed=word, quote=quote, kept=kept)
+
+
+def quote_word(text: str, quote: str = "") -> str:
+    """Write a text so that Bash reads it as it is, after the quotation mark that is open, if any.
+
+    Readline closes the quotes, unless the text ends in a quotation mark: then they are closed here.
+    """
+    if not quote:
+        return "".join(sign if sign in _PLAIN or not sign.isascii() else f"\\{sign}" for sign in text)
+    if quote == "'":
+        quoted = text.replace("'", "'\\''")
+    else:
+        quoted = "".join(f"\\{sign}" if sign in _SPECIAL_IN_DOUBLE_QUOTES else sign for sign in text)
+        quoted = quoted.replace("!", '"\\!"')  # within the quotes it would be looked up in the history
+    return quoted + (quote if quoted.endswith(quote) else "")

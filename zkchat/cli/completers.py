@@ -1,17 +1,18 @@
 """What may be typed for a parameter of a command: notes, sessions, agents, models, settings, topics."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from zkchat.model.patterns import lazy_pattern
+from zkchat.cli.command_table import PLACES
+from zkchat.cli.topics import topics
+from zkchat.compose.stored_names import StoredNames
+from zkchat.model.note import file_title, without_suffix
 from zkchat.repl.note_names import normalize_name
 
-if TYPE_CHECKING:
-    from zkchat.compose.stored_names import StoredNames
-
-_OPEN_LINK: Final = lazy_pattern(r"\[\[([^\[\]|\n]*)$")
-_OPEN_TAG: Final = lazy_pattern(r"(?:^|(?<=\s))-?tag:#?([^\s\"]*)$")
+_OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
+_OPEN_TAG: Final = re.compile(r"(?:^|(?<=\s))-?tag:#?([^\s\"]*)$")
 
 
 class Candidate(NamedTuple):
@@ -30,10 +31,10 @@ class Typed(NamedTuple):
     values: Mapping[str, object]
 
 
-Completer = Callable[["StoredNames", Typed], Iterable[Candidate]]
+Completer = Callable[[StoredNames, Typed], Iterable[Candidate]]
 
 
-def complete_note(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_note(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """The notes whose file name, title or alias begins like this; by path where there is a slash."""
     if "[[" in typed.text:
         yield from complete_link(names, typed)
@@ -42,7 +43,7 @@ def complete_note(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
         yield Candidate(name, about)
 
 
-def complete_link(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_link(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """A link that is begun anywhere in the text, closed."""
     found = _OPEN_LINK.search(typed.text)
     if found is None:
@@ -53,7 +54,7 @@ def complete_link(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
         yield Candidate(f"{before}[[{name}]]", about, is_open=bool(before))
 
 
-def complete_question(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_question(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """An agent at the beginning, and links."""
     is_first = not typed.values.get("question")
     if is_first and re.fullmatch(r"@[\w-]*", typed.text):
@@ -62,7 +63,7 @@ def complete_question(names: "StoredNames", typed: Typed) -> Iterator[Candidate]
     yield from complete_link(names, typed)
 
 
-def complete_query(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_query(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """A tag after `tag:`, the filters elsewhere."""
     found = _OPEN_TAG.search(typed.text)
     if found is None:
@@ -74,7 +75,7 @@ def complete_query(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
         yield Candidate(before + tag.value)
 
 
-def complete_session(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_session(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Titles, as far as they name one session; ids of the others, and ids that begin like this.
 
     Single questions are offered once something is typed.
@@ -88,7 +89,7 @@ def complete_session(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
             yield Candidate(session_id, title)
 
 
-def complete_model(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_model(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Names of models that are known without asking anybody, and the beginnings of all others."""
     yield from _starting(names.models(), typed.text)
     for provider in ("ollama:", "openai:", "local:"):
@@ -96,7 +97,7 @@ def complete_model(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
             yield Candidate(provider, is_open=True)
 
 
-def complete_value(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_value(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """The words that a setting may be; for `model`, the models."""
     key = str(typed.values.get("key") or "")
     if key == "model":
@@ -104,29 +105,26 @@ def complete_value(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
     yield from _starting([(word, "") for word in names.values_of(key)], typed.text)
 
 
-def complete_topic(_names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_topic(_names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """The pages of `zkchat help`, and commands."""
-    from zkchat.cli.command_table import PLACES
-    from zkchat.cli.topics import topics
-
     if typed.values.get("topic"):
         return
     named = {**dict.fromkeys(PLACES, ""), **{topic.name: topic.title for topic in topics()}}
     yield from _starting(named.items(), typed.text)
 
 
-def complete_vault_folder(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_vault_folder(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """Folders of the vault, wherever the user is."""
     folders = {folder for note in names.notes() for folder in _folders_above(note.path)}
     for folder in _starting([(folder, "") for folder in sorted(folders)], typed.text):
         yield Candidate(f"{folder.value}/", is_open=True)
 
 
-def _of(choose: "Callable[[StoredNames], list[tuple[str, str]]]") -> Completer:
+def _of(choose: Callable[[StoredNames], list[tuple[str, str]]]) -> Completer:
     return lambda names, typed: _starting(choose(names), typed.text)
 
 
-def complete_goal(names: "StoredNames", typed: Typed) -> Iterator[Candidate]:
+def complete_goal(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
     """A session to go on in after `--resume`, else links."""
     return complete_session(names, typed) if typed.values.get("resume") else complete_question(names, typed)
 
@@ -172,12 +170,8 @@ def _starting(named: Iterable[tuple[str, str]], typed: str) -> Iterator[Candidat
     return (Candidate(name, about) for name, about in named if _begins(name, beginning))
 
 
-def _note_names(names: "StoredNames", typed: str) -> Iterator[tuple[str, str]]:
+def _note_names(names: StoredNames, typed: str) -> Iterator[tuple[str, str]]:
     """Each note by the first of its names that begins like this; by its path where another file has that name."""
-    from collections import Counter
-
-    from zkchat.model.note import file_title, without_suffix
-
     beginning, by_path = normalize_name(typed), "/" in typed
     notes = [(note, file_title(note.path)) for note in sorted(names.notes(), key=lambda note: note.path)]
     # Only names that begin like this are compared: all others cannot be taken for one of them.
@@ -195,9 +189,7 @@ def _begins(name: str, beginning: str) -> bool:
     return normalize_name(name[: len(beginning)] if name.isascii() else name).startswith(beginning)
 
 
-def _headings(names: "StoredNames", target: str, typed: str) -> Iterator[tuple[str, str]]:
-    from zkchat.model.note import file_title, without_suffix
-
+def _headings(names: StoredNames, target: str, typed: str) -> Iterator[tuple[str, str]]:
     wanted, beginning = normalize_name(target), normalize_name(typed)
     for note in names.notes():
         if wanted in {normalize_name(file_title(note.path)), normalize_name(without_suffix(note.path))}:

@@ -1,14 +1,15 @@
 """`zkchat help`: the commands, the pages that come with zkchat, and the help of one command."""
 
-from typing import TYPE_CHECKING, Annotated
+from difflib import get_close_matches
+from typing import Annotated
 
 import typer
 
 from zkchat.cli.common import CommandIO, current_io
+from zkchat.cli.topics import Topic, topics
 from zkchat.errors import UsageError
-
-if TYPE_CHECKING:
-    from zkchat.cli.topics import Topic
+from zkchat.render.console import console_for
+from zkchat.render.markdown.notes import note_rows
 
 
 def help_(
@@ -27,8 +28,6 @@ def help_(
 
     zkchat help json | less
     """
-    from zkchat.cli.topics import topics
-
     io, pages = current_io(), {each.name: each for each in topics()}
     words = topic or []
     page = pages.get(words[0].casefold()) if len(words) == 1 else None
@@ -42,7 +41,7 @@ def help_(
             io.note(f"The command of that name: zkchat {page.name} --help")
 
 
-def _list(io: CommandIO, context: typer.Context, pages: "list[Topic]") -> None:
+def _list(io: CommandIO, context: typer.Context, pages: list[Topic]) -> None:
     root = context.find_root()
     io.out(root.command.get_help(root))
     width = max((len(page.name) for page in pages), default=0)
@@ -52,8 +51,6 @@ def _list(io: CommandIO, context: typer.Context, pages: "list[Topic]") -> None:
 
 
 def _help_of_command(context: typer.Context, words: list[str], pages: list[str]) -> str:
-    from difflib import get_close_matches
-
     root = context.find_root()
     command, described = root.command, root
     for word in words:
@@ -67,12 +64,10 @@ def _help_of_command(context: typer.Context, words: list[str], pages: list[str])
     return command.get_help(described)
 
 
-def _show(io: CommandIO, page: "Topic") -> None:
+def _show(io: CommandIO, page: Topic) -> None:
     if not io.environment.stdout_is_tty:
         io.out(page.text.rstrip("\n"))
         return
-    from zkchat.render.console import console_for
-    from zkchat.render.markdown.notes import note_rows
 
     console = console_for(io.environment.stdout, is_tty=True, variables=io.environment.variables)
     for row in note_rows(console, page.text):

@@ -4,26 +4,23 @@ import inspect
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import typer
 from msgspec import Struct
+from typer._click import Command, Context, HelpFormatter, Parameter
 from typer.core import TyperCommand, TyperGroup
 
 from zkchat.cli.command_table import HELP_OPTIONS
 from zkchat.cli.help_text import Rows, draw, help_width
 from zkchat.errors import ExitCode
-from zkchat.model.patterns import lazy_pattern
 
-if TYPE_CHECKING:
-    from typer._click import Command, Context, HelpFormatter, Parameter
-
-_EXAMPLE: Final = lazy_pattern(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b(?:.*[^.])?")
+_EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b(?:.*[^.])?")
 """A paragraph of a docstring that is a command line, alone or at the end of a pipe."""
-_NO_OPTION: Final = lazy_pattern(r"-(?:\s|\d|--)")
+_NO_OPTION: Final = re.compile(r"-(?:\s|\d|--)")
 _SHIELD: Final = "\ufdd0"
 """Before a word that would be read as an option; no text has this code point."""
-_RANGE: Final = lazy_pattern(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
+_RANGE: Final = re.compile(r"(?:(\d+)<=)?x(?:<=(\d+)|>=(\d+))(?=[;\]])")
 
 
 class CommandHelp(Struct, frozen=True, kw_only=True):
@@ -40,7 +37,7 @@ class CommandHelp(Struct, frozen=True, kw_only=True):
     epilog: str
 
 
-def describe(command: "Command", context: "Context") -> CommandHelp:
+def describe(command: Command, context: Context) -> CommandHelp:
     text = inspect.cleandoc(command.help or "").partition("\f")[0]
     paragraphs = [paragraph for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
     rows = [(param, record) for param in command.get_params(context) if (record := _row(param, context))]
@@ -58,7 +55,7 @@ def describe(command: "Command", context: "Context") -> CommandHelp:
 class _HelpOptions:
     """A command that shows its help by these options."""
 
-    def get_help_option_names(self, _context: "Context") -> list[str]:
+    def get_help_option_names(self, _context: Context) -> list[str]:
         return [*HELP_OPTIONS]
 
 
@@ -69,7 +66,7 @@ class DescribedCommand(_HelpOptions, TyperCommand):
     no text are refused, but for the path of a file or folder, which may have any name.
     """
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         options = [param for param in self.params if param.param_type_name == "option"]
         with_value = {name for option in options if not getattr(option, "is_flag", False) for name in option.opts}
         shielded = [
@@ -83,26 +80,26 @@ class DescribedCommand(_HelpOptions, TyperCommand):
                 raise typer.BadParameter("it is not UTF-8 text", ctx=ctx, param=param)
         return rest
 
-    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
         return _usage_pieces(self, ctx)
 
-    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         _write(describe(self, ctx), ctx, formatter)
 
 
 class DescribedGroup(_HelpOptions, TyperGroup):
     """The same for a command that has others below it."""
 
-    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
         return [*_usage_pieces(self, ctx), self.subcommand_metavar]
 
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
             typer.echo(self.get_help(ctx), err=True)
             raise typer.Exit(ExitCode.USAGE)
         return super().parse_args(ctx, args)
 
-    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         _write(describe(self, ctx), ctx, formatter)
 
 
@@ -113,7 +110,7 @@ def _unshielded(value: object) -> object:
     return str(value).removeprefix(_SHIELD) if is_shielded else value
 
 
-def _names_file(param: "Parameter") -> bool:
+def _names_file(param: Parameter) -> bool:
     return param.type.name == "path" or (param.metavar or "").startswith("FILE")
 
 
@@ -134,7 +131,7 @@ def use_layout(app: typer.Typer) -> None:
             use_layout(group.typer_instance)
 
 
-def _write(described: CommandHelp, ctx: "Context", formatter: "HelpFormatter") -> None:
+def _write(described: CommandHelp, ctx: Context, formatter: HelpFormatter) -> None:
     text = draw(
         path=ctx.command_path,
         usage=described.usage,
@@ -147,22 +144,22 @@ def _write(described: CommandHelp, ctx: "Context", formatter: "HelpFormatter") -
     formatter.write(text)
 
 
-def _usage_pieces(command: "Command", context: "Context") -> list[str]:
+def _usage_pieces(command: Command, context: Context) -> list[str]:
     options = [command.options_metavar] if command.options_metavar else []
     arguments = [param for param in command.get_params(context) if param.param_type_name == "argument"]
     return options + [_usage_name(argument) for argument in arguments]
 
 
-def _usage_name(argument: "Parameter") -> str:
+def _usage_name(argument: Parameter) -> str:
     name = _name(argument)
     return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
 
 
-def _name(argument: "Parameter") -> str:
+def _name(argument: Parameter) -> str:
     return argument.metavar or (argument.name or "").upper()
 
 
-def _row(param: "Parameter", context: "Context") -> tuple[str, str] | None:
+def _row(param: Parameter, context: Context) -> tuple[str, str] | None:
     record = param.get_help_record(context)
     if record is None:
         return None
@@ -183,7 +180,7 @@ def _bounds(least: object, most: object) -> str:
     return f"at least {least}" if most is None else f"{least} to {most}"
 
 
-def _sections(command: "Command") -> Mapping[str, Rows]:
+def _sections(command: Command) -> Mapping[str, Rows]:
     """The commands below this one, under headings, if there are any."""
     if headings := getattr(command, "sections", None):
         return cast(Mapping[str, Rows], headings)

@@ -1,10 +1,12 @@
 """`zkchat chat`: one prompt, and the conversations that follow each other at it."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from importlib import import_module
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -12,7 +14,6 @@ from zkchat.chat.further_passages import PAGE_SIZE
 from zkchat.cli.active_conversation import ActiveConversation, keys_of, open_active_conversation
 from zkchat.cli.chat_commands import ChatCommands
 from zkchat.cli.chat_greeting import ChatGreeting
-from zkchat.cli.chat_latency import preload_libraries, without_delays
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
 from zkchat.cli.line_input import can_draw_prompt, read_line
@@ -28,25 +29,71 @@ from zkchat.cli.progress import progress
 from zkchat.cli.vectors import tell_of_vectors
 from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.providers import preload_client
 from zkchat.compose.server_connections import ServerConnections
 from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.repl.command_context import CommandContext, Edit, Leave, Switch
-from zkchat.repl.key_listener import KeyListener
+from zkchat.model.choices import ThinkingView
+from zkchat.model.events import Event, Warned
+from zkchat.model.message import ChatMessage
+from zkchat.render.presenters.base import Presenter
+from zkchat.render.terminal import uses_color
+from zkchat.repl.command_context import CommandContext, Edit, Leave, Surface, Switch
+from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
-from zkchat.repl.terminal_modes import echo_off, take_typed
-from zkchat.repl.thinking import ThinkingToggle
+from zkchat.repl.pick_list import PickRow
+from zkchat.repl.prompt import Prompt
+from zkchat.repl.status_bar import status_line, status_of
+from zkchat.repl.terminal_modes import echo_off
 from zkchat.repl.vault_browser import VaultView
+from zkchat.vault.indexing.indexer import Progress
+from zkchat.vault.library import Library
+from zkchat.vault.note_warnings import summarize_warnings
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+_SHOWN: Final = "Thinking is shown from now on; Ctrl-T folds it."
+_NOT_SHOWN: Final = "Thinking is {} from now on; Ctrl-T shows it."
 
-    from zkchat.model.events import Event, Warned
-    from zkchat.render.presenters.base import Presenter
-    from zkchat.repl.pick_list import PickRow
-    from zkchat.repl.prompt import Prompt
-    from zkchat.vault.indexing.indexer import Progress
-    from zkchat.vault.library import Library
+
+_FIRST_TURN: Final = (
+    "zkchat.chat.vault_answers",
+    "zkchat.vault.dated_evidence",
+    "zkchat.repl.commands.table",
+    "tiktoken",
+)
+"""What the first turn imports: a few tenths of a second that are over while the user types."""
+
+
+class ThinkingToggle:
+    """How thinking is shown in this chat: as the settings say, until the user changes it."""
+
+    def __init__(self, setting: ThinkingView) -> None:
+        self.view: ThinkingView = setting
+        self._off: ThinkingView = "folded" if setting == "shown" else setting
+        self._announced = setting
+
+    def switch(self) -> None:
+        """Show thinking, or fold it again, without a word; for the time of a turn."""
+        self.view = self._off if self.view == "shown" else "shown"
+
+    def toggle(self, messages: Sequence[ChatMessage], surface: Surface) -> None:
+        """Show it from now on, and that of the last answer at once; or fold it again."""
+        self.switch()
+        if self.view == "shown" and (thought := _last_thinking(messages)):
+            surface.print_dimmed(f"Thinking of the last answer:\n{thought}\n")
+        self.announce(surface)
+
+    def announce(self, surface: Surface) -> None:
+        """Say how thinking is shown, where that changed since it was said."""
+        if self.view != self._announced:
+            self._announced = self.view
+            surface.print_dimmed(_SHOWN if self.view == "shown" else _NOT_SHOWN.format(self.view))
+
+
+def _last_thinking(messages: Sequence[ChatMessage]) -> str:
+    """What the model thought for the last question, also between its calls of tools."""
+    asked = next((place for place, message in reversed([*enumerate(messages)]) if message.role == "user"), 0)
+    answers = [message for message in messages[asked:] if message.role == "assistant"]
+    return "\n\n".join(thought for message in answers if (thought := message.thinking.strip()))
 
 
 class _ChatInterface(TerminalInterface):
@@ -60,7 +107,7 @@ class _ChatInterface(TerminalInterface):
     def color(self) -> str:
         return self._chat.color
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
         return self._chat.indexing_progress()
 
 
@@ -121,8 +168,7 @@ class InteractiveChat:
             self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
                 if self._prompt:
-                    early = self._environment.take_early_keys()
-                    self._prompt.type_ahead(take_typed(self._environment.stdin, early))
+                    self._prompt.take_early_keys()
                 self._converse()
         finally:
             self._active.close(self.io)
@@ -185,20 +231,16 @@ class InteractiveChat:
     def is_saved(self) -> bool:
         return self._active.opened.conversation.is_saved
 
-    def say(self, text: str, *, replaces: str | None) -> "AsyncGenerator[Event, None]":
+    def say(self, text: str, *, replaces: str | None) -> AsyncGenerator[Event, None]:
         return self._active.opened.conversation.say(text, replaces=replaces)
 
-    def new_presenter(self) -> "Presenter":
+    def new_presenter(self) -> Presenter:
         return create_presenter(
             self._environment, self._active.opened, replace(self._view, thinking=lambda: self._thinking.view)
         )
 
     def listening(self) -> AbstractContextManager[None]:
-        if self._prompt is None:
-            return nullcontext()
-        keyboard, screen = self._environment.stdin, self._environment.stdout
-        listener = KeyListener(keyboard, screen, toggle_thinking=self._thinking.switch, keep=self._prompt.type_ahead)
-        return listener.listening()
+        return self._prompt.listening(self._thinking.switch) if self._prompt else nullcontext()
 
     def hold_typed(self) -> None:
         if self._prompt:
@@ -208,11 +250,7 @@ class InteractiveChat:
         opened = self._active.opened
         self._thinking.toggle(opened.conversation.messages, self._commands.surface(opened))
 
-    def _make_prompt(self) -> "Prompt":
-        from zkchat.render.terminal import uses_color
-        from zkchat.repl.completion import MenuCompleter, Suggestions
-        from zkchat.repl.prompt import Prompt
-
+    def _make_prompt(self) -> Prompt:
         ui = self._active.opened.settings.ui
         return Prompt(
             self,
@@ -228,7 +266,7 @@ class InteractiveChat:
         return self._active.session_id
 
     @property
-    def library(self) -> "Library":
+    def library(self) -> Library:
         return self._active.opened.library
 
     @property
@@ -252,8 +290,7 @@ class InteractiveChat:
     def text_accepted(self, text: str) -> None:
         """Store a message as it leaves the prompt. Commands are not messages."""
         if (message := text.strip()) and not message.startswith("/"):
-            with without_delays():
-                self._active.opened.conversation.keep(message, replaces=self._replaced)
+            self._active.opened.conversation.keep(message, replaces=self._replaced)
 
     def text_dropped(self) -> None:
         self._replaced = None
@@ -282,12 +319,10 @@ class InteractiveChat:
     def can_pick(self) -> bool:
         return self._prompt is not None
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         return await self._prompt.pick(title, rows) if self._prompt else None
 
     def status_line(self, width: int) -> str:
-        from zkchat.repl.status_bar import status_line, status_of
-
         active = self._active
         status = status_of(
             active.opened.conversation,
@@ -311,7 +346,7 @@ class InteractiveChat:
         active.background.submit(self._refresh_name_cache)
         active.background.submit(active.refresh)
         active.background.submit(self._refresh_name_cache)
-        active.background.submit(partial(preload_libraries, active.opened.conversation.model.provider))
+        active.background.submit(partial(_preload_libraries, active.opened.conversation.model.provider))
         active.background.submit(self._servers.start)
         active.watch_vectors(self.activity_changed)
         if active.session:
@@ -321,10 +356,7 @@ class InteractiveChat:
         await active.prepare_measuring()
         self.activity_changed()
 
-    async def wait_until_ready(self) -> "Sequence[Warned]":
-        from zkchat.model.events import Warned
-        from zkchat.vault.note_warnings import summarize_warnings
-
+    async def wait_until_ready(self) -> Sequence[Warned]:
         await self._active.background.wait()
         odd_notes, self._active.odd_notes = self._active.odd_notes, []
         return [Warned(text=sentence) for sentence in summarize_warnings(odd_notes)]
@@ -352,8 +384,15 @@ class InteractiveChat:
         if self._prompt and self._is_prompting:
             self._prompt.offer_again()
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Show progress on a line of its own; of the background's in the bar, or in the turn that waits for it."""
         if current_thread() is main_thread():
             return progress(self._environment, "Indexing notes")
         return self._active.background.progress("indexing notes")
+
+
+def _preload_libraries(provider: str) -> None:
+    """Import what the first turn needs, before the user waits for it."""
+    for name in _FIRST_TURN:
+        import_module(name)
+    preload_client(provider)

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_reader import KeyReader
+from zkchat.cli.output import consoles
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
 
 
 class KeyQuestions:
@@ -34,7 +33,7 @@ class KeyQuestions:
     def width(self) -> int:
         return self._console.width
 
-    def show(self, *lines: "Text") -> None:
+    def show(self, *lines: Text) -> None:
         for line in lines:
             self._console.print(line, soft_wrap=True)
 
@@ -60,10 +59,8 @@ class KeyQuestions:
             return self.ask(question, [("y", yes), ("n", "no")], others=("", "\r", "\n"), end="n") == "y"
 
     @property
-    def _console(self) -> "Console":
+    def _console(self) -> Console:
         if self._made is None:
-            from zkchat.cli.output import consoles
-
             self._made = consoles(self._io.environment, self._color)[1]
         return self._made
 

@@ -7,7 +7,8 @@ from zkchat.cli.common import CommandIO
 from zkchat.cli.line_input import read_answer
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
 from zkchat.render.terminal import can_edit_text
-from zkchat.repl.single_key import SingleKeys
+from zkchat.repl.single_key import read_key
+from zkchat.repl.terminal_modes import single_keys
 
 
 class KeyReader:
@@ -16,7 +17,7 @@ class KeyReader:
     def __init__(self, io: CommandIO, *, plain: bool = False) -> None:
         """`plain`: lines are read instead of keys."""
         self._io = io
-        self._keys = SingleKeys(io.environment.stdin)
+        self._terminal = io.environment.stdin
         self.reads_lines = plain or not can_edit_text(io.environment.variables)
 
     @contextmanager
@@ -25,7 +26,7 @@ class KeyReader:
         if self.reads_lines:
             yield
             return
-        with self._keys.listening() as is_possible:
+        with single_keys(self._terminal) as is_possible:
             self.reads_lines = not is_possible
             yield
 
@@ -37,7 +38,7 @@ class KeyReader:
         self._write(prompt)
         key = ""
         while not key:
-            key = self._keys.read()
+            key = read_key(self._terminal)
         self._io.note(key if key.isprintable() else "")
         return key
 
@@ -47,7 +48,7 @@ class KeyReader:
             return first
         number = first
         self._write(first)
-        while (typed := self._keys.read()).isdecimal():
+        while (typed := read_key(self._terminal)).isdecimal():
             number += typed
             self._write(typed)
         self._io.note("")

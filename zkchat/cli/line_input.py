@@ -1,15 +1,13 @@
 """Reading a line without editing it, where no prompt can be drawn."""
 
 import signal
-from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
+from zkchat.environment import Environment
 from zkchat.render.sanitize import sanitize_text
 from zkchat.render.terminal import can_edit_text
 from zkchat.repl.single_key import CTRL_C, CTRL_D
-
-if TYPE_CHECKING:
-    from zkchat.environment import Environment
+from zkchat.repl.terminal_modes import echo_on, without_paste_marks
 
 
 def read_line(io: CommandIO, prompt: str) -> str:
@@ -34,8 +32,6 @@ def read_line(io: CommandIO, prompt: str) -> str:
 
 def read_answer(io: CommandIO, question: str) -> str:
     """Read a line that answers a question; Ctrl-D at the end of the input, Ctrl-C where that was pressed."""
-    from zkchat.repl.terminal_modes import echo_on, without_paste_marks
-
     environment = io.environment
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
     wakeup = signal.set_wakeup_fd(-1)  # and is not to hear of it afterwards
@@ -55,6 +51,6 @@ def read_answer(io: CommandIO, question: str) -> str:
     return line.strip() if line else ended_by
 
 
-def can_draw_prompt(environment: "Environment") -> bool:
+def can_draw_prompt(environment: Environment) -> bool:
     """Whether the terminal can be drawn on while the user types."""
     return environment.stdin_is_tty and environment.stdout_is_tty and can_edit_text(environment.variables)

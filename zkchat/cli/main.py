@@ -1,6 +1,9 @@
 """The command line: one run of a command, and the one place where errors become sentences and exit codes."""
 
 import errno
+import os
+import re
+import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -13,15 +16,19 @@ from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.lazy_commands import RootGroup
 from zkchat.cli.termination import Terminated
-from zkchat.cli.usage_errors import usage_message, way_out
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
-from zkchat.model.patterns import lazy_pattern
+from zkchat.version import __version__
 
-AGENT_AS_COMMAND: Final = lazy_pattern(r"@(\w[\w-]*)")
+AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
 OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
 """Of `zkchat` alone; all others are those of the chat."""
+
+_NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
+_NUMBERS: Final = {"int": ("integer", "an integer"), "float": ("number", "a number")}
+_OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
+_SHORT_OPTION: Final = re.compile(r"-[^-]")
 
 app = typer.Typer(
     name="zkchat",
@@ -38,8 +45,6 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from zkchat.version import __version__
-
         typer.echo(f"zkchat {__version__}")
         raise typer.Exit
 
@@ -56,7 +61,7 @@ def zkchat(
     In a vault, `zkchat` alone starts the chat.
     """
     if context.invoked_subcommand is None:
-        from zkchat.cli.start import start
+        from zkchat.cli.chat import start
 
         start(current_io())
 
@@ -98,8 +103,8 @@ def _report_error(io: CommandIO, error: Exception) -> int:
         io.fail(error)
         return error.exit_code
     if isinstance(error, typer.TyperException):
-        io.note(f"zkchat: {usage_message(error)}")
-        io.note(f"        {way_out(error)}")
+        io.note(f"zkchat: {_usage_message(error)}")
+        io.note(f"        {_way_out(error)}")
         return ExitCode.USAGE
     return _report_bug(io, error)
 
@@ -117,8 +122,6 @@ def _check_output(io: CommandIO, code: int) -> int:
 
 def _discard_output(environment: Environment) -> int:
     """`zkchat … | head` is not an error; what is left in the buffer has nowhere to go."""
-    import os
-
     devnull = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(devnull, environment.stdout.fileno())
@@ -130,10 +133,6 @@ def _discard_output(environment: Environment) -> int:
 
 
 def _report_bug(io: CommandIO, error: Exception) -> int:
-    import traceback
-
-    from zkchat.version import __version__
-
     report = io.environment.cache_dir / "crash.txt"
     # Frames and the message, never local variables: those may hold a key or a note.
     lines = [f"zkchat {__version__}\n", *traceback.format_exception(error)]
@@ -150,3 +149,30 @@ def _write_crash_report(report: Path, text: str) -> str:
     except OSError:
         return "The details could not be written anywhere."
     return f"The details are in {report}; please report it with that file."
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    error.message = _plain(error.message)
+    sentence = " ".join(error.format_message().split()).rstrip(".")
+    return sentence if sentence.endswith("?") else f"{sentence}."
+
+
+def _way_out(error: typer.TyperException) -> str:
+    """The help of the command; where a search is to leave a word out, how that is typed."""
+    context = getattr(error, "ctx", None)
+    words = context.command_path.split()[1:] if context else []
+    if words == ["search"] and _SHORT_OPTION.fullmatch(getattr(error, "option_name", "")):
+        return "To leave out what holds a word, put quotes around all words: zkchat search 'tea -milk'"
+    return f"See: {' '.join(['zkchat', *words, '--help'])}"
+
+
+def _plain(message: str) -> str:
+    if kind := _NO_NUMBER.fullmatch(message):
+        name, article_and_name = _NUMBERS[kind[1]]
+        return f"it must be a valid {name}, unable to parse string as {article_and_name}"
+    if not (out := _OUT_OF_RANGE.fullmatch(message)):
+        return message
+    least, most = out[2] or out[4], out[3]
+    if least and float(out[1]) < float(least):
+        return f"it must be greater than or equal to {least}"
+    return f"it must be less than or equal to {most}"

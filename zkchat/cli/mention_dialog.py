@@ -2,19 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
+from rich.text import Text
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_questions import KeyQuestions
+from zkchat.compose.link_style import link_style
 from zkchat.errors import UsageError
+from zkchat.render.sanitize import sanitize_line, sanitize_text
+from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup, MentionLink
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from zkchat.writing.conventions import LinkStyle
 
 _MIN_CONTEXT: Final = 20
 """Characters that are shown at least before and after a mention."""
@@ -52,11 +51,7 @@ class MentionDialog:
         keys = [("y", "yes"), ("n", "no"), *every, ("s", "skip this name"), ("q", "enough")]
         return self._questions.ask("Link it?", keys, others="a")
 
-    def _lines(self, link: MentionLink) -> "list[Text]":
-        from rich.text import Text
-
-        from zkchat.render.sanitize import sanitize_line, sanitize_text
-
+    def _lines(self, link: MentionLink) -> list[Text]:
         place = Text(sanitize_line(f"{link.source}:{link.line}"), style="bold")
         if f"[[{link.name}" not in link.link:
             place.append(f" names {sanitize_line(link.target)}", style="dim")
@@ -78,9 +73,7 @@ class ChatMentions(Struct, frozen=True):
     plain: bool = False
 
     @property
-    def style(self) -> "LinkStyle":
-        from zkchat.compose.link_style import link_style
-
+    def style(self) -> LinkStyle:
         return link_style(self.vault)
 
     def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:

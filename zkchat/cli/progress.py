@@ -7,6 +7,7 @@ from datetime import timedelta
 from threading import Event, Thread
 
 from zkchat.environment import Environment
+from zkchat.render.sanitize import never_fail_to_encode
 
 _SHOW_AFTER = timedelta(seconds=0.5)
 """Work that takes less shows no bar."""
@@ -56,8 +57,6 @@ class _ProgressLine:
 
     def _draw(self, line: str) -> None:
         if not self._drawn:
-            from zkchat.render.sanitize import never_fail_to_encode
-
             never_fail_to_encode(self._environment.stderr)
         if line != self._drawn:
             self._drawn = line

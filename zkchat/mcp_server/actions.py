@@ -9,7 +9,7 @@ from zkchat.mcp_server.answers import Answer
 from zkchat.mcp_server.arguments import run_validated
 from zkchat.mcp_server.service import OpenVault
 from zkchat.render.numbered_rows import Place, plain_sections
-from zkchat.tools.argument_kinds import Number, Switch, Text
+from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import Arguments
 from zkchat.vault.named_notes import find_named_note
 
@@ -39,8 +39,6 @@ def _field(parameter: Parameter) -> tuple[Any, Any]:
         most = min(about.most or MAX_ROWS, MAX_ROWS)
         kind = Number(description=about.help, at_least=about.least, at_most=most)
         return Annotated[int, kind], field(default=min(default, most) if default is not NODEFAULT else default)
-    if parameter.kind == "switch":
-        return Annotated[bool, Switch(description=about.help)], field(default=default)
     return Annotated[str, Text(description=about.help)], field(default=default)
 
 

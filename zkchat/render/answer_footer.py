@@ -1,9 +1,11 @@
 """What stands below an answer: its documents, and how full the context is, where that is news."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, field
+from rich.console import RenderableType
+from rich.text import Text
 
 from zkchat.model.choices import PanelView
 from zkchat.model.events import TurnFinished
@@ -14,9 +16,6 @@ from zkchat.render.cells import flow
 from zkchat.render.context_bar import ShownUsage, context_bar, context_gauge, context_line, tokens_used
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.references import reference_lines, references_panel
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _QUOTE: Final = "quote"
 """The provider whose answers are quotations: they name their places themselves, and no model reads a context."""
@@ -32,7 +31,7 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
     """What the user types to see all documents."""
     usage_shown: ShownUsage = field(default_factory=ShownUsage)
 
-    def draw(self, event: TurnFinished, *, width: int) -> "Iterator[RenderableType]":
+    def draw(self, event: TurnFinished, *, width: int) -> Iterator[RenderableType]:
         message, usage = event.message, self._usage(event)
         if self.panel == "full":
             if message.references:
@@ -43,9 +42,7 @@ class AnswerFooter(Struct, frozen=True, kw_only=True):
         elif self.panel == "brief":
             yield from self._draw_brief(message, usage, width)
 
-    def _draw_brief(self, message: ChatMessage, usage: ContextUsage | None, width: int) -> "Iterator[RenderableType]":
-        from rich.text import Text
-
+    def _draw_brief(self, message: ChatMessage, usage: ContextUsage | None, width: int) -> Iterator[RenderableType]:
         brief = self._brief(message)
         if message.provider == _QUOTE:
             yield from quoted_places(brief, self.links, width)

@@ -1,9 +1,14 @@
 """The documents of an answer in brief: a line for each that is cited, linked or doubtful, the others counted."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
 from zkchat.model.note import file_kind, page_named
 from zkchat.model.references import DocumentReference
@@ -18,10 +23,6 @@ from zkchat.render.references import (
     link_style,
 )
 from zkchat.render.sanitize import sanitize_line
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
 
 _GAP: Final = "  "
 _MIN_LINK_WIDTH: Final = 14
@@ -95,10 +96,8 @@ def brief_lines(brief: BriefList) -> Iterator[str]:
         yield f"{number}. {_GAP.join(about)}"
 
 
-def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> "RenderableType | None":
+def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> RenderableType | None:
     """The list drawn: a line for each document, in columns where all of them fit, shortened where one does not."""
-    from rich.table import Table
-
     if not brief.rows:
         return None
     digits = max(len(str(number)) for number, _ in brief.rows)
@@ -121,10 +120,8 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> "Renderab
     return grid
 
 
-def quoted_places(brief: BriefList, links: ClickableLinks, width: int) -> "list[Text]":
+def quoted_places(brief: BriefList, links: ClickableLinks, width: int) -> list[Text]:
     """The places of documents that the answer itself quotes, side by side."""
-    from rich.text import Text
-
     entries = [
         Text.assemble((f"{number} ", "bold"), (place(each), link_style("none", links.clickable(each))))
         for number, each in brief.rows
@@ -150,11 +147,8 @@ def _fitted(cells: tuple[str, str, str], room: int) -> list[str]:
     return ["", where, next((reason for reason in (why, shortest) if _cell_len(reason) <= beside), "")]
 
 
-def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = (0, 0, 0)) -> "Text":
+def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = (0, 0, 0)) -> Text:
     """The cells of a row, each at least as wide as its column; one that is empty takes no room."""
-    from rich.style import Style
-    from rich.text import Text
-
     styles: tuple[Style | str, ...] = (link_style("bold cyan", address), link_style("none", address), "dim")
     row = Text()
     for text, style, width in zip(cells, styles, columns, strict=True):
@@ -163,15 +157,11 @@ def _styled(cells: Sequence[str], address: str | None, columns: Sequence[int] = 
     return row
 
 
-def _doubtful(reference: DocumentReference, address: str | None) -> "Text":
-    from rich.text import Text
-
+def _doubtful(reference: DocumentReference, address: str | None) -> Text:
     link = Text(sanitize_line(reference.wikilink), style=link_style(DOUBTFUL_STYLE, address))
     about = filter(None, [place(reference), short_reason(reference)])
     return Text.assemble(link, *((f"{_GAP}{words}", DOUBTFUL_STYLE) for words in about))
 
 
 def _cell_len(text: str) -> int:
-    from rich.cells import cell_len
-
     return cell_len(text)

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from zkchat.model.usage import ContextUsage
 from zkchat.render.cells import flow
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
 
 _MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("▤", "yellow"), ("■", "default"))
 """One for each part, so that the parts can be distinguished without colour."""
@@ -67,11 +66,8 @@ def context_line(usage: ContextUsage) -> str:
     return f"Context: {tokens_used(usage)}" + (f": {parts}" if parts else "")
 
 
-def context_bar(usage: ContextUsage, *, width: int) -> "RenderableType":
+def context_bar(usage: ContextUsage, *, width: int) -> RenderableType:
     """The context window: its parts, the reserve for the answer, and the threshold of compaction."""
-    from rich.console import Group
-    from rich.text import Text
-
     numbers = Text(tokens_used(usage), style=_usage_style(usage))
     legend = _legend(usage, width)
     if not usage.window:
@@ -82,10 +78,8 @@ def context_bar(usage: ContextUsage, *, width: int) -> "RenderableType":
     return Group(_bar(usage, width), numbers, *legend)
 
 
-def context_gauge(usage: ContextUsage, *, width: int) -> "Text":
+def context_gauge(usage: ContextUsage, *, width: int) -> Text:
     """The same in one short line: a bar of the parts, if there is room for one, and the numbers."""
-    from rich.text import Text
-
     numbers = Text(tokens_used(usage), style=_usage_style(usage))
     room = min(_GAUGE_WIDTH, width - numbers.cell_len - 1)
     if not usage.window or room < _MIN_GAUGE_WIDTH:
@@ -99,9 +93,7 @@ def _usage_style(usage: ContextUsage) -> str:
     return "bold yellow" if usage.window and usage.total >= usage.threshold * usage.window else "none"
 
 
-def _bar(usage: ContextUsage, width: int) -> "Text":
-    from rich.text import Text
-
+def _bar(usage: ContextUsage, width: int) -> Text:
     filled = [cell for (start, end), cell in zip(_spans(usage, width), _MARKS, strict=True) for _ in range(start, end)]
     reserved = min(width - len(filled), round(width * usage.reserve / usage.window))
     cells = [*filled, *[_FREE] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
@@ -120,10 +112,8 @@ def _spans(usage: ContextUsage, width: int) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _legend(usage: ContextUsage, width: int) -> "list[Text]":
+def _legend(usage: ContextUsage, width: int) -> list[Text]:
     """The legend, in as few lines as the width allows."""
-    from rich.text import Text
-
     entries = [
         Text.assemble(mark, f" {name} {tokens:,}")
         for (name, tokens), mark in zip(parts_of(usage), _MARKS, strict=True)

@@ -1,10 +1,13 @@
 """Changes of files as diffs for a terminal: hunks with line numbers, changed words marked, long ones folded."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import accumulate, groupby, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
+from rich.cells import cell_len, get_character_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -15,7 +18,6 @@ from zkchat.model.note import counted_files
 from zkchat.model.patch import hunks_of_write, text_of
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line, sanitize_text
-from zkchat.render.word_diff import Span, pair_lines, word_marks
 
 FOLDED_LINES: Final = 40
 """Lines of one file that are shown before the rest is folded."""
@@ -31,6 +33,16 @@ _WORD_STYLES: Final = {"-": "bold red reverse", "+": "bold green reverse"}
 _BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 _VISIBLE: Final = str.maketrans({" ": "·", "\t": "→\t", "\u00a0": "⍽", "\u3000": "□"})
 _NO_NEWLINE: Final = "(no line break at the end)"
+_TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff])|\w+|\s+|.")
+"""Words, blanks and signs; each character where words are not set apart by blanks."""
+_MAX_TOKENS: Final = 300
+_MAX_CHARS: Final = 2_000
+_MAX_COMPARED: Final = 12
+"""Lines on each side of a change, where their numbers differ, up to which they are compared with each other."""
+_ALIKE: Final = 0.5
+"""The share of two lines that has to be the same for one to be shown as made of the other."""
+
+Span = tuple[int, int]
 
 
 class DiffStyle(Struct, frozen=True, kw_only=True):
@@ -271,11 +283,76 @@ def _fitted(text: Text, width: int) -> Iterator[Text]:
 
 def _cut(text: str, width: int) -> int:
     """Where to break a line: after the last blank that fits, or else where the row is full."""
-    from rich.cells import cell_len, get_character_cell_size
-
     ends = accumulate(map(get_character_cell_size, text))
     place = next((place for place, end in enumerate(ends) if end > width), len(text))
     while place > 1 and cell_len(text[:place]) > width:  # some characters are wider together than each for itself
         place -= 1
     blank = text.rfind(" ", 0, place + 1)
     return blank + 1 if blank > place // 2 else max(1, place)
+
+
+class WordMarks(NamedTuple):
+    """The parts of the old and of the new line that differ, in characters."""
+
+    old: tuple[Span, ...]
+    new: tuple[Span, ...]
+
+
+def word_marks(old: str, new: str) -> WordMarks | None:
+    """What differs between two lines; None where too little is the same for single words to tell."""
+    if old == new:
+        return WordMarks((), ())
+    if max(len(old), len(new)) > _MAX_CHARS:
+        return _ends(old, new)
+    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
+    if max(len(before), len(after)) > _MAX_TOKENS:
+        return _ends(old, new)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    same = sum(len(token.strip()) for i, _, size in matcher.get_matching_blocks() for token in before[i : i + size])
+    least = min(len(old.strip()), len(new.strip()))
+    if same < _ALIKE * least or not same:
+        return None
+    starts, new_starts = ([*accumulate(map(len, tokens), initial=0)] for tokens in (before, after))
+    changed = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    return WordMarks(
+        tuple((starts[i], starts[j]) for _, i, j, _, _ in changed if i < j),
+        tuple((new_starts[i], new_starts[j]) for _, _, _, i, j in changed if i < j),
+    )
+
+
+def _ends(old: str, new: str) -> WordMarks | None:
+    """Of long lines, what stands between their common beginning and their common end."""
+    most = min(len(old), len(new))
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    if start + end < _ALIKE * most:
+        return None
+    spans = [((start, len(line) - end),) if start < len(line) - end else () for line in (old, new)]
+    return WordMarks(*spans)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    differing = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
+    return next(differing, min(len(one), len(other)))
+
+
+def pair_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Which of the new lines was made of which of the old ones, in order."""
+    if len(old) == len(new):
+        return [(place, place) for place in range(len(old))]
+    if max(len(old), len(new)) > _MAX_COMPARED:
+        return []
+    pairs: list[tuple[int, int]] = []
+    start = 0
+    for place, line in enumerate(old):
+        ratios = [(_likeness(line, other), -number) for number, other in enumerate(new[start:], start)]
+        ratio, number = max(ratios, default=(0.0, 0))
+        if ratio >= _ALIKE:
+            pairs.append((place, -number))
+            start = 1 - number
+    return pairs
+
+
+def _likeness(old: str, new: str) -> float:
+    return SequenceMatcher(None, old[:_MAX_CHARS], new[:_MAX_CHARS], autojunk=False).quick_ratio()

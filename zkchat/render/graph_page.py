@@ -1,6 +1,7 @@
 """An HTML page that shows which conversations used which notes. It is self-contained and loads nothing."""
 
 import json
+import re
 from base64 import b64encode
 from hashlib import sha256
 from html import escape
@@ -8,13 +9,12 @@ from importlib.resources import files
 from typing import Final
 
 from zkchat.model.memory import UsageGraph
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.values import to_plain
 
 MARK: Final = "<!doctype html><!-- zkchat refs -->"
 """The beginning of such a page, by which it is recognized before it is overwritten."""
 
-_PLACEHOLDER: Final = lazy_pattern(r"<!--(\w+)-->")
+_PLACEHOLDER: Final = re.compile(r"<!--(\w+)-->")
 _IN_SCRIPT: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 

@@ -9,13 +9,11 @@ from zlib import crc32
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 
-from zkchat.model.patterns import lazy_pattern
-
 _ERASE_LINE: Final = "\x1b[K"
 _ERASE_LINES_BELOW: Final = "\x1b[B\x1b[J\x1b[A"
 _WRAP_OFF: Final = "\x1b[?7l"
 _WRAP_ON: Final = "\x1b[?7h"
-_LINK_ID: Final = lazy_pattern("\x1b\\]8;id=[^;]*;([^\x1b]*)\x1b")
+_LINK_ID: Final = re.compile("\x1b\\]8;id=[^;]*;([^\x1b]*)\x1b")
 _MIN_INTERVAL: Final = 1 / 20
 _PAUSE_PER_WORK: Final = 10
 _MAX_PAUSE: Final = 1.0

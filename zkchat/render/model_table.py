@@ -1,6 +1,7 @@
 """The models that there are, as lines: each with its window, where it runs, and what it can do."""
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Final
 
 from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
@@ -30,8 +31,6 @@ def model_lines(rows: Sequence[ModelRow], width: int | None = None) -> list[str]
 
 
 def _indented(text: str, width: int) -> str:
-    from textwrap import fill
-
     indent = " " * 4
     return fill(text, max(width, _MIN_WIDTH), initial_indent=indent, subsequent_indent=indent, break_long_words=False)
 

@@ -1,12 +1,12 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from zkchat.model.note import line_place
-from zkchat.model.patterns import lazy_pattern
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
-_WIKILINK: Final = lazy_pattern(r"\[\[[^\[\]]+\]\]")
+_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -178,7 +178,7 @@ def _marked(text: str, matches: "Matches | None") -> "Text":
     """What was found; with the labels of its links, and the words of the query highlighted, where it was searched."""
     from rich.text import Text
 
-    from zkchat.render.markdown.wikilinks import label_of
+    from zkchat.render.markdown.parser import label_of
 
     if matches is None:
         return Text(text)

@@ -1,20 +1,21 @@
 """The documents of an answer: in words, as plain lines, and as the panel "Referenced Documents"."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
+from rich import box
+from rich.console import RenderableType
+from rich.panel import Panel
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
 from zkchat.model.note import file_kind, page_named
 from zkchat.model.references import DocumentReference
 from zkchat.model.text import shorten
 from zkchat.render.links import NO_LINKS, ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.style import Style
-    from rich.text import Text
 
 DOUBTFUL_STYLE: Final = "yellow"
 _MAX_EXCERPT_LENGTH: Final = 160
@@ -114,13 +115,8 @@ def reference_lines(references: Sequence[DocumentReference], *, most: int) -> It
 
 def references_panel(
     references: Sequence[DocumentReference], *, shown: int = 10, links: ClickableLinks = NO_LINKS
-) -> "RenderableType":
+) -> RenderableType:
     """The numbered documents of an answer, each with its location, its content and the reason why it is listed."""
-    from rich import box
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text
-
     rows = Table.grid(padding=(0, 1))
     rows.add_column(justify="right", style="bold", no_wrap=True)
     rows.add_column(overflow="fold")
@@ -131,9 +127,7 @@ def references_panel(
     return Panel(rows, title="Referenced Documents", title_align="left", box=box.ROUNDED, border_style="dim")
 
 
-def _entry(reference: DocumentReference, address: str | None) -> "Text":
-    from rich.text import Text
-
+def _entry(reference: DocumentReference, address: str | None) -> Text:
     is_doubtful = reference.is_doubtful
     name = link_style(DOUBTFUL_STYLE if is_doubtful else "bold cyan", address)
     entry = Text(sanitize_line(reference.wikilink), style=name, end="")
@@ -148,9 +142,7 @@ def _entry(reference: DocumentReference, address: str | None) -> "Text":
     return lines
 
 
-def link_style(style: str, address: str | None) -> "Style":
+def link_style(style: str, address: str | None) -> Style:
     """The style of a text that a click opens, if there is an address."""
-    from rich.style import Style
-
     plain = Style.parse(style)
     return plain if address is None else plain + Style(link=percent_encoded(address))

@@ -1,17 +1,13 @@
 """Background work: one task after the other on one thread, while the user types."""
 
 import asyncio
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Protocol
 
 from zkchat.errors import ZkchatError
-
-SWITCH_INTERVAL: Final = 0.0005
-"""Seconds that the work may hold the interpreter while the prompt waits to store a message."""
 
 
 class _Stopped(Exception):
@@ -34,11 +30,9 @@ class Background:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="zkchat-background")
         self._work: list[Future[None]] = []
         self._is_closing = False
-        self._earlier_interval = sys.getswitchinterval()
         self.activity = ""
 
     def __enter__(self) -> "Background":
-        sys.setswitchinterval(SWITCH_INTERVAL)
         return self
 
     def __exit__(
@@ -46,7 +40,6 @@ class Background:
     ) -> None:
         self._is_closing = True
         self._thread.shutdown(cancel_futures=True)
-        sys.setswitchinterval(self._earlier_interval)
 
     def submit(self, work: Callable[[], object]) -> None:
         """Run it after the work submitted before. Errors are reported by the turn that needs the result."""

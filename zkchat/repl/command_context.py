@@ -1,122 +1,31 @@
 """What a slash command is: the context that it is given, the row that describes it, and its possible outcomes."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from zkchat.chat.further_passages import Page
-    from zkchat.chat.proposed_changes import ProposedChanges
-    from zkchat.chat.server_access import ServerAccess
-    from zkchat.chat.session_items import SessionItems
-    from zkchat.model.branches import Branch
-    from zkchat.model.change import ChangeRecord, ChangeSet
-    from zkchat.model.embeddings import EmbeddingProgress
-    from zkchat.model.events import Event
-    from zkchat.model.goal import Goal
-    from zkchat.model.message import ChatMessage
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.model.providers import ModelOverview
-    from zkchat.model.references import DocumentReference
-    from zkchat.model.session_history import History, Window
-    from zkchat.model.usage import ContextUsage
-    from zkchat.ports.changes import ChangeStore
-    from zkchat.ports.sessions import SessionStore
-    from zkchat.render.console import Matches
-    from zkchat.render.numbered_rows import RowSection
-    from zkchat.repl.note_pages import Position
-    from zkchat.repl.pick_list import PickRow
-    from zkchat.repl.vault_browser import VaultBrowser
-    from zkchat.writing.conventions import LinkStyle
-    from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
-
-
-class CommandWriting(Protocol):
-    """The changes of notes that the model proposes; `chat.proposed_changes.ChangeSettlement` implements it."""
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the model may propose changes."""
-        ...
-
-    @property
-    def proposals(self) -> "ProposedChanges | None":
-        """None where it cannot."""
-        ...
-
-    def allow(self, allowed: bool) -> None:
-        """Let it, or do not. Raises `UsageError` where the model calls no tools."""
-        ...
-
-    def tell_undone(self, record: "ChangeRecord") -> object:
-        """Have the next request say that changes were undone, where the model of this session proposed them."""
-        ...
-
-
-class CommandConversation(Protocol):
-    """What commands use of the conversation; `chat.conversation.Conversation` implements it."""
-
-    @property
-    def session_id(self) -> str:
-        """Empty until the first message is sent."""
-        ...
-
-    @property
-    def model(self) -> "ModelInfo": ...
-
-    @property
-    def messages(self) -> "list[ChatMessage]":
-        """The whole thread, with archived messages and compactions; commands number it from 1."""
-        ...
-
-    @property
-    def window(self) -> "Window": ...
-
-    @property
-    def usage(self) -> "ContextUsage | None": ...
-
-    @property
-    def history(self) -> "History": ...
-
-    @property
-    def writing(self) -> "CommandWriting": ...
-
-    def stays_here(self, messages: "Iterable[ChatMessage]") -> bool:
-        """Whether anything made of these messages must stay on this machine."""
-        ...
-
-    def next_passages(self) -> "Page":
-        """The next passages on the last question, or rows of a list. Raises `UsageError` where nothing was asked."""
-        ...
-
-    def retry(self) -> "AsyncGenerator[Event, None]": ...
-
-    def summarize_brief(self, days: int) -> "AsyncGenerator[Event, None]":
-        """A turn in which the model sums up the daily brief; no events where no model writes."""
-        ...
-
-    def compact(self, focus: str = "") -> "AsyncGenerator[Event, None]": ...
-
-    def uncompact(self) -> "ChatMessage | None":
-        """Undo the last compaction and return its message; None where there is none."""
-        ...
-
-    def pin(self, message_id: str, *, pinned: bool = True) -> object: ...
-
-    def prioritise(self, message_id: str, priority: int) -> object:
-        """Set the priority of a message, from 1 to 10."""
-        ...
-
-    def branches(self) -> "list[Branch]":
-        """The branches of the session, in the order in which they were begun."""
-        ...
-
-    def branch(self, message_id: str | None) -> object:
-        """Continue after this message; None is the beginning of the conversation."""
-        ...
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.goals.run import GoalRun
+from zkchat.chat.server_access import ServerAccess
+from zkchat.chat.session_items import SessionItems
+from zkchat.model.change import ChangeSet
+from zkchat.model.embeddings import EmbeddingProgress
+from zkchat.model.events import Event
+from zkchat.model.prompt import ModelInfo
+from zkchat.model.providers import ModelOverview
+from zkchat.model.references import DocumentReference
+from zkchat.model.usage import ContextUsage
+from zkchat.ports.changes import ChangeStore
+from zkchat.ports.sessions import SessionStore
+from zkchat.render.console import Matches
+from zkchat.render.numbered_rows import RowSection
+from zkchat.repl.note_pages import Position
+from zkchat.repl.pick_list import PickRow
+from zkchat.repl.vault_browser import VaultBrowser
+from zkchat.writing.conventions import LinkStyle
+from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
 
 
 class Surface(Protocol):
@@ -135,15 +44,15 @@ class Surface(Protocol):
         """Print what matters less, dimmed where there is colour."""
         ...
 
-    def print_markdown(self, text: str, matches: "Matches | None" = None, /) -> None:
+    def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
         """Draw the text of a message as an answer is drawn; `matches` finds words to be marked in quotations."""
         ...
 
-    def print_sections(self, sections: "Sequence[RowSection]", matches: "Matches | None" = None, /) -> None:
+    def print_sections(self, sections: Sequence[RowSection], matches: Matches | None = None, /) -> None:
         """Show a numbered list of places in parts; `matches` finds words to be marked in their texts."""
         ...
 
-    def print_changes(self, changes: "ChangeSet") -> None:
+    def print_changes(self, changes: ChangeSet) -> None:
         """Show the diff of changes of notes."""
         ...
 
@@ -152,19 +61,19 @@ class Surface(Protocol):
         ...
 
     def print_note(
-        self, text: str, *, source: str, first_line: int = 1, after: "Position | None" = None, whole: bool = False
-    ) -> "Position":
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
         """Draw a page of the note `source`, or the `whole` rest, and return how far it was shown.
 
         It begins `after` what was shown, else at the top, or at a line of a note that is longer than a page.
         """
         ...
 
-    def print_references(self, references: "Sequence[DocumentReference]") -> None:
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
         """Show the panel "Referenced Documents" with all of them."""
         ...
 
-    def print_usage(self, usage: "ContextUsage") -> None:
+    def print_usage(self, usage: ContextUsage) -> None:
         """Show the context bar."""
         ...
 
@@ -172,7 +81,7 @@ class Surface(Protocol):
         """Ask the user; False where nobody is there to answer."""
         ...
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]", instead: str) -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow], instead: str) -> int | None:
         """Let the user choose a row and return its number from 0; None if the user chose none.
 
         Where nothing can be drawn, the rows are printed, numbered from 1, and `instead`: how to choose otherwise.
@@ -196,15 +105,15 @@ class Surface(Protocol):
 class DocumentLinks(Protocol):
     """The addresses under which documents of an answer open."""
 
-    def of(self, reference: "DocumentReference") -> str | None:
+    def of(self, reference: DocumentReference) -> str | None:
         """An address for Obsidian, or of the file; None for a broken link."""
         ...
 
-    def current(self, references: "Sequence[DocumentReference]") -> "Sequence[DocumentReference]":
+    def current(self, references: Sequence[DocumentReference]) -> Sequence[DocumentReference]:
         """The same documents as the vault is now: those that are gone are missing."""
         ...
 
-    def risk(self, reference: "DocumentReference") -> str:
+    def risk(self, reference: DocumentReference) -> str:
         """A warning to confirm before opening; empty for notes and other files that cannot run."""
         ...
 
@@ -228,29 +137,12 @@ class ModelCatalogue(Protocol):
         """Names to complete, as far as they are known. Does not block."""
         ...
 
-    async def survey(self, in_use: "ModelInfo") -> "ModelOverview":
+    async def survey(self, in_use: ModelInfo) -> ModelOverview:
         """List them, within a few seconds; `in_use` is the model of the conversation."""
         ...
 
-    async def verify(self, name: str) -> "ModelInfo":
+    async def verify(self, name: str) -> ModelInfo:
         """Check that a model answers. Raises `ZkchatError` if not."""
-        ...
-
-
-class GoalRunner(Protocol):
-    """Works on goals in the conversation."""
-
-    @property
-    def goal(self) -> "Goal | None":
-        """The last goal of the session."""
-        ...
-
-    def start(self, text: str) -> "AsyncGenerator[Event, None]":
-        """Work on a new goal. Raises `UsageError` where the model cannot."""
-        ...
-
-    def resume(self) -> "AsyncGenerator[Event, None]":
-        """Go on with the goal of the session. Raises `UsageError` where there is none to go on with."""
         ...
 
 
@@ -258,11 +150,11 @@ class MentionChooser(Protocol):
     """Asks the user which mentions of notes become links."""
 
     @property
-    def style(self) -> "LinkStyle":
+    def style(self) -> LinkStyle:
         """How links are written in this vault."""
         ...
 
-    def choose(self, groups: "Iterable[MentionGroup]") -> "ChosenLinks | None":
+    def choose(self, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
         """Ask one after the other; None after Ctrl-C. Raises `UsageError` where nobody can be asked."""
         ...
 
@@ -270,25 +162,25 @@ class MentionChooser(Protocol):
 class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     """Everything that a slash command may use. A new one is made for each conversation."""
 
-    conversation: CommandConversation
-    store: "SessionStore"
-    changes: "ChangeStore"
+    conversation: Conversation
+    store: SessionStore
+    changes: ChangeStore
     """The files of the vault, and the journal of what zkchat changed in them."""
     surface: Surface
     links: DocumentLinks
-    items: "SessionItems"
+    items: SessionItems
     """The rules, notes and tools of the session."""
     page_editor: PageEditor
-    browser: "VaultBrowser"
+    browser: VaultBrowser
     """The notes of the vault, and what was shown of them."""
-    now: "Callable[[], datetime]"
+    now: Callable[[], datetime]
     """The clock."""
     models: ModelCatalogue
-    goals: GoalRunner
+    goals: GoalRun
     mentions: MentionChooser
-    servers: "ServerAccess | None" = None
+    servers: ServerAccess | None = None
     """The MCP servers; None where there is none."""
-    embedding_progress: "Callable[[], EmbeddingProgress | None]" = lambda: None
+    embedding_progress: Callable[[], EmbeddingProgress | None] = lambda: None
     """How far the vectors of the vault are."""
     keys: Sequence[str] = ()
     """The API keys of this user, which no export may hold."""
@@ -315,7 +207,7 @@ class Send(Struct, frozen=True):
 class Play(Struct, frozen=True):
     """Show these events like those of a turn; Ctrl-C closes the iterator."""
 
-    events: "AsyncGenerator[Event, None]"
+    events: AsyncGenerator[Event, None]
 
 
 class Edit(Struct, frozen=True):

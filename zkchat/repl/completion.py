@@ -1,8 +1,9 @@
 """Completion at the prompt: notes after `[[`, headings, blocks; `@` agents, files, folders; `#` tags; commands."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -10,20 +11,17 @@ from prompt_toolkit.document import Document
 
 from zkchat.errors import ZkchatError
 from zkchat.model.note import Ambiguous, Link, Resolved, file_kind, is_note
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.cells import truncate_cells
+from zkchat.repl.name_cache import NameCache
 from zkchat.repl.note_names import NameMatch, normalize_name
+from zkchat.repl.pick_list import truncate_cells
+from zkchat.vault.library import Library
 from zkchat.vault.links.folders import is_folder
 
-if TYPE_CHECKING:
-    from zkchat.repl.name_cache import NameCache
-    from zkchat.vault.library import Library
-
-_OPEN_LINK: Final = lazy_pattern(r"\[\[([^\[\]|\n]*)$")
-_MENTION: Final = lazy_pattern(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
-_TAG: Final = lazy_pattern(r"""(?:^|(?<=\s))#([^\s#\[\]()"'`]*)$""")
+_OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
+_MENTION: Final = re.compile(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
+_TAG: Final = re.compile(r"""(?:^|(?<=\s))#([^\s#\[\]()"'`]*)$""")
 _BYTES_PER_TOKEN: Final = 4
 _MAX_PLACES: Final = 200
 _MAX_NAME_CELLS: Final = 44
@@ -45,7 +43,7 @@ class CompletionSource(Protocol):
     """What the open conversation contributes to completion, beside the names of notes."""
 
     @property
-    def library(self) -> "Library": ...
+    def library(self) -> Library: ...
 
     @property
     def agent_names(self) -> Sequence[str]: ...
@@ -63,7 +61,7 @@ class CompletionSource(Protocol):
 class Suggestions:
     """Completes a text. Reads the disk only for the headings of one note."""
 
-    def __init__(self, name_cache: "NameCache", source: CompletionSource) -> None:
+    def __init__(self, name_cache: NameCache, source: CompletionSource) -> None:
         self._name_cache = name_cache
         self._source = source
 

@@ -12,10 +12,9 @@ from prompt_toolkit.history import FileHistory
 
 from zkchat.export.redaction import contains_secret
 from zkchat.files import write_atomically
-from zkchat.model.patterns import lazy_pattern
 from zkchat.repl.paste import Pastes
 
-_NAMED_SECRET: Final = lazy_pattern(
+_NAMED_SECRET: Final = re.compile(
     r"""(?:pass(?:word|wd|phrase)?|secret|token|api[ _-]?key|credentials?)["']?\s{0,3}[:=]\s{0,3}\S|://[^\s/:@]+:[^\s/@]+@""",
     re.IGNORECASE,
 )

@@ -19,12 +19,11 @@ from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
-from zkchat.model.patterns import lazy_pattern
 from zkchat.repl.paste import Pastes
 
-_FENCE: Final = lazy_pattern(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
-_ESCAPED_END: Final = lazy_pattern(r"(?<!\\)(?:\\\\)*\\$")
+_ESCAPED_END: Final = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 """A backslash at the end that no other one escapes."""
 
 _MODIFIED_ENTER: Final = Keys.ControlF24
@@ -38,7 +37,7 @@ ANSI_SEQUENCES.update(
     )
 )
 
-_CHOSEN: Final = lazy_pattern(r"(?:\|[^\[\]|]*)?\]\]$")
+_CHOSEN: Final = re.compile(r"(?:\|[^\[\]|]*)?\]\]$")
 
 
 def is_open(text: str) -> bool:

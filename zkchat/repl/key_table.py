@@ -2,83 +2,51 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Final
-
-from msgspec import Struct
 
 BEGIN: Final = "<!-- keys: made from zkchat/repl/key_table.py -->"
 END: Final = "<!-- end of keys -->"
 _MIN_TEXT_CELLS: Final = 24
 """Where less is left beside the keys, what they do is on the next line."""
-
-
-class KeyRow(Struct, frozen=True, kw_only=True):
-    """Keys that do the same, and what they do."""
-
-    keys: tuple[str, ...]
-    does: str
-
-
-class KeySection(Struct, frozen=True, kw_only=True):
-    title: str
-    rows: tuple[KeyRow, ...]
-
-
-SECTIONS: Final[Sequence[KeySection]] = (
-    KeySection(
-        title="Sending and stopping",
-        rows=(
-            KeyRow(keys=("Enter",), does="send; inside an open code fence, begin a new line"),
-            KeyRow(keys=("Alt-Enter", "Ctrl-J", "\\ Enter", "Shift-Enter"), does="begin a new line"),
-            KeyRow(keys=("Ctrl-C",), does="stop the answer; at the prompt, empty it (Up brings it back)"),
-            KeyRow(keys=("Ctrl-D",), does="leave, at an empty prompt"),
-            KeyRow(keys=("Ctrl-Z",), does="suspend zkchat; fg resumes it"),
-        ),
+SECTIONS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
+    "Sending and stopping": (
+        ("Enter", "send; inside an open code fence, begin a new line"),
+        ("Alt-Enter, Ctrl-J, \\ Enter, Shift-Enter", "begin a new line"),
+        ("Ctrl-C", "stop the answer; at the prompt, empty it (Up brings it back)"),
+        ("Ctrl-D", "leave, at an empty prompt"),
+        ("Ctrl-Z", "suspend zkchat; fg resumes it"),
     ),
-    KeySection(
-        title="Writing",
-        rows=(
-            KeyRow(keys=("Ctrl-X Ctrl-E", "Ctrl-G"), does="write in your editor ($VISUAL or $EDITOR)"),
-            KeyRow(
-                keys=("Esc Esc",), does="empty the prompt (Up brings it back); if it is empty, change the last message"
-            ),
-            KeyRow(keys=("Up", "Down"), does="earlier messages; lines of a long one"),
-            KeyRow(keys=("Ctrl-R",), does="search earlier messages; Enter takes one"),
-            KeyRow(keys=("Ctrl-A", "Ctrl-E"), does="go to the beginning, to the end of the line"),
-            KeyRow(keys=("Ctrl-W", "Ctrl-U", "Ctrl-K"), does="delete a word, back to the beginning, on to the end"),
-            KeyRow(keys=("Ctrl-Y", "Ctrl-_"), does="insert what was deleted; undo"),
-        ),
+    "Writing": (
+        ("Ctrl-X Ctrl-E, Ctrl-G", "write in your editor ($VISUAL or $EDITOR)"),
+        ("Esc Esc", "empty the prompt (Up brings it back); if it is empty, change the last message"),
+        ("Up, Down", "earlier messages; lines of a long one"),
+        ("Ctrl-R", "search earlier messages; Enter takes one"),
+        ("Ctrl-A, Ctrl-E", "go to the beginning, to the end of the line"),
+        ("Ctrl-W, Ctrl-U, Ctrl-K", "delete a word, back to the beginning, on to the end"),
+        ("Ctrl-Y, Ctrl-_", "insert what was deleted; undo"),
     ),
-    KeySection(
-        title="Completing",
-        rows=(
-            KeyRow(keys=("[[",), does="notes by title or alias; [[Note# its headings, [[Note#^ its blocks"),
-            KeyRow(keys=("@",), does="agents, notes, files and folders; / after a folder shows what is in it"),
-            KeyRow(keys=("#",), does="tags of your notes, with how many have them"),
-            KeyRow(keys=("/",), does="commands and their arguments, at the beginning of a line"),
-            KeyRow(keys=("Tab", "Down"), does="take the first row of the menu, the next one; Enter keeps it"),
-        ),
+    "Completing": (
+        ("[[", "notes by title or alias; [[Note# its headings, [[Note#^ its blocks"),
+        ("@", "agents, notes, files and folders; / after a folder shows what is in it"),
+        ("#", "tags of your notes, with how many have them"),
+        ("/", "commands and their arguments, at the beginning of a line"),
+        ("Tab, Down", "take the first row of the menu, the next one; Enter keeps it"),
     ),
-    KeySection(
-        title="The screen",
-        rows=(
-            KeyRow(keys=("Ctrl-L",), does="clear the screen; what you typed stays"),
-            KeyRow(keys=("Ctrl-T",), does="show the thinking of the last answer and of those to come; again: fold it"),
-        ),
+    "The screen": (
+        ("Ctrl-L", "clear the screen; what you typed stays"),
+        ("Ctrl-T", "show the thinking of the last answer and of those to come; again: fold it"),
     ),
-    KeySection(
-        title="In a list (/resume)",
-        rows=(
-            KeyRow(keys=("letters",), does="search"),
-            KeyRow(keys=("Up", "Down", "PageUp", "PageDown"), does="move"),
-            KeyRow(keys=("Enter",), does="choose"),
-            KeyRow(keys=("Esc", "Ctrl-C"), does="leave the list"),
-        ),
+    "In a list (/resume)": (
+        ("letters", "search"),
+        ("Up, Down, PageUp, PageDown", "move"),
+        ("Enter", "choose"),
+        ("Esc, Ctrl-C", "leave the list"),
     ),
-)
+}
+"""Keys that do the same, and what they do, by sections."""
 _VI: Final = (
     'With ui.keys = "vi" the keys of vi count, the bar shows the mode, and Esc is vi\'s own; '
     "/edit changes the last message."
@@ -87,39 +55,31 @@ _VI: Final = (
 
 def help_lines(width: int) -> list[str]:
     """The table for `/help keys`, wrapped to the width."""
-    start = max(len(_joined(row)) for section in SECTIONS for row in section.rows) + 4
+    start = max(len(keys) for rows in SECTIONS.values() for keys, _ in rows) + 4
     lines: list[str] = []
-    for section in SECTIONS:
-        lines.append(section.title)
-        for row in section.rows:
-            lines += _row_lines(row, start, width)
+    for title, rows in SECTIONS.items():
+        lines.append(title)
+        for keys, does in rows:
+            lines += _row_lines(f"  {keys}", does, start, width)
     return [*lines, *wrap(_VI, width)]
 
 
-def _row_lines(row: KeyRow, start: int, width: int) -> Iterator[str]:
-    first = f"  {_joined(row)}"
+def _row_lines(keys: str, does: str, start: int, width: int) -> list[str]:
     if width - start < _MIN_TEXT_CELLS:
-        yield first
-        yield from (f"    {line}" for line in wrap(row.does, width - 4))
-        return
-    for line in wrap(row.does, width - start):
-        yield f"{first:<{start}}{line}"
-        first = ""
-
-
-def _joined(row: KeyRow) -> str:
-    return ", ".join(row.keys)
+        return [keys, *(f"    {line}" for line in wrap(does, width - 4))]
+    first, *others = wrap(does, width - start)
+    return [f"{keys:<{start}}{first}", *(f"{'':<{start}}{line}" for line in others)]
 
 
 def table() -> str:
     """The same as Markdown, for the page."""
-    return "\n\n".join("\n".join(_section_lines(section)) for section in SECTIONS) + f"\n\n{_VI}"
+    return "\n\n".join([*("\n".join(_section_lines(*section)) for section in SECTIONS.items()), _VI])
 
 
-def _section_lines(section: KeySection) -> Iterator[str]:
-    yield from (f"## {section.title}", "", "| key | what it does |", "|---|---|")
-    for row in section.rows:
-        yield f"| {', '.join(f'`{key}`' for key in row.keys)} | {row.does} |"
+def _section_lines(title: str, rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"## {title}", "", "| key | what it does |", "|---|---|")
+    for keys, does in rows:
+        yield f"| {', '.join(f'`{key}`' for key in keys.split(', '))} | {does} |"
 
 
 def renewed(page: str) -> str:

@@ -1,6 +1,5 @@
 """The chat loop: a message, a turn, a message. Ctrl-C stops an answer, Ctrl-D leaves."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager, aclosing
 from typing import Protocol, assert_never
@@ -8,7 +7,7 @@ from typing import Protocol, assert_never
 from zkchat.model.events import Event, Warned
 from zkchat.render.presenters.base import Presenter, ticking
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
-from zkchat.repl.interrupts import do_nothing, on_interrupt
+from zkchat.repl.interrupts import do_nothing, on_interrupt, until_interrupted
 
 
 class Chat(Protocol):
@@ -102,20 +101,15 @@ async def _command(chat: Chat, line: str) -> Outcome:
 
 
 async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
-    task = asyncio.ensure_future(_play(chat, events))
-    on_interrupt(task.cancel)
-    try:
-        await task
-    except asyncio.CancelledError:
-        if (current := asyncio.current_task()) and current.cancelling():
-            raise  # not this turn, but the whole chat is to end
+    if not await until_interrupted(_play(chat, events)):
         chat.hold_typed()
         kept = "What came is kept." if chat.is_saved else "It is not saved yet."
         chat.command_context().surface.print_dimmed(f"(Stopped. {kept})")
     chat.after_turn()
 
 
-async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
+async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> bool:
+    """Show the events to the end."""
     presenter = chat.new_presenter()
     try:
         with chat.listening():
@@ -126,3 +120,4 @@ async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
                     presenter.show(event)
     finally:
         presenter.close()
+    return True

@@ -1,19 +1,88 @@
 """A cache of the names of all notes, files, folders and tags for completion, refreshed in the background."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import Final
+
+from msgspec import Struct
 
 from zkchat.model.message import ChatMessage
 from zkchat.model.note import may_hold_text
-from zkchat.repl.folder_names import FolderNames
-from zkchat.repl.note_names import NamedNote, NameMatch, NoteNames
-from zkchat.repl.tag_names import CountedTag, TagNames
+from zkchat.repl.note_names import NamedNote, NameMatch, NoteNames, normalize_name
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import folders_of, is_folder
 
 _MAX_MATCHES: Final = 40
 _MAX_OTHERS: Final = 10
 """Files and folders that are offered before anything is typed."""
+_MAX_NEAR: Final = 200
+
+
+class FolderNames:
+    """An immutable index of documents and folders (whose paths end in a slash) by the folder that they are in."""
+
+    def __init__(self, documents: Iterable[NamedNote] = ()) -> None:
+        self._inside: dict[str, list[tuple[str, NamedNote]]] = {}
+        normalized: dict[str, str] = {}
+        for document in documents:
+            folder, _, name = document.path.rstrip("/").rpartition("/")
+            if folder:
+                if folder not in normalized:
+                    normalized[folder] = normalize_name(folder)
+                self._inside.setdefault(normalized[folder], []).append((normalize_name(name), document))
+
+    def find(self, typed: str, *, limit: int = 40) -> list[NameMatch]:
+        """What is in the folder before the last slash and contains what comes after it; folders first, then by name.
+
+        Empty if there is no such folder, or nothing in it matches.
+        """
+        folder, slash, rest = normalize_name(typed).rpartition("/")
+        if not slash:
+            return []
+        found = [(name, document) for name, document in self._inside.get(folder, ()) if rest in name]
+        found.sort(key=lambda each: (not each[0].startswith(rest), not each[1].path.endswith("/"), each[0]))
+        return [NameMatch(note=document, name=document.path) for _, document in found[:limit]]
+
+
+class CountedTag(Struct, frozen=True):
+    """A tag without its `#`."""
+
+    name: str
+    notes: int
+    """How many notes have it or a tag below it."""
+
+
+class TagNames:
+    """An immutable list of tags, those of most notes first. `a` is there where only `a/b` is used, too."""
+
+    def __init__(self, tags: Mapping[str, Collection[str]] | None = None) -> None:
+        notes: dict[str, set[str]] = {}
+        for name, paths in (tags or {}).items():
+            for tag in _with_parents(name):
+                notes.setdefault(tag, set()).update(paths)
+        counted = sorted((-len(paths), tag) for tag, paths in notes.items())
+        self._tags = [(normalize_name(tag), CountedTag(tag, -count)) for count, tag in counted]
+
+    def find(self, typed: str, *, limit: int = 40) -> list[CountedTag]:
+        """Those that contain what was typed: first those that begin with it, then those with a part that does."""
+        query = normalize_name(typed)
+        ranked = (
+            (rank, place) for place, (name, _) in enumerate(self._tags) if (rank := _tag_rank(query, name)) is not None
+        )
+        return [self._tags[place][1] for _, place in nsmallest(limit, ranked)]
+
+
+def _with_parents(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _tag_rank(query: str, name: str) -> int | None:
+    if name.startswith(query):
+        return 0
+    if f"/{query}" in name:
+        return 1
+    return 2 if query in name else None
 
 
 class NameCache:
@@ -76,9 +145,6 @@ def _others(library: Library) -> Iterator[NamedNote]:
     for path in sorted([*folders_of(paths), *files], key=lambda path: (path.rstrip("/").count("/"), path)):
         name = path.rstrip("/").rpartition("/")[2]
         yield NamedNote(path=path, title=f"{name}/" if path.endswith("/") else name)
-
-
-_MAX_NEAR = 200
 
 
 def _near(library: Library, messages: Iterable[ChatMessage]) -> tuple[str, ...]:

@@ -1,22 +1,36 @@
 """A note in pages: the rows of each, how far it was shown, and the parts in which a very long one is drawn."""
 
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from zkchat.model.patterns import lazy_pattern
-
-if TYPE_CHECKING:
-    from zkchat.render.live import Row
+from zkchat.render.live import BLANK, Row
 
 MAX_PART_CHARACTERS: Final = 10_000
 """Of a part of a note that is drawn at once, in a fraction of a second; a part ends at the next blank line."""
 _MAX_CUT: Final = 3
 """The part of a page that is left out at most, so that the page ends with a block: a third."""
-_HEADING: Final = lazy_pattern(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
+_HEADING: Final = re.compile(r"\x1b\[1[\d;]*m[^\x1b]*\x1b\[0m")
 """A row that is bold from end to end."""
-_FENCE: Final = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+_MAX_MENU_ROWS: Final = 8
+_STATUS_BAR_ROWS: Final = 1
+_ROWS_AROUND_PAGE: Final = 6
+"""The command's own line, title, path and a blank row above a page; what to type next below it, which may wrap."""
+_MIN_PAGE_ROWS: Final = 4
+
+
+def menu_rows(height: int) -> int:
+    """Rows that the prompt keeps for itself and its menu of completions, on a screen of so many rows."""
+    return min(_MAX_MENU_ROWS, height // 4)
+
+
+def page_rows(height: int) -> int:
+    """Rows of a page of a note, so that all of it is on the screen when the prompt is back."""
+    return max(_MIN_PAGE_ROWS, height - _ROWS_AROUND_PAGE - menu_rows(height) - _STATUS_BAR_ROWS)
 
 
 class Part(NamedTuple):
@@ -52,7 +66,7 @@ class Position(Struct, frozen=True, kw_only=True):
 class NotePages:
     """The pages of one note. Each part is drawn only when a page of it is shown."""
 
-    def __init__(self, text: str, draw: "Callable[[str], list[Row]]", size: int) -> None:
+    def __init__(self, text: str, draw: Callable[[str], list[Row]], size: int) -> None:
         """`draw` draws Markdown; a page has `size` rows at most."""
         self._parts = split_parts(text)
         self._draw = draw
@@ -60,7 +74,7 @@ class NotePages:
         self._drawn: tuple[int, list[Row]] | None = None
         """The part drawn last."""
 
-    def page_at(self, line: int) -> "tuple[list[Row], Position]":
+    def page_at(self, line: int) -> tuple[list[Row], Position]:
         """The page that begins at a line, or earlier where less than a page would be left of the part."""
         at = max(index for index, part in enumerate(self._parts) if part.first_line <= max(1, line))
         rows = self._rows(at)
@@ -70,12 +84,12 @@ class NotePages:
         first = self._row_of(line, self._parts[at], rows)
         return self._page(at, min(first, most) if is_last else first)
 
-    def page_after(self, position: Position) -> "tuple[list[Row], Position]":
+    def page_after(self, position: Position) -> tuple[list[Row], Position]:
         """The page after one that was shown, without a blank row at its top."""
         rows, after = self._following(position)
         return (rows[1:] if len(rows) > 1 and not rows[0].cells else rows), after
 
-    def rest_after(self, position: Position) -> "tuple[list[Row], Position]":
+    def rest_after(self, position: Position) -> tuple[list[Row], Position]:
         """All that follows a page that was shown."""
         shown: list[Row] = []
         while not position.is_end:
@@ -83,20 +97,18 @@ class NotePages:
             shown += rows
         return shown, position
 
-    def _following(self, position: Position) -> "tuple[list[Row], Position]":
+    def _following(self, position: Position) -> tuple[list[Row], Position]:
         is_over = position.row >= position.rows
         at = min(position.part + is_over, len(self._parts) - 1)
         return self._page(at, 0 if is_over else position.row_of(len(self._rows(at))))
 
-    def _rows(self, at: int) -> "list[Row]":
+    def _rows(self, at: int) -> list[Row]:
         if self._drawn is None or self._drawn[0] != at:
             self._drawn = at, self._draw(self._parts[at].text)
         return self._drawn[1]
 
-    def _page(self, at: int, first: int) -> "tuple[list[Row], Position]":
+    def _page(self, at: int, first: int) -> tuple[list[Row], Position]:
         """The page that begins at a row of a part; it may go on in the next part."""
-        from zkchat.render.live import BLANK
-
         is_from_top = not (at or first)
         shown = self._rows(at)[first : first + self._size]
         end = first + len(shown)
@@ -110,14 +122,14 @@ class NotePages:
             shown, end = shown[: len(shown) - cut], end - cut
         return shown, Position(row=end, rows=rows, is_from_top=is_from_top, part=at, parts=len(self._parts))
 
-    def _row_of(self, line: int, part: Part, rows: "list[Row]") -> int:
+    def _row_of(self, line: int, part: Part, rows: list[Row]) -> int:
         """The row at which a line is drawn, by what is drawn of the lines above it."""
         above = "".join(part.text.splitlines(keepends=True)[: line - part.first_line])
         row = len(self._draw(above)) if above.strip() else 0
         return row + 1 if row < len(rows) and not rows[row].cells else row
 
 
-def rows_after_block(page: "Sequence[Row]") -> int:
+def rows_after_block(page: Sequence[Row]) -> int:
     """How many rows at the end of a page begin a block that goes on; 0 where too little of the page would be left.
 
     A heading belongs to the block below it.

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
+from prompt_toolkit.utils import get_cwidth
 
 from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.note_names import normalize_name
@@ -64,14 +65,12 @@ def _searched_text(row: PickRow) -> tuple[str, str]:
 
 def row_line(row: PickRow, width: int) -> str:
     """A row in at most so many cells: the name, and as much of the rest as fits at the right."""
-    from zkchat.repl.cells import truncate_cells
-
     name = f"{'* ' if row.is_current else ''}{sanitize_line(row.name)}"
     for about in _shorter_and_shorter(row.about):
-        room = width - _cells(about) - _GAP
-        if room >= min(_MIN_NAME_CELLS, _cells(name)):
+        room = width - get_cwidth(about) - _GAP
+        if room >= min(_MIN_NAME_CELLS, get_cwidth(name)):
             shown = truncate_cells(name, room)
-            return f"{shown}{' ' * (width - _cells(shown) - _cells(about))}{about}"
+            return f"{shown}{' ' * (width - get_cwidth(shown) - get_cwidth(about))}{about}"
     return truncate_cells(name, width)
 
 
@@ -91,7 +90,10 @@ def _shorter_and_shorter(about: Sequence[str]) -> Iterator[str]:
         yield _SEPARATOR.join(pieces[:count])
 
 
-def _cells(text: str) -> int:
-    from prompt_toolkit.utils import get_cwidth
-
-    return get_cwidth(text)
+def truncate_cells(text: str, cells: int) -> str:
+    """Truncate the text to so many terminal cells."""
+    if get_cwidth(text) <= cells:
+        return text
+    while text and get_cwidth(text) > cells - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…" if cells > 0 else ""

@@ -14,8 +14,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.cells import truncate_cells
-from zkchat.repl.pick_list import PickList, PickRow, row_line
+from zkchat.repl.pick_list import PickList, PickRow, row_line, truncate_cells
 
 _MAX_ROWS: Final = 15
 _OTHER_LINES: Final = 4

@@ -1,17 +1,18 @@
 """The prompt, edited with prompt_toolkit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
-from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.keys import Keys
@@ -20,18 +21,14 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from zkchat.render.sanitize import sanitize_in_place
-from zkchat.repl.early_prompt import PROMPT
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
+from zkchat.repl.note_pages import menu_rows
 from zkchat.repl.paste import Pastes
-from zkchat.repl.screen_rows import menu_rows
-from zkchat.repl.terminal_modes import PASTE_BEGINS, PASTE_ENDS
+from zkchat.repl.pick_list import PickRow
+from zkchat.repl.picker import pick
 
-if TYPE_CHECKING:
-    from prompt_toolkit.application import Application
-
-    from zkchat.repl.pick_list import PickRow
-
+PROMPT: Final = "you › "
 _OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
@@ -151,15 +148,37 @@ class Prompt:
         typed = await self._session.prompt_async(default=text, accept_default=accept)
         return self._pastes.expand(typed)
 
-    def type_ahead(self, keys: str) -> None:
-        """Let the next prompt begin with these keys, as the terminal sends them.
+    def take_early_keys(self) -> None:
+        """Let the next prompt begin with what was typed before.
 
-        Of a paste whose end is still to come, what is there is pasted.
+        The Enter that the terminal has made a line feed is the Enter it was.
         """
-        presses: list[KeyPress] = []
-        parser = Vt100Parser(presses.append)
-        is_open = keys.rfind(PASTE_BEGINS) > keys.rfind(PASTE_ENDS)
-        parser.feed_and_flush(keys + PASTE_ENDS if is_open else keys)
+        presses = self._session.input.read_keys()
+        enter = KeyPress(Keys.ControlM, "\r")
+        self._keep([enter if press.key == Keys.ControlJ else press for press in presses])
+
+    @contextmanager
+    def listening(self, toggle_thinking: Callable[[], None]) -> Iterator[None]:
+        """Keep keys for the next prompt while the body runs in an event loop; Ctrl-T acts at once."""
+
+        def hear() -> None:
+            presses = keyboard.read_keys()
+            for _ in range(sum(press.key == Keys.ControlT for press in presses)):
+                toggle_thinking()
+            self._keep([press for press in presses if press.key != Keys.ControlT])
+
+        keyboard, screen = self._session.input, self._session.output
+        screen.enable_bracketed_paste()
+        screen.flush()
+        try:
+            with keyboard.attach(hear):
+                yield
+        finally:
+            self._keep(keyboard.flush_keys())
+            screen.disable_bracketed_paste()
+            screen.flush()
+
+    def _keep(self, presses: list[KeyPress]) -> None:
         store_typeahead(self._session.input, presses)
 
     def hold_typed(self) -> None:
@@ -168,7 +187,7 @@ class Prompt:
         held = [KeyPress(Keys.ControlJ, "\n") if press.key == Keys.ControlM else press for press in presses]
         while held and held[-1].key == Keys.ControlJ:
             held.pop()
-        store_typeahead(self._session.input, held)
+        self._keep(held)
 
     def _accept(self, buffer: Buffer) -> bool:
         self._host.text_accepted(self._pastes.expand(buffer.text))
@@ -189,12 +208,10 @@ class Prompt:
             return await PromptSession[str](key_bindings=answer_bindings()).prompt_async(question)
         finally:
             get_typeahead(self._session.input)
-            store_typeahead(self._session.input, typed)
+            self._keep(typed)
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         """Let the user choose one of the rows; None if none was chosen."""
-        from zkchat.repl.picker import pick
-
         return await pick(title, rows, color=self._color)
 
     def redraw(self) -> None:
@@ -224,7 +241,7 @@ class Prompt:
         return [("", " "), ("class:mode", mode), ("", f" · {status}" if status else "")]
 
 
-def _vi_mode(app: "Application[str]") -> str:
+def _vi_mode(app: Application[str]) -> str:
     """The mode of vi, as vi calls it."""
     if app.current_buffer.selection_state:
         return "VISUAL"

@@ -3,18 +3,16 @@
 To change what it shows, change `Status`, `status_of` and `status_line`.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from prompt_toolkit.utils import get_cwidth
 
+from zkchat.chat.conversation import Conversation
+from zkchat.model.session import Session
 from zkchat.model.usage import ContextUsage
 from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.cells import truncate_cells
-
-if TYPE_CHECKING:
-    from zkchat.model.session import Session
-    from zkchat.repl.command_context import CommandConversation
+from zkchat.repl.pick_list import truncate_cells
 
 _SEPARATOR: Final = " · "
 _MAX_TITLE_CELLS: Final = 30
@@ -35,10 +33,10 @@ class Status(Struct, frozen=True, kw_only=True):
 
 
 def status_of(
-    conversation: "CommandConversation",
+    conversation: Conversation,
     *,
     vault: str,
-    session: "Session | None",
+    session: Session | None,
     activity: str = "",
     is_measured: bool = True,
 ) -> Status:

@@ -5,24 +5,26 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from typing import Final, Protocol, TextIO
+
+from rich.console import Console
+from rich.text import Text
 
 from zkchat.model.change import ChangeSet
+from zkchat.model.patch import patch_of
 from zkchat.model.references import DocumentReference
 from zkchat.model.usage import ContextUsage
-from zkchat.render.context_bar import context_line
-from zkchat.render.references import reference_lines
+from zkchat.render.console import Matches
+from zkchat.render.context_bar import context_bar, context_line
+from zkchat.render.diffs import print_changes
+from zkchat.render.links import ClickableLinks
+from zkchat.render.markdown.notes import note_rows
+from zkchat.render.markdown.stream import MarkdownStream
+from zkchat.render.numbered_rows import RowSection, plain_sections, print_sections
+from zkchat.render.references import reference_lines, references_panel
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text
-from zkchat.repl.note_pages import NotePages, Position
-from zkchat.repl.screen_rows import page_rows
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from zkchat.render.console import Matches
-    from zkchat.render.links import ClickableLinks
-    from zkchat.render.numbered_rows import RowSection
-    from zkchat.repl.pick_list import PickRow
+from zkchat.repl.note_pages import NotePages, Position, page_rows
+from zkchat.repl.pick_list import PickRow, numbered_lines
 
 _MAX_COPY_BYTES: Final = 74_000
 """Bytes of a copy that every terminal accepts."""
@@ -41,7 +43,7 @@ class Questioner(Protocol):
         """Whether a list can be drawn to choose from."""
         ...
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]") -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow]) -> int | None:
         """Draw the list and return the number of the chosen row, from 0; None if the user chose none."""
         ...
 
@@ -71,10 +73,9 @@ class _Surface(ABC):
             return False
         return typed.strip().casefold() in {"y", "yes"}
 
-    async def pick(self, title: str, rows: "Sequence[PickRow]", instead: str) -> int | None:
+    async def pick(self, title: str, rows: Sequence[PickRow], instead: str) -> int | None:
         if self._questioner.can_pick:
             return await self._questioner.pick(title, rows)
-        from zkchat.repl.pick_list import numbered_lines
 
         self.print("\n".join([*numbered_lines(rows, self.width), instead]))
         return None
@@ -113,12 +114,10 @@ class PlainSurface(_Surface):
     def print_dimmed(self, text: str) -> None:
         self.print(text)
 
-    def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
+    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
         self.print(text)
 
-    def print_sections(self, sections: "Sequence[RowSection]", _matches: "Matches | None" = None, /) -> None:
-        from zkchat.render.numbered_rows import plain_sections
-
+    def print_sections(self, sections: Sequence[RowSection], _matches: Matches | None = None, /) -> None:
         self.print(plain_sections(sections, columns=self._narrow_columns()))
 
     def _narrow_columns(self) -> int:
@@ -130,8 +129,6 @@ class PlainSurface(_Surface):
         return columns if columns < _PLAIN_WIDTH else 0
 
     def print_changes(self, changes: ChangeSet) -> None:
-        from zkchat.model.patch import patch_of
-
         if changes:
             self.print(patch_of(changes).removesuffix("\n"))
 
@@ -160,7 +157,7 @@ class PlainSurface(_Surface):
 class DrawnSurface(_Surface):
     """Draws panels, bars and Markdown on a console."""
 
-    def __init__(self, console: "Console", questioner: Questioner, desktop: Desktop, links: "ClickableLinks") -> None:
+    def __init__(self, console: Console, questioner: Questioner, desktop: Desktop, links: ClickableLinks) -> None:
         super().__init__(questioner, desktop)
         self._console = console
         self._links = links
@@ -176,40 +173,29 @@ class DrawnSurface(_Surface):
         self._print(text, "dim")
 
     def _print(self, text: str, style: str) -> None:
-        from rich.text import Text
 
         # A word longer than the screen, such as an address, must stay in one piece to be usable.
         is_whole = any(len(word) > self.width for word in text.split())
         self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
 
-    def print_markdown(self, text: str, matches: "Matches | None" = None, /) -> None:
-        from zkchat.render.markdown.stream import MarkdownStream
-
+    def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
         stream = MarkdownStream(self._console, matches=matches, links=self._links)
         stream.feed(text)
         stream.finish()
 
-    def print_sections(self, sections: "Sequence[RowSection]", matches: "Matches | None" = None, /) -> None:
-        from zkchat.render.numbered_rows import print_sections
-
+    def print_sections(self, sections: Sequence[RowSection], matches: Matches | None = None, /) -> None:
         print_sections(self._console, sections, self._links, matches)
 
     def print_changes(self, changes: ChangeSet) -> None:
-        from zkchat.render.diffs import print_changes
-
         print_changes(self._console, changes)
 
     def print_heading(self, name: str, place: str) -> None:
-        from rich.text import Text
-
         self._console.print(Text(sanitize_line(name), style="bold"), Text(sanitize_line(place), style="dim"), sep="\n")
         self._console.print()
 
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
-        from zkchat.render.markdown.notes import note_rows
-
         draw = partial(note_rows, self._console, source=source, links=self._links)
         pages = NotePages(text, draw, page_rows(self._console.height))
         if after is None:
@@ -221,19 +207,13 @@ class DrawnSurface(_Surface):
         return position
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
-        from zkchat.render.references import references_panel
-
         self._console.print(references_panel(references, shown=len(references), links=self._links))
 
     def print_usage(self, usage: ContextUsage) -> None:
-        from zkchat.render.context_bar import context_bar
-
         self._console.print(context_bar(usage, width=self._console.width))
 
     def copy(self, text: str) -> bool:
         """Copy with OSC 52, which also works over ssh. Base64 contains nothing that could end the sequence early."""
-        from rich.text import Text
-
         encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
         if not self._console.is_interactive or len(encoded) > _MAX_COPY_BYTES:
             self._console.print(Text(sanitize_text(text)), soft_wrap=True)

@@ -1,17 +1,15 @@
 """What the commands over the vault share: the notes, the numbered list shown last, and the note that is being read."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct, field
 
+from zkchat.model.choices import OpenWith
 from zkchat.render.numbered_rows import Place
 from zkchat.repl.note_pages import Position
-
-if TYPE_CHECKING:
-    from zkchat.model.choices import OpenWith
-    from zkchat.vault.daily_notes import DailyNoteSettings
-    from zkchat.vault.library import Library
+from zkchat.vault.daily_notes import DailyNoteSettings
+from zkchat.vault.library import Library
 
 _MAX_REFRESH_SECONDS: Final = 0.5
 """How long a command waits for notes that changed; the rest goes on beside it."""
@@ -66,14 +64,14 @@ class DocumentEditor(Protocol):
 class VaultBrowser(Struct, frozen=True, kw_only=True):
     """The vault as its owner sees it on the own screen. Nothing of it goes to a model."""
 
-    library: "Library"
+    library: Library
     """All notes, private ones too."""
     view: VaultView = field(default_factory=VaultView)
     editor: DocumentEditor
-    open_with: "OpenWith" = "auto"
-    daily_notes: "Callable[[], DailyNoteSettings]"
+    open_with: OpenWith = "auto"
+    daily_notes: Callable[[], DailyNoteSettings]
 
-    def refreshed(self) -> "Library":
+    def refreshed(self) -> Library:
         """The notes, as they are now as far as that is known in a moment."""
         self.library.refresh_within(_MAX_REFRESH_SECONDS)
         return self.library

@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, style_for
-from zkchat.render.word_diff import word_marks
+from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, style_for, word_marks
 
 PLAIN = DiffStyle(width=60, colored=False)
 

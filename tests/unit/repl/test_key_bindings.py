@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import create_app_session, get_app
+from prompt_toolkit.application import create_app_session, get_app, get_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, WordCompleter
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
-from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.output import DummyOutput
 
@@ -166,26 +166,60 @@ def test_ctrl_l_keeps_what_is_typed(tmp_path: Path) -> None:
     assert typed(tmp_path, "one\x0c two\r", vi=True) == "one two"
 
 
-def test_keys_typed_before_the_prompt_come_first(tmp_path: Path) -> None:
+def press(keys: str) -> None:
+    """Type while no prompt is shown."""
+    pipe = get_app_session().input
+    assert isinstance(pipe, PipeInput)
+    pipe.send_text(keys)
+
+
+def is_read(_: Buffer) -> bool:
+    """Whether a prompt is shown."""
+    return get_app().is_running
+
+
+async def press_in_turn(prompt: Prompt, keys: str, times_toggled: int = 1) -> None:
+    """Type during a turn, Ctrl-T at last, until all of it was heard."""
+    toggled: list[int] = []
+    with prompt.listening(lambda: toggled.append(1)):
+        press(f"{keys}\x14")
+        await eventually_async(lambda: len(toggled) == times_toggled)
+
+
+def test_keys_typed_before_the_prompt_come_first_with_enter_as_enter(tmp_path: Path) -> None:
     async def act(prompt: Prompt) -> str:
-        prompt.type_ahead(f"early{ESCAPE}[D!\rnext")
+        press(f"early{ESCAPE}[D!\nnext")
+        prompt.take_early_keys()
+        return f"{await prompt.read()} {await prompt.read()}"
+
+    assert at_prompt(tmp_path, act, lambda buffer: buffer.text == "next", "\r") == "earl!y next"
+
+
+@pytest.mark.parametrize("steps", [[f"{ESCAPE}[201~!\r"], [f"{ESCAPE}[201~", "!\r"]])
+def test_lines_whose_paste_began_before_the_prompt_was_there_are_not_sent_one_by_one(
+    tmp_path: Path, steps: list[str]
+) -> None:
+    async def act(prompt: Prompt) -> str:
+        press(f"{ESCAPE}[200~one\r/delete\rthree")
+        prompt.take_early_keys()
         return await prompt.read()
 
-    assert at_prompt(tmp_path, act) == "earl!y"
+    assert at_prompt(tmp_path, act, is_read, *steps) == "one\n/delete\nthree!"
 
 
-@pytest.mark.parametrize("end", [f"{ESCAPE}[201~", ""], ids=["whole", "cut off"])
-def test_lines_that_were_pasted_before_the_prompt_was_there_are_not_sent_one_by_one(tmp_path: Path, end: str) -> None:
+def test_during_a_turn_ctrl_t_acts_at_once_and_the_rest_waits_for_the_prompt(tmp_path: Path) -> None:
     async def act(prompt: Prompt) -> str:
-        prompt.type_ahead(f"{ESCAPE}[200~one\r/delete\rthree{end}")
-        return await prompt.read()
+        await press_in_turn(prompt, "Tä\x14glich?\r", times_toggled=2)
+        await press_in_turn(prompt, pasted("one\r/quit\r"))
+        return f"{await prompt.read()} {await prompt.read()}"
 
-    assert at_prompt(tmp_path, act, lambda buffer: buffer.text.endswith("three"), "!\r") == "one\n/delete\nthree!"
+    sent = at_prompt(tmp_path, act, lambda buffer: buffer.text == "one\n/quit\n", "two\r")
+    assert sent == "Täglich? one\n/quit\ntwo"
 
 
 def test_after_a_stop_what_was_typed_ahead_waits_in_the_prompt(tmp_path: Path) -> None:
     async def act(prompt: Prompt) -> str:
-        prompt.type_ahead("three\rfour\r")
+        await press_in_turn(prompt, "three\rfour\r")
         prompt.hold_typed()
         return await prompt.read()
 
@@ -194,13 +228,13 @@ def test_after_a_stop_what_was_typed_ahead_waits_in_the_prompt(tmp_path: Path) -
 
 def test_what_was_typed_ahead_answers_no_question(tmp_path: Path) -> None:
     async def act(prompt: Prompt) -> str:
-        prompt.type_ahead("y\r")
+        await press_in_turn(prompt, "y\r")
         answer = await prompt.ask("Write it? [y/N] ")
         return f"{answer} {await prompt.read()}"
 
-    assert at_prompt(tmp_path, act, "n") == "n y"
-    assert at_prompt(tmp_path, act, "n\r") == "n y", "an Enter that comes along is no message"
-    assert at_prompt(tmp_path, act, "maybe\r") == "maybe y"
+    assert at_prompt(tmp_path, act, is_read, "n") == "n y"
+    assert at_prompt(tmp_path, act, is_read, "n\r") == "n y", "an Enter that comes along is no message"
+    assert at_prompt(tmp_path, act, is_read, "maybe\r") == "maybe y"
 
 
 def test_enter_in_an_open_fence_goes_on_in_it(tmp_path: Path) -> None:

@@ -19,13 +19,14 @@ from tests.support.command_harness import (
     RecordingPageEditor,
 )
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.goals.run import GoalRun
 from zkchat.chat.session_items import SessionItems
 from zkchat.model.events import Event, TextDelta, Warned
 from zkchat.render.presenters.base import Presenter
 from zkchat.repl.command_context import (
     Command,
     CommandContext,
-    CommandConversation,
     Edit,
     Leave,
     Outcome,
@@ -128,7 +129,7 @@ class ScriptedChat:
 
     def command_context(self) -> CommandContext:
         return CommandContext(
-            conversation=cast(CommandConversation, None),
+            conversation=cast(Conversation, None),
             store=SessionsInMemory(),
             changes=ChangesInMemory(),
             surface=PlainSurface(self.out, NobodyToAsk(), NoDesktop()),
@@ -137,7 +138,7 @@ class ScriptedChat:
             page_editor=RecordingPageEditor(),
             browser=cast(VaultBrowser, None),
             models=ModelsInMemory(),
-            goals=GoalsInMemory(),
+            goals=cast(GoalRun, GoalsInMemory()),
             mentions=EveryMention(),
             now=lambda: NOON,
         )

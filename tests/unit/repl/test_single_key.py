@@ -8,7 +8,8 @@ from select import select
 
 import pytest
 
-from zkchat.repl.single_key import SingleKeys
+from zkchat.repl.single_key import read_key
+from zkchat.repl.terminal_modes import single_keys
 
 
 @pytest.mark.outside
@@ -16,11 +17,10 @@ def test_keys_that_no_question_read_are_gone_afterwards() -> None:
     master, slave = pty.openpty()
     try:
         with os.fdopen(os.dup(slave)) as terminal:
-            keys = SingleKeys(terminal)
-            with keys.listening() as is_possible:
+            with single_keys(terminal) as is_possible:
                 assert is_possible
                 os.write(master, b"y")
-                assert keys.read() == "y"
+                assert read_key(terminal) == "y"
                 os.write(master, b"y")
                 assert select([slave], [], [], 10)[0], "it has arrived"
             tty.setcbreak(slave, termios.TCSANOW)
@@ -37,12 +37,10 @@ def test_keys_that_no_question_read_are_gone_afterwards() -> None:
 def test_a_key_may_come_together_with_enter(typed: bytes, read: str) -> None:
     master, slave = pty.openpty()
     try:
-        with os.fdopen(os.dup(slave)) as terminal:
-            keys = SingleKeys(terminal)
-            with keys.listening():
-                tty.setraw(slave, termios.TCSANOW)  # Enter stays what it is
-                os.write(master, typed)
-                assert keys.read() == read
+        with os.fdopen(os.dup(slave)) as terminal, single_keys(terminal):
+            tty.setraw(slave, termios.TCSANOW)  # Enter stays what it is
+            os.write(master, typed)
+            assert read_key(terminal) == read
     finally:
         os.close(master)
         os.close(slave)

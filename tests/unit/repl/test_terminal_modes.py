@@ -9,7 +9,7 @@ from typing import TextIO
 
 import pytest
 
-from zkchat.repl.terminal_modes import echo_off, echo_on, take_typed
+from zkchat.repl.terminal_modes import echo_off, echo_on
 
 
 class Keyboard:
@@ -20,10 +20,7 @@ class Keyboard:
         self.stream: TextIO = os.fdopen(os.dup(self._end), encoding="utf-8")
 
     def type(self, text: str) -> None:
-        self.type_bytes(text.encode())
-
-    def type_bytes(self, keys: bytes) -> None:
-        os.write(self._hand, keys)
+        os.write(self._hand, text.encode())
 
     def has_arrived(self) -> bool:
         """Whether what was typed is there to be read, which takes the terminal a moment."""
@@ -89,30 +86,3 @@ def test_enter_stays_what_it_is_for_the_prompt_and_ends_the_line_of_a_question(k
         with echo_on(keyboard.stream):
             keyboard.type("yes\r")
             assert keyboard.waiting == "yes\n"
-
-
-def test_what_was_typed_before_is_taken_with_its_enter(keyboard: Keyboard) -> None:
-    keyboard.type("early\rand half")
-    assert keyboard.has_arrived()
-    with echo_off(keyboard.stream):
-        assert take_typed(keyboard.stream) == "early\rand half"
-        assert take_typed(keyboard.stream) == ""
-    assert take_typed(io.StringIO("typed\n")) == ""
-
-
-def test_what_was_typed_before_and_after_the_switch_is_read_at_once_with_enter_as_enter(keyboard: Keyboard) -> None:
-    keyboard.type("first\nhalf ")
-    assert keyboard.seen == "first\r\nhalf "
-    with echo_off(keyboard.stream):
-        keyboard.type("ä line\rlast")
-        assert keyboard.seen == ""
-        assert take_typed(keyboard.stream) == "first\rhalf ä line\rlast"
-        assert take_typed(keyboard.stream) == ""
-    assert take_typed(io.StringIO("typed\n")) == ""
-
-
-def test_bytes_that_are_no_text_are_replaced_and_not_waited_for(keyboard: Keyboard) -> None:
-    with echo_off(keyboard.stream):
-        keyboard.type_bytes(b"a\xe4")
-        assert keyboard.has_arrived()
-        assert take_typed(keyboard.stream) == "a\N{REPLACEMENT CHARACTER}"

@@ -1,39 +1,35 @@
 """Splits streaming Markdown into blocks that no further line can change.
 
-A block is a top-level block, an item of a list, or a chunk of a long table or code fence. Where the text is split
+A block is a top-level block, an item of a list, or a chunk of a long code fence. Where the text is split
 depends on the text alone, never on how it was chunked.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from markdown_it.token import Token
 from msgspec import Struct, field
 
-from zkchat.model.patterns import lazy_pattern
-from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES, opens_enclosed
-from zkchat.render.markdown.parser import parse
+from zkchat.render.markdown.parser import MAX_ENCLOSED_LINES, opens_enclosed, parse
 
 FENCE_CHUNK_LINES: Final = 8
 """Lines of code that become final together: few, so that code reaches the scrollback soon."""
 FENCE_CONTEXT_LINES: Final = 24
 """Preceding lines that the highlighter sees, so that a string or comment begun above keeps its colour."""
-TABLE_CHUNK_ROWS: Final = 20
-"""Rows of a table that become final together. The first chunk decides the widths of the columns."""
-
 MAX_LINE_LENGTH: Final = 4_000
 MAX_PARAGRAPH_LENGTH: Final = 12_000
 """Characters of a paragraph."""
 
-_PARTWISE: Final = lazy_pattern(r"[-+*|]|\d{1,9}[.)]")
-"""The beginning of a line of a list or table, which become final part by part."""
+_PARTWISE: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
+"""The beginning of a line of a list, which becomes final item by item, or of a table, which cannot be split."""
 _LISTS: Final = {"bullet_list_open", "ordered_list_open"}
 _WHOLE_AT_LINE_END: Final = {"heading_open", "hr", "comment", "formula"}
 _CODE: Final = {"fence", "code_block"}
 _WHOLE_AT_BLANK_LINE: Final = {"paragraph_open", "blockquote_open", "table_open"}
-_ONLY_MARKS: Final = lazy_pattern(r"[-=*_#>`~+|:.)\d\s]*(?:\[(?:!?[^\[\]]?\]?|![^\[\]]*\]?[-+]?))?")
+_ONLY_MARKS: Final = re.compile(r"[-=*_#>`~+|:.)\d\s]*(?:\[(?:!?[^\[\]]?\]?|![^\[\]]*\]?[-+]?))?")
 """A line that may become anything, among others a callout or a task."""
-_UNCLOSED: Final = lazy_pattern(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?!%%).){0,200})$")
+_UNCLOSED: Final = re.compile(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?!%%).){0,200})$")
 """A link or comment that is still arriving: drawn as it is, it would jump when it is complete."""
 
 
@@ -114,22 +110,12 @@ def _indent(line: str) -> int:
     return len(columns) - len(columns.lstrip(" "))
 
 
-class _Continuation(Struct, frozen=True):
-    """State of a list or table whose beginning is final while more of it arrives."""
-
-    number: int = 1
-    """The number of the next item, for a list."""
-    head: tuple[str, ...] = ()
-    """The header and first rows, which decide the layout, for a table."""
-
-
 class _Group(Struct, frozen=True):
-    """A top-level block, with the state of its beginning if that is final."""
+    """A top-level block."""
 
     tokens: Sequence[Token]
-    rest: _Continuation | None
-    before: int
-    """Number of lines of the beginning that were parsed again before the text."""
+    following: int | None = None
+    """The number of its first item, where it is a list whose beginning is final."""
 
     @property
     def kind(self) -> str:
@@ -137,73 +123,49 @@ class _Group(Struct, frozen=True):
 
     @property
     def first(self) -> int:
-        return self._lines_of(self.tokens)[0]
+        return _lines_of(self.tokens)[0]
 
     @property
     def end(self) -> int:
-        return self._lines_of(self.tokens)[1]
+        return _lines_of(self.tokens)[1]
 
     def parts(self) -> list[_Part]:
-        if self.kind in _LISTS:
-            return self._items()
-        if self.kind == "table_open":
-            return self._table_chunks()
-        return [_Part(DrawableBlock(self.tokens), self.first)]
+        return self._items() if self.kind in _LISTS else [_Part(DrawableBlock(self.tokens), self.first)]
 
-    def continuation_after(self, finished: int, lines: Sequence[str]) -> _Continuation | None:
-        """The state to remember once so many more of its parts are final."""
-        if finished and self.kind in _LISTS:
-            return _Continuation(number=self._number + finished)
-        if finished and self.kind == "table_open" and self.rest is None:
-            return _Continuation(head=tuple(lines[self.first : self.first + 2 + TABLE_CHUNK_ROWS]))
-        return self.rest
+    def following_after(self, finished: int) -> int | None:
+        """The number of the next item, once so many more of its parts are final."""
+        return self._number + finished if finished and self.kind in _LISTS else self.following
 
     @property
     def _number(self) -> int:
-        return self.rest.number if self.rest else int(self.tokens[0].attrs.get("start", 1))
+        return self.following or int(self.tokens[0].attrs.get("start", 1))
 
     def _items(self) -> list[_Part]:
         parts = []
-        for index, item in enumerate(_children(self.tokens, "list_item", level=1)):
+        for index, item in enumerate(_list_items(self.tokens)):
             opening = self.tokens[0].copy(attrs={"start": self._number + index})
-            block = DrawableBlock([opening, *item, self.tokens[-1]], joined=index > 0 or self.rest is not None)
-            parts.append(_Part(block, self._lines_of(item)[0]))
+            block = DrawableBlock([opening, *item, self.tokens[-1]], joined=index > 0 or self.following is not None)
+            parts.append(_Part(block, _lines_of(item)[0]))
         return parts
 
-    def _table_chunks(self) -> list[_Part]:
-        rows = _children(self.tokens, "tr", level=2)[1:]
-        if len(rows) <= TABLE_CHUNK_ROWS:
-            return [_Part(DrawableBlock(self.tokens), self.first)]
-        measure = [token for row in rows[:TABLE_CHUNK_ROWS] for token in row]
-        before = self.tokens[1 : self.tokens.index(measure[0])]
-        after = self.tokens[-2:]
-        parts = [_Part(DrawableBlock([self.tokens[0], *before, *measure, *after]), self.first)]
-        opening = self.tokens[0].copy(meta={"skip": TABLE_CHUNK_ROWS})
-        for start in range(TABLE_CHUNK_ROWS, len(rows), TABLE_CHUNK_ROWS):
-            chunk = [token for row in rows[start : start + TABLE_CHUNK_ROWS] for token in row]
-            block = DrawableBlock([opening, *before, *measure, *chunk, *after], joined=True)
-            parts.append(_Part(block, self._lines_of(chunk)[0]))
-        return parts[1:] if self.rest else parts
 
-    def _lines_of(self, tokens: Sequence[Token]) -> tuple[int, int]:
-        first, end = tokens[0].map or (0, 0)
-        return first - self.before, end - self.before
+def _lines_of(tokens: Sequence[Token]) -> tuple[int, int]:
+    first, end = tokens[0].map or (0, 0)
+    return first, end
 
 
-def _children(tokens: Sequence[Token], name: str, *, level: int) -> list[Sequence[Token]]:
-    """The tokens of each child with that name and level."""
-    opened = [index for index, token in enumerate(tokens) if token.level == level and token.type == f"{name}_open"]
-    closed = [index for index, token in enumerate(tokens) if token.level == level and token.type == f"{name}_close"]
+def _list_items(tokens: Sequence[Token]) -> list[Sequence[Token]]:
+    """The tokens of each item of a list."""
+    opened = [index for index, token in enumerate(tokens) if token.level == 1 and token.type == "list_item_open"]
+    closed = [index for index, token in enumerate(tokens) if token.level == 1 and token.type == "list_item_close"]
     return [tokens[first : last + 1] for first, last in zip(opened, closed, strict=True)]
 
 
-def _groups(lines: Sequence[str], rest: _Continuation | None) -> list[_Group]:
-    head = rest.head if rest else ()
-    tokens = parse("".join(f"{line}\n" for line in (*head, *lines)))
+def _groups(lines: Sequence[str], following: int | None) -> list[_Group]:
+    tokens = parse("".join(f"{line}\n" for line in lines))
     ends = [index + 1 for index, token in enumerate(tokens) if token.level == 0 and token.nesting != 1]
     return [
-        _Group(tokens[start:end], None if start else rest, len(head))
-        for start, end in zip([0, *ends], ends, strict=False)
+        _Group(tokens[start:end], None if start else following) for start, end in zip([0, *ends], ends, strict=False)
     ]
 
 
@@ -219,7 +181,7 @@ def _split_line(line: str) -> list[str]:
 
 
 class _ParagraphSplitter:
-    """Splits paragraphs that are too long to be redrawn with each word; lists, tables and code end in parts."""
+    """Splits paragraphs that are too long to be redrawn with each word."""
 
     def __init__(self) -> None:
         self._size = 0
@@ -244,7 +206,7 @@ class BlockSplitter:
         self._lines: list[str] = []
         self._arriving = ""
         self._has_new_lines = False
-        self._open: _Fence | _Continuation | None = None
+        self._open: _Fence | int | None = None
         self._paragraphs = _ParagraphSplitter()
 
     def add(self, text: str) -> None:
@@ -297,14 +259,14 @@ class BlockSplitter:
         self._open = None if fence.ended else fence
         return blocks
 
-    def _finalize_blocks(self, rest: _Continuation | None, closing: bool) -> list[DrawableBlock]:
+    def _finalize_blocks(self, following: int | None, closing: bool) -> list[DrawableBlock]:
         blocks: list[DrawableBlock] = []
         lines, start = self._lines, len(self._lines)
-        still_open: _Fence | _Continuation | None = None
-        groups = _groups(lines, rest)
+        still_open: _Fence | int | None = None
+        groups = _groups(lines, following)
         for group in groups:
             if not closing and self._may_be_enclosed(group):
-                start, still_open = max(0, group.first), group.rest
+                start, still_open = group.first, group.following
                 break
             if not closing and self._may_be_table(group):
                 start = group.first
@@ -316,7 +278,7 @@ class BlockSplitter:
             parts = group.parts()
             if not (closing or group is not groups[-1] or self._is_whole(group)):
                 start = parts.pop().line
-                still_open = group.continuation_after(len(parts), lines)
+                still_open = group.following_after(len(parts))
             blocks += [part.block for part in parts]
         self._lines, self._open = lines[start:], still_open
         return blocks
@@ -330,12 +292,12 @@ class BlockSplitter:
 
     def _may_be_table(self, group: _Group) -> bool:
         """Whether the next line may make the last one the head of a table, which goes before fences and headings."""
-        return group.rest is None and group.first == len(self._lines) - 1 and "|" in self._lines[-1]
+        return group.following is None and group.first == len(self._lines) - 1 and "|" in self._lines[-1]
 
     def _may_be_enclosed(self, group: _Group) -> bool:
         """Whether a later line may make a comment or formula of what now is text."""
         lines = self._lines
-        newest = range(max(0, group.first, len(lines) - MAX_ENCLOSED_LINES), group.end)
+        newest = range(max(group.first, len(lines) - MAX_ENCLOSED_LINES), group.end)
         return group.kind not in _CODE and any(opens_enclosed(lines[number]) for number in newest)
 
     def _is_whole(self, group: _Group) -> bool:

@@ -1,33 +1,30 @@
 """Draws the text of a note, or of a section of it, as Obsidian's reading view would."""
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import Final
 
-from zkchat.model.patterns import lazy_pattern
+from rich.console import Console
+
 from zkchat.render.links import NO_LINKS, ClickableLinks
+from zkchat.render.live import Row
+from zkchat.render.markdown.blocks import BlockSplitter
+from zkchat.render.markdown.renderer import BlockRenderer
 from zkchat.render.sanitize import sanitize_text
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from zkchat.render.live import Row
-
-_FRONTMATTER: Final = lazy_pattern(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_FRONTMATTER: Final = re.compile(r"\A---[ \t]*\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
 
 def note_rows(
-    console: "Console",
+    console: Console,
     text: str,
     *,
     source: str | None = None,
     links: ClickableLinks = NO_LINKS,
-) -> "list[Row]":
+) -> list[Row]:
     """The rows of a note without its frontmatter, as wide as the console.
 
     `source` is the path of the note; `links` knows what wikilinks lead to.
     """
-    from zkchat.render.markdown.blocks import BlockSplitter
-    from zkchat.render.markdown.renderer import BlockRenderer
-
     splitter = BlockSplitter()
     splitter.add(_FRONTMATTER.sub("", sanitize_text(text)))
     renderer = BlockRenderer(console, links=links, source=source)

@@ -1,33 +1,51 @@
 """Draws blocks of Markdown with Rich, without trailing blanks. Nothing is clickable but links to notes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise
 from typing import ClassVar, Final
 
 from markdown_it.token import Token
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Markdown
+from rich.markdown import (
+    BlockQuote,
+    Heading,
+    ListElement,
+    ListItem,
+    Markdown,
+    MarkdownContext,
+    MarkdownElement,
+    Paragraph,
+    TableElement,
+    TableRowElement,
+)
+from rich.segment import Segment
 from rich.style import Style
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
 from rich.theme import Theme
 
 from zkchat.render.console import Matches
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
 from zkchat.render.live import BLANK, Row, render_rows
 from zkchat.render.markdown.blocks import DrawableBlock
-from zkchat.render.markdown.elements import (
-    CalloutTitle,
-    CodeBlock,
-    Formula,
-    LeftHeading,
-    MarkedList,
-    Quotation,
-    RuleLine,
-    TaskItem,
-)
-from zkchat.render.markdown.quotations import adapt_quotation
-from zkchat.render.markdown.tables import ChunkedTable
-from zkchat.render.markdown.wikilinks import draw_links
+from zkchat.render.markdown.parser import label_of
 
 _NO_WRAP_WIDTH: Final = 1_000_000
+_RULE_WIDTH: Final = 40
+_BAR: Final = "▌ "
+_BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
+_MAX_HIGHLIGHTED_LINE: Final = 1_000
+"""Longer lines are data, for which lexers may take seconds."""
+_WRAP_COLUMNS: Final = range(60, 140)
+"""Lengths of the longest line of a paragraph whose lines may be wrapped."""
+_ENDS: Final = tuple(".!?:;…。！？：")
+"""Marks after which a line may end for another reason than its length."""
+BROKEN: Final = "[?]"
+"""Stands behind a link to a note that does not exist: not every terminal has colours."""
 
 
 class BlockRenderer:
@@ -50,7 +68,7 @@ class BlockRenderer:
     def rows(self, block: DrawableBlock, *, fold_code: bool = False) -> list[Row]:
         """Rows of one block. Without `fold_code`, long lines of code are wrapped by the terminal and copied whole."""
         width = _NO_WRAP_WIDTH if block.is_code and not fold_code else self._console.width
-        tokens = adapt_quotation(draw_links(block.tokens, self._target_of), self._matches)
+        tokens = _adapt_quotation(_draw_links(block.tokens, self._target_of), self._matches)
         rows = render_rows(self._console, _TokenMarkdown(_without_empty_paragraphs(tokens)), width=width)
         return rows if block.is_code else _without_blank_ends(rows)
 
@@ -93,6 +111,282 @@ def _without_blank_ends(rows: list[Row]) -> list[Row]:
     return rows[filled[0] : filled[-1] + 1] if filled else []
 
 
+def _draw_links(tokens: Sequence[Token], look_up: Callable[[str], LinkTarget]) -> list[Token]:
+    """The tokens of a block, with the label of each wikilink in its place."""
+    return [
+        token.copy(children=[*_labelled(token.children, look_up)]) if token.type == "inline" else token
+        for token in tokens
+    ]
+
+
+def _labelled(children: Sequence[Token] | None, look_up: Callable[[str], LinkTarget]) -> Iterator[Token]:
+    for child in children or ():
+        if child.type != "wikilink":
+            yield child
+            continue
+        target = look_up(child.content)
+        label = label_of(child.content, with_folder=target.shares_name)
+        if not label:
+            yield child.copy(type="text", tag="")
+            continue
+        tag = "broken" if target.is_missing else "wikilink"
+        meta = {"address": target.address}
+        yield Token("wikilink_open", tag, 1, meta=meta)
+        yield Token("text", "", 0, content=label + BROKEN * target.is_missing)
+        yield Token("wikilink_close", tag, -1, meta=meta)
+
+
+def _adapt_quotation(tokens: Sequence[Token], matches: Matches | None) -> Sequence[Token]:
+    """The tokens of a block; in a quotation, with flowing lines and a `mark` around each word that matches.
+
+    Code stays as it is.
+    """
+    if tokens[0].type != "blockquote_open":
+        return tokens
+    return [_adapted(token, matches) if token.type == "inline" else token for token in tokens]
+
+
+def _adapted(inline: Token, matches: Matches | None) -> Token:
+    children = inline.children or []
+    flowing = _unwrapped(children) if _is_wrapped(inline.content.split("\n")) else children
+    return inline.copy(children=[*_marked(flowing, matches)] if matches else flowing)
+
+
+def _read_all(children: Sequence[Token]) -> str:
+    return "".join(_read(child) for child in children)
+
+
+def _read(token: Token) -> str:
+    return "\n" if token.type == "hardbreak" else token.content
+
+
+def _is_wrapped(lines: Sequence[str]) -> bool:
+    """Whether lines end where the next word would not fit, most of them within a sentence."""
+    longest = max(map(len, lines))
+    breaks = [(line, following.split(maxsplit=1)[:1]) for line, following in pairwise(lines)]
+    return (
+        bool(breaks)
+        and longest in _WRAP_COLUMNS
+        and all(len(line) + 1 + len("".join(word)) > longest for line, word in breaks)
+        and 2 * sum(line.endswith(_ENDS) for line, _ in breaks) < len(breaks)
+    )
+
+
+def _unwrapped(children: Sequence[Token]) -> list[Token]:
+    space = Token("text", "", 0, content=" ")
+    return [space if child.type == "hardbreak" and child.meta.get("is_soft") else child for child in children]
+
+
+def _marked(children: Sequence[Token], matches: Matches) -> Iterator[Token]:
+    """Words are looked for in the text as it is read: emphasis may begin or end within one."""
+    cuts = [*chain.from_iterable(matches(_read_all(children)))]
+    start = 0
+    for child in children:
+        end = start + len(_read(child))
+        within = [cut - start for cut in cuts if start < cut < end]
+        is_matched = sum(cut <= start for cut in cuts) % 2 == 1
+        for first, last in pairwise([0, *within, end - start]):
+            piece = child.copy(content=child.content[first:last]) if within else child
+            yield from _mark(piece) if is_matched and piece.content else [piece]
+            is_matched = not is_matched
+        start = end
+
+
+def _mark(piece: Token) -> list[Token]:
+    return [Token("mark_open", "mark", 1), piece, Token("mark_close", "mark", -1)]
+
+
+class LeftHeading(Heading):
+    LEVEL_ALIGN: ClassVar = {}
+
+
+_CALLOUT_STYLES: Final = {
+    kind: style
+    for style, kinds in {
+        "cyan": "abstract summary tldr info todo",
+        "green": "tip hint important success check done",
+        "yellow": "question help faq warning caution attention",
+        "red": "failure fail missing danger error bug",
+        "magenta": "example",
+        "dim": "quote cite",
+    }.items()
+    for kind in kinds.split()
+}
+
+
+def _callout_style(token: Token) -> str:
+    kind = token.meta.get("callout")
+    return _CALLOUT_STYLES.get(kind, "blue") if kind else "none"
+
+
+class Quotation(BlockQuote):
+    """A quotation whose paragraphs stand apart, or a callout."""
+
+    _is_after_paragraph = False
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(_callout_style(token))
+
+    def __init__(self, bar: str) -> None:
+        super().__init__()
+        self._bar = bar
+
+    def on_child_close(self, context: MarkdownContext, child: MarkdownElement) -> bool:
+        is_paragraph = isinstance(child, Paragraph)
+        if is_paragraph and self._is_after_paragraph:
+            self.elements.append(Text())
+        self._is_after_paragraph = is_paragraph and not isinstance(child, CalloutTitle)
+        return super().on_child_close(context, child)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        inner = options.update(width=max(1, options.max_width - len(_BAR)))
+        for line in console.render_lines(self.elements, inner):
+            yield Segment(_BAR, console.get_style(self._bar))
+            yield from line
+            yield Segment.line()
+
+
+class CalloutTitle(Paragraph):
+    """The kind and title of a callout."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> "CalloutTitle":
+        return cls(_callout_style(token))
+
+    def __init__(self, style: str) -> None:
+        super().__init__("left")
+        self.style_name = f"bold {style}" if style != "none" else "bold"
+
+
+class Formula(MarkdownElement):
+    """A formula, as it is written."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(token.content)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self._text)
+
+
+class RuleLine(MarkdownElement):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text("─" * min(_RULE_WIDTH, options.max_width), style="dim")
+
+
+class CodeBlock(MarkdownElement):
+    """A code block with its fence, so that code is recognized without colour."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(token)
+
+    def __init__(self, token: Token) -> None:
+        self._token = token
+        meta = token.meta or {"context": [], "code": token.content.rstrip("\n").split("\n"), "begun": False}
+        self._context: list[str] = meta["context"]
+        self._code: list[str] = meta["code"]
+        self._is_begun: bool = meta["begun"]
+        self._is_ended: bool = meta.get("ended", True)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        mark = self._token.markup
+        if mark and not self._is_begun:
+            yield Text(mark + self._token.info, style="dim", overflow="fold")
+        for line in self._highlighted(console):
+            line.expand_tabs(4)
+            line.overflow = "fold"
+            line.pad_left(0 if mark else 4)
+            yield line
+        if mark and self._is_ended:
+            yield Text(mark, style="dim")
+
+    def _highlighted(self, console: Console) -> Sequence[Text]:
+        syntax = None if console.no_color else _syntax(self._token.info.partition(" ")[0])
+        lines = [*self._context, *self._code]
+        if syntax is None or max(map(len, lines), default=0) > _MAX_HIGHLIGHTED_LINE:
+            return [Text(line) for line in self._code]
+        text = syntax.highlight("\n".join(lines))
+        return text.split("\n", allow_blank=True)[len(self._context) : len(lines)]
+
+
+@lru_cache(maxsize=32)
+def _syntax(language: str) -> Syntax | None:
+    """The highlighter of a language. Cached, because finding it takes longer than using it."""
+    lexer = Syntax("", language).lexer if language else None
+    return lexer and Syntax("", lexer, theme="ansi_dark")
+
+
+class TaskItem(ListItem):
+    """An item, which may be a task."""
+
+    @classmethod
+    def create(cls, _markdown: Markdown, token: Token) -> MarkdownElement:
+        return cls(token.meta.get("task", ""))
+
+    def __init__(self, task: str) -> None:
+        super().__init__()
+        self.box = _BOXES.get(task, f"[{task}] ") if task else ""
+
+
+class MarkedList(ListElement):
+    """A list whose items are indented like those of a longer list, since it may still grow."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for index, item in enumerate(self.items):
+            box = item.box if isinstance(item, TaskItem) else ""
+            is_bullet = self.list_type == "bullet_list_open"
+            mark = f" {box or '• '}" if is_bullet else f"{(self.list_start or 0) + index:>2}. {box}"
+            style = console.get_style("markdown.item.bullet" if is_bullet else "markdown.item.number", default="none")
+            inner = options.update(width=max(1, options.max_width - len(mark)))
+            lines = console.render_lines(item.elements, inner, style=item.style) or ([[]] if box else [])
+            for row, line in enumerate(lines):
+                yield Segment(mark if row == 0 else " " * len(mark), style)
+                yield from line
+                yield Segment.line()
+
+
+class FoldedTable(TableElement):
+    """A table whose cells are folded where it is too wide."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        assert self.header is not None
+        assert self.header.row is not None
+        head = self.header.row
+        rows = self.body.rows if self.body else []
+        table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, style="markdown.table.border")
+        for cell, width in zip(head.cells, _widths([head, *rows], options.max_width), strict=True):
+            title = cell.content.copy()
+            title.stylize("markdown.table.header")
+            table.add_column(title, width=width, justify=cell.justify, overflow="fold")
+        for row in rows:
+            table.add_row(*(cell.content for cell in row.cells))
+        yield table
+
+
+def _unbroken(word: str) -> int:
+    """Columns that a word needs; between wide characters a row may end anywhere."""
+    cells = cell_len(word)
+    return cells if cells <= len(word) else 2
+
+
+def _widths(rows: Sequence[TableRowElement], available: int) -> list[int]:
+    """Widths that the contents need; if they exceed the screen, the widest columns shrink, at first to whole words."""
+    columns = [[cell.content for cell in column] for column in zip(*(row.cells for row in rows), strict=True)]
+    widths = [max(1, *(min(available, text.cell_len) for text in column)) for column in columns]
+    words = [max([1, *(_unbroken(word) for text in column for word in text.plain.split())]) for column in columns]
+    available -= 3 * (len(widths) - 1)
+    for least in (words, [1] * len(widths)):
+        while sum(widths) > available and (spare := [w for w, low in zip(widths, least, strict=True) if w > low]):
+            column = next(number for number, low in enumerate(least) if widths[number] == max(spare) > low)
+            widths[column] -= 1
+    return widths
+
+
 class _TokenMarkdown(Markdown):
     elements: ClassVar = {
         **Markdown.elements,
@@ -106,7 +400,7 @@ class _TokenMarkdown(Markdown):
         "bullet_list_open": MarkedList,
         "ordered_list_open": MarkedList,
         "list_item_open": TaskItem,
-        "table_open": ChunkedTable,
+        "table_open": FoldedTable,
     }
     inlines = Markdown.inlines | {"wikilink", "broken", "mark", "formula", "highlight", "tag", "footnote"}
 

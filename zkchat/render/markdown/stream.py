@@ -2,18 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from zkchat.render.console import Matches
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.live import LiveRegion, Row, Throttle
+from zkchat.render.markdown.blocks import BlockSplitter, DrawableBlock
+from zkchat.render.markdown.renderer import BlockRenderer
 from zkchat.render.sanitize import sanitize_text
-
-if TYPE_CHECKING:
-    from zkchat.render.console import Matches
-    from zkchat.render.markdown.blocks import DrawableBlock
-
 
 MAX_PENDING = 3_000
 """Characters that may wait to be drawn, so that a stopped answer is drawn quickly."""
@@ -30,14 +27,11 @@ class MarkdownStream:
         console: Console,
         *,
         clock: Callable[[], float] = time.monotonic,
-        matches: "Matches | None" = None,
+        matches: Matches | None = None,
         links: ClickableLinks = NO_LINKS,
     ) -> None:
         """`matches` finds the words that are marked in quotations; `links` knows what wikilinks lead to."""
         # These are slow to import, and nothing is drawn when the program starts.
-        from zkchat.render.markdown.blocks import BlockSplitter
-        from zkchat.render.markdown.renderer import BlockRenderer
-
         self._console = console
         self._splitter = BlockSplitter()
         self._renderer = BlockRenderer(console, matches, links)
@@ -92,6 +86,6 @@ class MarkdownStream:
         self._pending_size = 0
         return self._final_rows(self._splitter.take_final())
 
-    def _final_rows(self, blocks: "list[DrawableBlock]") -> list[Row]:
+    def _final_rows(self, blocks: list[DrawableBlock]) -> list[Row]:
         rows, self._last = self._renderer.all_rows(blocks, self._last)
         return rows

@@ -3,17 +3,7 @@
 import json
 from typing import TextIO
 
-from zkchat.model.events import (
-    ChangesReviewed,
-    Event,
-    GoalEnded,
-    GoalPlanned,
-    StepFinished,
-    StepStarted,
-    TurnFailed,
-    TurnFinished,
-    Warned,
-)
+from zkchat.model import events
 from zkchat.model.goal import AnswerSupport, Goal
 from zkchat.model.values import Json
 from zkchat.render import checklist, phrases
@@ -29,18 +19,18 @@ class GoalPipePresenter:
         self._result = OutputStream(results)
         self._errors = OutputStream(stderr)
 
-    def show(self, event: Event) -> None:
+    def show(self, event: events.Event) -> None:
         match event:
-            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
-                if isinstance(event, GoalEnded) and event.result:
+            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
+                if isinstance(event, events.GoalEnded) and event.result:
                     self._result.line(sanitize_text(event.result))
                 for line in checklist.lines_of(event, is_plain=True):
                     self._errors.line(line)
-            case ChangesReviewed():
+            case events.ChangesReviewed():
                 self._errors.line(phrases.notice(event))
-            case Warned():
+            case events.Warned():
                 self._errors.line(phrases.warning(event.text, event.hint))
-            case TurnFailed():
+            case events.TurnFailed():
                 self._errors.write(error_lines(event.text, event.hint))
             case _:
                 pass  # what the model says and does on the way is in the session
@@ -58,25 +48,25 @@ class GoalJsonPresenter:
     def __init__(self, stdout: TextIO) -> None:
         self._output = OutputStream(stdout)
         self._goal: Goal | None = None
-        self._ended: GoalEnded | None = None
+        self._ended: events.GoalEnded | None = None
         self._model = ""
-        self._changes: list[ChangesReviewed] = []
-        self._warnings: list[Warned] = []
-        self._failure: TurnFailed | None = None
+        self._changes: list[events.ChangesReviewed] = []
+        self._warnings: list[events.Warned] = []
+        self._failure: events.TurnFailed | None = None
 
-    def show(self, event: Event) -> None:
+    def show(self, event: events.Event) -> None:
         match event:
-            case GoalPlanned():
+            case events.GoalPlanned():
                 self._goal = event.goal
-            case GoalEnded():
+            case events.GoalEnded():
                 self._goal, self._ended = event.goal, event
-            case TurnFinished():
+            case events.TurnFinished():
                 self._model = f"{event.message.provider}:{event.message.model}".strip(":")
-            case ChangesReviewed():
+            case events.ChangesReviewed():
                 self._changes.append(event)
-            case Warned():
+            case events.Warned():
                 self._warnings.append(event)
-            case TurnFailed():
+            case events.TurnFailed():
                 self._failure = event
             case _:
                 pass
@@ -88,7 +78,7 @@ class GoalJsonPresenter:
         self._output.line(json.dumps(json_value(self._document()), indent=2, allow_nan=False))
 
     def _document(self) -> Json:
-        goal, ended = self._goal, self._ended or (GoalEnded(goal=self._goal) if self._goal else None)
+        goal, ended = self._goal, self._ended or (events.GoalEnded(goal=self._goal) if self._goal else None)
         document: dict[str, Json] = {
             "goal": goal.text if goal else "",
             "state": goal.state if goal else "stopped",
@@ -108,7 +98,7 @@ class GoalJsonPresenter:
         return document
 
 
-def _steps(ended: GoalEnded) -> list[Json]:
+def _steps(ended: events.GoalEnded) -> list[Json]:
     count = len(ended.goal.steps)
     summaries = [*ended.summaries, *[""] * count][:count]
     checked = [*ended.check.steps, *[AnswerSupport()] * count][:count]

@@ -2,41 +2,19 @@
 
 import json
 import math
+import re
 from typing import Final, TextIO, assert_never
 
-from zkchat.model.events import (
-    AnswerReplaced,
-    ChangesReviewed,
-    Event,
-    EvidenceFound,
-    GoalEnded,
-    GoalPlanned,
-    LinksResolved,
-    Notice,
-    PromptReady,
-    ReferenceFound,
-    Remarked,
-    StepFinished,
-    StepStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolFinished,
-    ToolStarted,
-    TurnFailed,
-    TurnFinished,
-    UsageReported,
-    Warned,
-)
+from zkchat.model import events
 from zkchat.model.evidence import Evidence
 from zkchat.model.message import ChatMessage
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
 from zkchat.model.request_context import RequestContext
 from zkchat.model.usage import ContextUsage, TokenUsage
 from zkchat.model.values import Json, Value, to_plain
 from zkchat.render.presenters.base import OutputStream
 
-_SURROGATE: Final = lazy_pattern("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class JsonPresenter:
@@ -47,123 +25,112 @@ class JsonPresenter:
         self._text: list[str] = []
         self._remarks: list[str] = []
         self._references: list[DocumentReference] = []
-        self._found = EvidenceFound(evidence=())
+        self._found = events.EvidenceFound(evidence=())
         self._context_usage: ContextUsage | None = None
         self._context: RequestContext | None = None
         self._reported: TokenUsage | None = None
         self._message: ChatMessage | None = None
-        self._warnings: list[Warned] = []
-        self._changes: ChangesReviewed | None = None
-        self._failure: TurnFailed | None = None
+        self._warnings: list[events.Warned] = []
+        self._changes: events.ChangesReviewed | None = None
+        self._failure: events.TurnFailed | None = None
 
-    def show(self, event: Event) -> None:
+    def show(self, event: events.Event) -> None:
         match event:
-            case TextDelta():
+            case events.TextDelta():
                 self._text.append(event.text)
-            case Remarked():
+            case events.Remarked():
                 self._remarks += [event.text] * (not event.is_heading)
-            case LinksResolved():
-                self._references.extend(event.references)
-            case ReferenceFound():
-                self._references.append(event.reference)
-            case EvidenceFound():
+            case events.LinksResolved() | events.ReferenceFound():
+                found = event.references if isinstance(event, events.LinksResolved) else [event.reference]
+                self._references.extend(found)
+            case events.EvidenceFound():
                 self._found = event
-            case PromptReady():
+            case events.PromptReady():
                 self._context_usage, self._context = event.usage, event.context
-            case UsageReported():
+            case events.UsageReported():
                 self._reported = event.usage
-            case Warned():
+            case events.Warned():
                 self._warnings.append(event)
-            case TurnFinished() | TurnFailed() | ChangesReviewed():
-                self._take_end(event)
-            case AnswerReplaced():
+            case events.TurnFinished():
+                self._message, self._context_usage = event.message, event.usage
+            case events.TurnFailed():
+                self._message, self._failure = event.message, event
+            case events.ChangesReviewed():
+                self._changes = event
+            case events.AnswerReplaced():
                 self._text.clear()
                 self._remarks.clear()
-            case ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
+            case events.ThinkingDelta() | events.ToolStarted() | events.ToolFinished() | events.Notice():
                 pass
-            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
                 pass  # a goal run has a document of its own
             case _:
                 assert_never(event)
-
-    def _take_end(self, event: TurnFinished | TurnFailed | ChangesReviewed) -> None:
-        match event:
-            case TurnFinished():
-                self._message, self._context_usage = event.message, event.usage
-            case TurnFailed():
-                self._message, self._failure = event.message, event
-            case ChangesReviewed():
-                self._changes = event
 
     def tick(self, activity: str = "") -> None:
         """Everything is printed at the end."""
 
     def close(self) -> None:
-        self._output.line(json.dumps(self._document(), indent=2, allow_nan=False))
+        self._output.line(json.dumps(json_value(self._document()), indent=2, allow_nan=False))
 
     def _document(self) -> Json:
-        message = self._message
+        message, failure = self._message, self._failure
         document: dict[str, Json] = {
-            "answer": _text(message.text if message else "".join(self._text)),
-            "remarks": [_text(remark) for remark in self._remarks],
+            "answer": message.text if message else "".join(self._text),
+            "remarks": [*self._remarks],
             "abstained": message.abstained if message else False,
             "references": [_plain(reference) for reference in (message.references if message else self._references)],
             "passages": [_passage(found) for found in self._found.evidence],
             "nearest": [_passage(found) for found in self._found.nearest],
             "doubtful": self._found.is_doubtful,
-            "searched_for": [_text(word) for word in self._found.searched_for],
+            "searched_for": [*self._found.searched_for],
             "usage": {
                 "context": _plain(self._context_usage),
                 "reported": _plain((message.usage if message else None) or self._reported),
             },
             "context": _plain((message.request_context if message else None) or self._context),
-            "session": _text(message.session_id) if message else None,
-            "message": _text(message.id) if message else None,
-            "model": _text(f"{message.provider}:{message.model}".strip(":")) if message else None,
+            "session": message.session_id if message else None,
+            "message": message.id if message else None,
+            "model": f"{message.provider}:{message.model}".strip(":") if message else None,
             "status": message.status if message else "error",
             "changes": changes_value(self._changes),
-            "warnings": [{"text": _text(warning.text), "hint": _text(warning.hint)} for warning in self._warnings],
+            "warnings": [{"text": warning.text, "hint": warning.hint} for warning in self._warnings],
         }
-        if self._failure:
-            failure = self._failure
-            document["error"] = {
-                "text": _text(failure.text),
-                "hint": _text(failure.hint),
-                "exit_code": failure.exit_code,
-            }
+        if failure:
+            document["error"] = {"text": failure.text, "hint": failure.hint, "exit_code": failure.exit_code}
         return document
 
 
-def changes_value(reviewed: ChangesReviewed | None) -> Json:
+def changes_value(reviewed: events.ChangesReviewed | None) -> Json:
     if reviewed is None:
         return None
     return {
         "decision": reviewed.decision,
-        "title": _text(reviewed.title),
-        "paths": [_text(path) for path in reviewed.paths],
+        "title": reviewed.title,
+        "paths": [*reviewed.paths],
         "edited": reviewed.edited,
         "record": reviewed.record,
-        "reason": _text(reviewed.reason),
-        "diff": _text(reviewed.diff),
+        "reason": reviewed.reason,
+        "diff": reviewed.diff,
     }
 
 
 def _passage(found: Evidence) -> Json:
     return {
-        "path": _text(found.relative_path),
-        "title": _text(found.title),
-        "heading": _text(found.heading),
+        "path": found.relative_path,
+        "title": found.title,
+        "heading": found.heading,
         "lines": _plain(found.lines),
-        "text": _text(found.text),
-        "score": json_value(found.score),
+        "text": found.text,
+        "score": found.score,
         "linked": found.linked,
         "date": found.date.isoformat() if found.date else None,
-        "outdated_by": _text(found.outdated_by),
+        "outdated_by": found.outdated_by,
     }
 
 
 def _plain(value: Value | None) -> Json:
-    return None if value is None else json_value(to_plain(value))
+    return None if value is None else to_plain(value)
 
 
 def json_value(value: Json) -> Json:

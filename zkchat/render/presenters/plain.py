@@ -2,30 +2,7 @@
 
 from typing import TextIO, assert_never
 
-from zkchat.model.events import (
-    AnswerReplaced,
-    ChangesReviewed,
-    Event,
-    EvidenceFound,
-    GoalEnded,
-    GoalEvent,
-    GoalPlanned,
-    LinksResolved,
-    Notice,
-    PromptReady,
-    ReferenceFound,
-    Remarked,
-    StepFinished,
-    StepStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolFinished,
-    ToolStarted,
-    TurnFailed,
-    TurnFinished,
-    UsageReported,
-    Warned,
-)
+from zkchat.model import events
 from zkchat.render import checklist, phrases
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.presenters.base import OutputStream
@@ -50,35 +27,41 @@ class PlainPresenter:
         self._held_back: list[str] | None = None
         self._prompts = 0
 
-    def show(self, event: Event) -> None:
+    def show(self, event: events.Event) -> None:
         match event:
-            case PromptReady():
+            case events.PromptReady():
                 self._begin_prompt(event)
-            case TextDelta():
+            case events.TextDelta():
                 self._write(sanitize_text(event.text))
-            case Remarked() if event.is_heading:
+            case events.Remarked() if event.is_heading:
                 self._print_detail(sanitize_text(event.text))
-            case Remarked():
+            case events.Remarked():
                 self._print(sanitize_text(event.text))
-            case ToolStarted():
+            case events.ToolStarted():
                 self._release()
                 self._calls[event.call_id] = phrases.tool_call(event.name, event.arguments, server=event.server)
-            case ToolFinished():
+            case events.ToolFinished():
                 call = self._calls.pop(event.call_id, phrases.tool_call(event.name, ""))
                 self._print_detail(f"{call}: {phrases.tool_result(event.summary, failed=event.failed)}")
-            case ChangesReviewed():
+            case events.ChangesReviewed():
                 self._print(phrases.reviewed(event))
-            case Notice():
+            case events.Notice():
                 self._print_detail(phrases.notice(event))
-            case AnswerReplaced():
+            case events.AnswerReplaced():
                 self._held_back = None
-            case Warned():
+            case events.Warned():
                 self._print(phrases.warning(event.text, event.hint))
-            case TurnFinished() | TurnFailed():
+            case events.TurnFinished() | events.TurnFailed():
                 self._end_turn(event)
-            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
                 self._show_goal(event)
-            case LinksResolved() | EvidenceFound() | ThinkingDelta() | ReferenceFound() | UsageReported():
+            case (
+                events.LinksResolved()
+                | events.EvidenceFound()
+                | events.ThinkingDelta()
+                | events.ReferenceFound()
+                | events.UsageReported()
+            ):
                 pass
             case _:
                 assert_never(event)
@@ -90,7 +73,7 @@ class PlainPresenter:
         self._release()
         self._answer.end_line()
 
-    def _begin_prompt(self, event: PromptReady) -> None:
+    def _begin_prompt(self, event: events.PromptReady) -> None:
         self._prompts += 1
         if self._prompts == 1 and event.is_provisional and not self._details:
             self._held_back = []
@@ -111,7 +94,7 @@ class PlainPresenter:
         self._answer.end_line()
         self._errors.line(text)
 
-    def _show_goal(self, event: GoalEvent) -> None:
+    def _show_goal(self, event: events.GoalEvent) -> None:
         for line in checklist.lines_of(event, is_plain=True):
             self._print(line)
 
@@ -119,15 +102,15 @@ class PlainPresenter:
         if self._details:
             self._print(text)
 
-    def _end_turn(self, event: TurnFinished | TurnFailed) -> None:
+    def _end_turn(self, event: events.TurnFinished | events.TurnFailed) -> None:
         self._release()
         self._prompts = 0
-        if isinstance(event, TurnFailed):
+        if isinstance(event, events.TurnFailed):
             self._print(error_lines(event.text, event.hint).rstrip("\n"))
         else:
             self._finish_turn(event)
 
-    def _finish_turn(self, event: TurnFinished) -> None:
+    def _finish_turn(self, event: events.TurnFinished) -> None:
         self._answer.end_line()
         below = [*self._footer.lines(event)] if self._details else []
         for line in ["", *below] if below else []:

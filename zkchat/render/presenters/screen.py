@@ -8,31 +8,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from zkchat.model import events
 from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
-from zkchat.model.events import (
-    AnswerReplaced,
-    ChangesReviewed,
-    Event,
-    EvidenceFound,
-    GoalEnded,
-    GoalEvent,
-    GoalPlanned,
-    LinksResolved,
-    Notice,
-    PromptReady,
-    ReferenceFound,
-    Remarked,
-    StepFinished,
-    StepStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolFinished,
-    ToolStarted,
-    TurnFailed,
-    TurnFinished,
-    UsageReported,
-    Warned,
-)
 from zkchat.render import checklist, phrases
 from zkchat.render.activity import ActivitySection, ThinkingSection, WaitIndicator
 from zkchat.render.answer_footer import AnswerFooter
@@ -76,40 +53,40 @@ class ScreenPresenter:
         self._is_set_apart = False
         """Whether a blank line stands above the next line of a checklist."""
 
-    def show(self, event: Event) -> None:
+    def show(self, event: events.Event) -> None:
         self._wait_indicator.hide()
         self._update_wait_indicator(event)
         match event:
-            case TextDelta():
+            case events.TextDelta():
                 self._answer(event.text)
-            case Remarked():
+            case events.Remarked():
                 self._answer(phrases.remark(event.text))
-            case ThinkingDelta():
+            case events.ThinkingDelta():
                 self._thought(event.text)
-            case ToolStarted():
+            case events.ToolStarted():
                 self._activity().started(event.call_id, event.name, event.arguments, event.server)
-            case ToolFinished():
+            case events.ToolFinished():
                 self._activity().finished(event.call_id, event.name, event.summary, failed=event.failed)
-            case Notice():
+            case events.Notice():
                 self._print(
                     self._reviewed(event)
-                    if isinstance(event, ChangesReviewed)
+                    if isinstance(event, events.ChangesReviewed)
                     else Text(phrases.notice(event), style="dim")
                 )
-            case Warned():
+            case events.Warned():
                 self._print(Text(phrases.warning(event.text, event.hint), style="yellow"))
-            case PromptReady() | AnswerReplaced():
+            case events.PromptReady() | events.AnswerReplaced():
                 self._begin_section(None)  # text so far was an answer of its own
-                if isinstance(event, PromptReady) and event.context and event.context.agent != DEFAULT_AGENT:
+                if isinstance(event, events.PromptReady) and event.context and event.context.agent != DEFAULT_AGENT:
                     self._answers_as = sanitize_line(event.context.agent)
-            case TurnFinished():
+            case events.TurnFinished():
                 self._finish_turn(event)
-            case TurnFailed():
+            case events.TurnFailed():
                 self._begin_section(None)
                 self._print(Text(error_lines(event.text, event.hint).rstrip("\n"), style="red"))
-            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
                 self._show_goal(event)
-            case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported():
+            case events.LinksResolved() | events.EvidenceFound() | events.ReferenceFound() | events.UsageReported():
                 pass
             case _:
                 assert_never(event)
@@ -128,17 +105,32 @@ class ScreenPresenter:
         self._wait_indicator.hide()
         self._begin_section(None)
 
-    def _update_wait_indicator(self, event: Event) -> None:
+    def _update_wait_indicator(self, event: events.Event) -> None:
         """Start it anew whenever something comes and more is to come from the model or a tool."""
         match event:
-            case ChangesReviewed() | TurnFinished() | TurnFailed():
+            case events.ChangesReviewed() | events.TurnFinished() | events.TurnFailed():
                 self._wait_indicator.end()
-            case GoalPlanned() | StepStarted() | StepFinished() | GoalEnded():
+            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
                 self._wait_indicator.end()
-            case PromptReady() | TextDelta() | Remarked() | ThinkingDelta() | ToolStarted() | ToolFinished() | Notice():
+            case (
+                events.PromptReady()
+                | events.TextDelta()
+                | events.Remarked()
+                | events.ThinkingDelta()
+                | events.ToolStarted()
+                | events.ToolFinished()
+                | events.Notice()
+            ):
                 self._is_asked = True
                 self._wait_indicator.begin()
-            case LinksResolved() | EvidenceFound() | ReferenceFound() | UsageReported() | Warned() | AnswerReplaced():
+            case (
+                events.LinksResolved()
+                | events.EvidenceFound()
+                | events.ReferenceFound()
+                | events.UsageReported()
+                | events.Warned()
+                | events.AnswerReplaced()
+            ):
                 pass
             case _:
                 assert_never(event)
@@ -192,7 +184,7 @@ class ScreenPresenter:
         elif section is not None and ended is not None and isinstance(ended, MarkdownStream) != is_answer:
             self._out.print()
 
-    def _reviewed(self, event: ChangesReviewed) -> Text:
+    def _reviewed(self, event: events.ChangesReviewed) -> Text:
         """One line; of changes that were not applied it stands out."""
         said = phrases.reviewed(event, undo="/undo" if self._is_marked else "zkchat undo")
         if self._is_marked and event.decision in {"kept", "dropped"}:
@@ -205,7 +197,7 @@ class ScreenPresenter:
         else:
             self._deferred.append(text)
 
-    def _show_goal(self, event: GoalEvent) -> None:
+    def _show_goal(self, event: events.GoalEvent) -> None:
         """Lines of the checklist, set apart from the answers; those that go on below another are indented."""
         self._begin_section(None)
         if not self._is_set_apart:
@@ -214,11 +206,11 @@ class ScreenPresenter:
             text = line.lstrip(" ")
             style = "dim" if len(line) > len(text) else "bold"
             self._out.print(Padding(Text(text, style=style), (0, 0, 0, len(line) - len(text))))
-        if not isinstance(event, GoalEnded):
+        if not isinstance(event, events.GoalEnded):
             self._out.print()
-        self._is_set_apart = isinstance(event, StepFinished)
+        self._is_set_apart = isinstance(event, events.StepFinished)
 
-    def _finish_turn(self, event: TurnFinished) -> None:
+    def _finish_turn(self, event: events.TurnFinished) -> None:
         self._begin_section(None)
         below = [*self._footer.draw(event, width=self._out.width)]
         if below:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.screens import in_chunks, on_screen, streamed, what_acts_on_a_terminal
-from zkchat.render.markdown.note_syntax import MAX_ENCLOSED_LINES
+from zkchat.render.markdown.parser import MAX_ENCLOSED_LINES
 
 
 def shown(text: str, width: int = 80) -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from tests.support.screens import in_chunks, on_screen, streamed, terminal, written
 from zkchat.model.references import DocumentReference
 from zkchat.render.links import LinkTarget
+from zkchat.render.markdown.parser import label_of
 from zkchat.render.markdown.stream import MarkdownStream
-from zkchat.render.markdown.wikilinks import label_of
 
 SHARED = {"[[a/Compost]]", "[[b/Compost#Heap]]"}
 
