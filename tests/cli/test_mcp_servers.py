@@ -1,4 +1,4 @@
-"""`zkchat mcp list|add|remove|check|import`, and the servers that a conversation connects to."""
+"""`zkchat mcp list|add|remove|check`, and the servers that a conversation connects to."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support import small_mcp_server
-from tests.support.world import Result, World, in_one_file
+from tests.support.world import World
 from zkchat.cli.mcp_check import offers
 from zkchat.compose import mcp_servers
 from zkchat.compose.mcp_servers import open_tool_servers
@@ -402,98 +402,6 @@ def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.Mo
     assert result.code == 3
     assert "pip install 'zkchat[mcp]'" in result.err
     assert world.run("mcp", "list").code == 0
-
-
-# Taking over.
-
-
-@pytest.fixture
-def hosts(world: World) -> World:
-    """A user of other programs."""
-    desktop = world.home / ".config" / "Claude" / "claude_desktop_config.json"
-    cursor = world.home / ".cursor" / "mcp.json"
-    for file, servers in (
-        (
-            desktop,
-            {
-                "My files": {"command": "npx", "args": ["-y", "files", "--token", SECRET], "env": {"KEY": SECRET}},
-                "notes": {"command": "/usr/bin/zkchat", "args": ["mcp", "--vault", "x"]},
-                "bad": {"command": 1},
-            },
-        ),
-        (cursor, {"wiki": {"url": "https://wiki.example/mcp", "headers": {"X": "${env:API_TOKEN}"}}}),
-    ):
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps({"mcpServers": servers}))
-    return world
-
-
-def test_servers_of_other_programs_are_shown_asked_about_and_added(hosts: World) -> None:
-    result = hosts.run("mcp", "import", typed="y\n")
-    assert result.code == 0
-    assert SECRET not in result.out + result.err
-    for line in (
-        "Claude Desktop (",
-        "  My-files  (new)\n      npx -y files --token …\n      variables: KEY\n",
-        "  “My files” is called My-files here.",
-        "  The server of zkchat itself is left out",
-        "  The server 'bad' has a value of 'command' that is no text.",
-        "Cursor (",
-        "  wiki  (new)\n      https://wiki.example/mcp\n      headers: X\n",
-    ):
-        assert line in result.out
-    assert settings(hosts)["mcpServers"] == {
-        "My-files": {"command": "npx", "args": ["-y", "files", "--token", SECRET], "env": {"KEY": SECRET}},
-        "wiki": {"url": "https://wiki.example/mcp", "headers": {"X": "${API_TOKEN}"}},
-    }
-    again = hosts.run("mcp", "import", "--yes")
-    assert again.out.count("(there already)") == 2
-    assert "There is nothing to add." in again.err
-
-
-def imported(world: World, *words: str, typed: str | None = None) -> Result:
-    return world.run("mcp", "import", *words, stdin=None if typed is not None else "", typed=typed or "")
-
-
-def test_in_one_file_servers_come_before_what_was_done_with_them(hosts: World, tmp_path: Path) -> None:
-    text = in_one_file(hosts, tmp_path / "both", "mcp", "import", "cursor", "--yes")
-    assert text.index("wiki  (new)") < text.index("Added to")
-
-
-def test_without_a_yes_nothing_is_added(hosts: World) -> None:
-    assert imported(hosts, "cursor", typed="n\n").code == 0
-    refused = imported(hosts, "cursor")
-    assert refused.code == 2
-    assert "--yes" in refused.err
-    assert settings(hosts) == {}
-    assert imported(hosts, "cursor", "--yes").code == 0
-    assert [*settings(hosts)["mcpServers"]] == ["wiki"]
-
-
-def test_a_server_of_the_user_is_left_as_it_is(hosts: World) -> None:
-    hosts.run("mcp", "add", "wiki", "--", "mine")
-    kept = imported(hosts, "cursor", "--yes")
-    assert "wiki  (left out: there is one of yours of this name; --replace writes over it)" in kept.out
-    assert settings(hosts)["mcpServers"]["wiki"] == {"command": "mine"}
-    replaced = imported(hosts, "cursor", "--yes", "--replace")
-    assert "wiki  (takes the place of yours)" in replaced.out
-    assert settings(hosts)["mcpServers"]["wiki"]["url"] == "https://wiki.example/mcp"
-
-
-def test_what_cannot_be_taken_over_is_told(hosts: World) -> None:
-    assert "Looked at:" in imported(hosts, "windsurf").err
-    assert imported(hosts, "windsurf").code == 2
-    (hosts.home / ".cursor" / "mcp.json").write_text("{")
-    assert "is broken at line 1" in imported(hosts, "cursor").err
-    rest = imported(hosts, "--yes")
-    assert rest.code == 0
-    assert "is broken at line 1" in rest.err
-    assert [*settings(hosts)["mcpServers"]] == ["My-files"]
-    hosts.note("deep.json", '{"mcpServers": {"b": {"command": "x", "args": [' + "[" * 700 + "]" * 700 + "]}}}")
-    assert "The server 'b' has a value of 'args' that is no text." in imported(hosts, "deep.json", "--yes").out
-    hosts.note("servers.json", json.dumps({"mcpServers": {"a": {"command": "x", "local": True}}}))
-    assert imported(hosts, "servers.json", "--yes").code == 0
-    assert settings(hosts)["mcpServers"]["a"] == {"command": "x"}
 
 
 def test_the_doctor_counts_servers_and_names_what_is_wrong(world: World) -> None:

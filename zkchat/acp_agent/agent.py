@@ -35,8 +35,11 @@ from zkchat.acp_agent.client import SessionClient
 from zkchat.acp_agent.options import AgentOptions
 from zkchat.acp_agent.worker import Worker
 from zkchat.compose.paths import find_vault
+from zkchat.compose.stores import open_sessions
 from zkchat.environment import Environment
 from zkchat.errors import SessionNotFound, UsageError, VaultError, ZkchatError
+from zkchat.model.entries import MessageEntry
+from zkchat.model.session import Session
 from zkchat.render.sanitize import sanitize_line
 from zkchat.version import __version__
 
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
 
     from zkchat.acp_agent.prompts import Block
     from zkchat.acp_agent.session import AgentSession
-    from zkchat.model.session import Session
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -269,17 +271,12 @@ class VaultAgent:
         return found
 
 
-def _listed_sessions(environment: Environment, vault: Path) -> "list[Session]":
-    from zkchat.compose.stores import open_sessions
-
+def _listed_sessions(environment: Environment, vault: Path) -> list[Session]:
     with open_sessions(environment, vault) as store:
         return [session for session in store.sessions() if session.listed]
 
 
 def _copy_session(environment: Environment, vault: Path, session_id: str, copy_id: str) -> None:
-    from zkchat.compose.stores import open_sessions
-    from zkchat.model.entries import MessageEntry
-
     with open_sessions(environment, vault) as store:
         bodies = [entry.body for entry in store.entries(store.get(session_id).id)]
         store.add(

@@ -1,6 +1,7 @@
 """What a user chooses for a session in the client: the model, who answers, and whether notes may be changed."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from acp.schema import (
     ConfigOptionUpdate,
@@ -11,12 +12,8 @@ from acp.schema import (
     SessionModeState,
 )
 
+from zkchat.chat.conversation import Conversation
 from zkchat.render.sanitize import sanitize_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from zkchat.chat.conversation import Conversation
 
 MODE: Final = "mode"
 MODEL: Final = "model"
@@ -29,11 +26,11 @@ _MODES: Final = {
 }
 
 
-def mode_of(conversation: "Conversation") -> str:
+def mode_of(conversation: Conversation) -> str:
     return WRITE if conversation.writing.is_on else ASK
 
 
-def modes_of(conversation: "Conversation") -> SessionModeState:
+def modes_of(conversation: Conversation) -> SessionModeState:
     """The same choice as the option `mode`, for clients that know no options."""
     return SessionModeState(
         current_mode_id=mode_of(conversation),
@@ -41,7 +38,7 @@ def modes_of(conversation: "Conversation") -> SessionModeState:
     )
 
 
-def options_of(conversation: "Conversation", present: str, models: "Sequence[str]") -> list[SessionConfigOptionSelect]:
+def options_of(conversation: Conversation, present: str, models: Sequence[str]) -> list[SessionConfigOptionSelect]:
     """The choices with what is chosen now; `present` is the model that answers, `models` are those that are known."""
     agents = conversation.profiles.agents.values()
     options = [
@@ -55,7 +52,7 @@ def options_of(conversation: "Conversation", present: str, models: "Sequence[str
 
 
 def updates_of(
-    conversation: "Conversation", present: str, models: "Sequence[str]"
+    conversation: Conversation, present: str, models: Sequence[str]
 ) -> tuple[ConfigOptionUpdate, CurrentModeUpdate]:
     """What tells the client that a choice was made otherwise, by a command."""
     return (

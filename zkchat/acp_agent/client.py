@@ -61,7 +61,7 @@ class SessionClient:
         if asked := self._asked:
             asked.cancel()
 
-    def _submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:

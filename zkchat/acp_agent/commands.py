@@ -2,24 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 from acp.schema import AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, UnstructuredCommandInput
 
 from zkchat.acp_agent.surface import MarkdownSurface
 from zkchat.chat.session_items import SessionItems
+from zkchat.compose.conversation import OpenConversation
 from zkchat.compose.daily_notes import daily_note_settings
 from zkchat.compose.goals import bounds_of, open_goal_run
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.environment import Environment
 from zkchat.errors import UsageError
 from zkchat.repl.command_context import Command, CommandContext
 from zkchat.repl.commands.table import COMMANDS, find_command
 from zkchat.repl.vault_browser import VaultBrowser, VaultView
 from zkchat.writing.conventions import LinkStyle
-
-if TYPE_CHECKING:
-    from zkchat.compose.conversation import OpenConversation
-    from zkchat.environment import Environment
 
 NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "memory", "help", "quit"})
 """They need a terminal, an editor or a desktop, or the client has them itself."""
@@ -79,13 +77,13 @@ class _NoEditor:
 class ClientCommands:
     """What slash commands of one session need, over the conversation that is open."""
 
-    def __init__(self, environment: "Environment", surface: MarkdownSurface) -> None:
+    def __init__(self, environment: Environment, surface: MarkdownSurface) -> None:
         self._environment = environment
         self.surface = surface
         self._view = VaultView()
 
     def context(
-        self, opened: "OpenConversation", models: ModelCatalogue, keys: "Callable[[OpenConversation], Sequence[str]]"
+        self, opened: OpenConversation, models: ModelCatalogue, keys: Callable[[OpenConversation], Sequence[str]]
     ) -> CommandContext:
         goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
         goals.way_back = lambda _: "/goal resume goes on with it."

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from zkchat.compose.conversation import OpenConversation
+from zkchat.compose.conversation import OpenConversation
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -17,5 +15,5 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     model: str | None = None
     agent: str | None = None
     write: bool = False
-    keys: "Callable[[OpenConversation], Sequence[str]]" = lambda _: ()
+    keys: Callable[[OpenConversation], Sequence[str]] = lambda _: ()
     """The API keys of the user, which no export may hold."""

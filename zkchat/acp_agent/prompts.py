@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from os.path import normpath
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
@@ -24,11 +24,9 @@ from zkchat.errors import ImageUnusable, StorageError, UsageError, VaultError
 from zkchat.model.note import PrivacyClass, is_note
 from zkchat.model.parts import ImagePart
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.prompt import ModelInfo
+from zkchat.vault.library import Library
 from zkchat.vault.privacy.classes import privacy_of_text
-
-if TYPE_CHECKING:
-    from zkchat.model.prompt import ModelInfo
-    from zkchat.vault.library import Library
 
 Block = TextContentBlock | ImageContentBlock | AudioContentBlock | ResourceContentBlock | EmbeddedResourceContentBlock
 _LINES: Final = lazy_pattern(r"L(\d+)(?:(?::|-L?)(\d+))?")
@@ -47,7 +45,7 @@ class PromptReader:
     """Reads the blocks of prompts. Nothing outside the vault is opened."""
 
     def __init__(
-        self, vault: Path, library: "Library", model: "ModelInfo", *, local_globs: Sequence[str], max_bytes: int
+        self, vault: Path, library: Library, model: ModelInfo, *, local_globs: Sequence[str], max_bytes: int
     ) -> None:
         """`library` holds all notes, also those that the model may not see."""
         self._vault = vault

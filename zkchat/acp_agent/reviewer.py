@@ -23,12 +23,12 @@ from zkchat.model.change import TRASH, ChangeSet, FileWrite
 from zkchat.model.events import ChangesReviewed
 from zkchat.model.patch import direct_moves, patch_of
 from zkchat.render.sanitize import sanitize_line, sanitize_text
+from zkchat.tools.server_approval import CallAnswer, ServerCall
 from zkchat.writing.review import Verdict, folders_of
 
 if TYPE_CHECKING:
     from acp.schema import ToolCallStatus, ToolKind
 
-    from zkchat.tools.server_approval import CallAnswer, ServerCall
 
 YES: Final = "apply"
 ALWAYS: Final = "apply-always"
@@ -97,7 +97,7 @@ class ClientCallReviewer:
         self._client = client
         self._numbers = count(1)
 
-    def review(self, call: "ServerCall") -> "CallAnswer":
+    def review(self, call: ServerCall) -> CallAnswer:
         asked = ToolCallUpdate(
             tool_call_id=f"server-call-{next(self._numbers)}",
             title=sanitize_line(call.title),

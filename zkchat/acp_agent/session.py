@@ -18,6 +18,8 @@ from zkchat.acp_agent.reviewer import ClientCallReviewer, ClientChangeReviewer
 from zkchat.acp_agent.surface import MarkdownSurface
 from zkchat.acp_agent.turn_updates import TurnUpdates
 from zkchat.acp_agent.updates import NotePlaces, notice_chunk, text_chunk, thought_chunk
+from zkchat.chat.compaction import Reviewer
+from zkchat.chat.conversation import Conversation
 from zkchat.compose.conversation import OpenConversation, open_conversation
 from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.model_catalogue import ModelCatalogue
@@ -27,20 +29,19 @@ from zkchat.compose.trust import left_out_sentence
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.environment import Environment
 from zkchat.errors import ProviderError, SessionError, StorageError, UsageError, VaultError, ZkchatError
+from zkchat.model.events import Event
+from zkchat.model.session import Session
+from zkchat.render.phrases import reviewed
 from zkchat.repl.background import Background
 from zkchat.repl.command_context import Edit, Leave, Nothing, Play, Send, Switch
 from zkchat.repl.commands import table
+from zkchat.tools.server_approval import CallReviewer
+from zkchat.vault.indexing.indexer import Progress
+from zkchat.writing.review import ChangeReviewer
 
 if TYPE_CHECKING:
     from acp.schema import SessionConfigOptionSelect, SessionModeState, StopReason
 
-    from zkchat.chat.compaction import Reviewer
-    from zkchat.chat.conversation import Conversation
-    from zkchat.model.events import Event
-    from zkchat.model.session import Session
-    from zkchat.tools.server_approval import CallReviewer
-    from zkchat.vault.indexing.indexer import Progress
-    from zkchat.writing.review import ChangeReviewer
 
 BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it."
 
@@ -49,7 +50,7 @@ class _Interface:
     """Implements `compose.user_interface.UserInterface`: asks about changes of notes and about servers."""
 
     def __init__(
-        self, client: SessionClient, reviewer: ClientChangeReviewer, background: "Callable[[], Background]"
+        self, client: SessionClient, reviewer: ClientChangeReviewer, background: Callable[[], Background]
     ) -> None:
         self.reviewer: Reviewer | None = None
         self.change_reviewer: ChangeReviewer | None = reviewer
@@ -59,7 +60,7 @@ class _Interface:
     def may_remember(self, _text: str) -> bool:
         return False
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
         """Indexing ends when the conversation is closed."""
         return self._background().progress("Indexing notes")
 
@@ -95,7 +96,7 @@ class AgentSession:
         self._options: ConversationOptions
 
     @property
-    def _talk(self) -> "Conversation":
+    def _talk(self) -> Conversation:
         return self._opened.conversation
 
     async def open(self, vault: Path, *, stored: bool) -> None:
@@ -299,7 +300,7 @@ class AgentSession:
         self._options = options
         self._talk.writing.keep_accepted_folders(before)
 
-    async def _play(self, events: "AsyncGenerator[Event, None]") -> None:
+    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
         """Send the events of a turn as they come. Raises `ProviderError` where the turn failed."""
         updates = TurnUpdates(self._places, self._reviewer)
         async with aclosing(events):
@@ -311,8 +312,6 @@ class AgentSession:
 
     async def _tell_afterwards(self) -> None:
         """After a turn: changes that were dropped with it, and what the session is called now."""
-        from zkchat.render.phrases import reviewed
-
         if dropped := self._talk.writing.take_dropped():
             await self._client.update(notice_chunk(reviewed(dropped)))
         self._talk.describe_soon()
@@ -324,7 +323,7 @@ class AgentSession:
                     await self._client.update(session_info(session))
 
 
-def session_info(session: "Session") -> SessionInfoUpdate:
+def session_info(session: Session) -> SessionInfoUpdate:
     return SessionInfoUpdate(
         session_update="session_info_update", title=session.title or None, updated_at=session.updated_at.isoformat()
     )

@@ -13,16 +13,14 @@ from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
 from zkchat.model.usage import ContextUsage
 from zkchat.render.context_bar import context_line
-from zkchat.render.numbered_rows import plain_sections
+from zkchat.render.numbered_rows import RowSection, plain_sections
 from zkchat.render.references import reference_lines
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 from zkchat.repl.note_pages import Position
-from zkchat.repl.pick_list import numbered_lines
+from zkchat.repl.pick_list import PickRow, numbered_lines
 
 if TYPE_CHECKING:
     from zkchat.render.console import Matches
-    from zkchat.render.numbered_rows import RowSection
-    from zkchat.repl.pick_list import PickRow
 
 _WIDTH: Final = 79
 """Below the width at which lists are set in two columns."""
@@ -57,7 +55,7 @@ class MarkdownSurface:
     def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
         self._add(sanitize_text(text))
 
-    def print_sections(self, sections: "Sequence[RowSection]", _matches: "Matches | None" = None, /) -> None:
+    def print_sections(self, sections: Sequence[RowSection], _matches: "Matches | None" = None, /) -> None:
         self.print(plain_sections(sections))
 
     def print_changes(self, changes: ChangeSet) -> None:
@@ -99,7 +97,7 @@ class MarkdownSurface:
         ]
         return self._client.ask(call, options) == _YES
 
-    async def pick(self, _title: str, rows: "Sequence[PickRow]", instead: str) -> int | None:
+    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
         self.print("\n".join([*numbered_lines(rows, self.width), instead]))
         return None
 

@@ -30,7 +30,7 @@ class Worker:
         """Run on the thread of the worker, from another event loop; a caller that is cancelled cancels the work."""
         return await asyncio.wrap_future(self.submit(work))
 
-    def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def close(self, last: Coroutine[Any, Any, object]) -> None:

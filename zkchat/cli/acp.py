@@ -1,7 +1,9 @@
 """`zkchat acp`: the chat as the agent behind an editor or app that speaks the Agent Client Protocol."""
 
+from zkchat.cli.active_conversation import keys_of
 from zkchat.cli.ask import AgentOption, WriteOption
 from zkchat.cli.common import ModelOption, SettingsVaultOption, current_io
+from zkchat.compose.paths import find_vault
 from zkchat.errors import ConfigError
 from zkchat.extras import install_command
 
@@ -28,8 +30,6 @@ def acp(
         ) from None
     from zkchat.acp_agent.options import AgentOptions
     from zkchat.acp_agent.serving import serve
-    from zkchat.cli.active_conversation import keys_of
-    from zkchat.compose.paths import find_vault
 
     if vault is not None:
         find_vault(io.environment, vault)

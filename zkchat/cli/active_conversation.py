@@ -3,24 +3,20 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.consent import MemoryProposals
+from zkchat.cli.vectors import VectorActivity
 from zkchat.compose import conversation
 from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.providers import key_variables
+from zkchat.environment import Environment
 from zkchat.errors import ProviderError, SessionError, StorageError
-from zkchat.repl.background import Background
-
-if TYPE_CHECKING:
-    from zkchat.cli.vectors import VectorActivity
-    from zkchat.environment import Environment
-    from zkchat.model.note import NoteWarning
-    from zkchat.model.session import Session
-    from zkchat.repl.background import ProgressObserver
+from zkchat.model.note import NoteWarning
+from zkchat.model.session import Session
+from zkchat.repl.background import Background, ProgressObserver
 
 
 class ActiveConversation(Struct, kw_only=True):
@@ -32,7 +28,7 @@ class ActiveConversation(Struct, kw_only=True):
     proposals: MemoryProposals
     named_model: str | None = None
     """The model that the user named for it, on the command line or by `/model`."""
-    session: "Session | None" = None
+    session: Session | None = None
     """As it was after the last turn."""
     is_begun: bool = False
     """Whether the background work was started."""
@@ -40,11 +36,11 @@ class ActiveConversation(Struct, kw_only=True):
     """Whether its notes were looked through since it was opened here."""
     is_used: bool = False
     """Whether a turn took place in it since it was opened here."""
-    measuring: "asyncio.Future[None] | None" = None
+    measuring: asyncio.Future[None] | None = None
     """The task that prepares measuring the context; the loop alone would not keep it."""
-    vectors: "VectorActivity | None" = None
+    vectors: VectorActivity | None = None
     """What is known of the vectors that a server makes; None where none does."""
-    odd_notes: list["NoteWarning"] = field(default_factory=list)
+    odd_notes: list[NoteWarning] = field(default_factory=list)
     """Warnings about notes that were not printed yet."""
     last_id: str = ""
     """Of the last message when `has_new_answer` was last asked."""
@@ -100,7 +96,7 @@ class ActiveConversation(Struct, kw_only=True):
 
 
 def open_active_conversation(
-    io: CommandIO, options: ConversationOptions, observer: "ProgressObserver"
+    io: CommandIO, options: ConversationOptions, observer: ProgressObserver
 ) -> ActiveConversation:
     """Open a conversation and a thread for its background work. Raises `ZkchatError`."""
     with ExitStack() as stack:
@@ -119,6 +115,6 @@ def open_active_conversation(
     raise AssertionError("nothing above swallows an exception")
 
 
-def keys_of(environment: "Environment", opened: conversation.OpenConversation) -> tuple[str, ...]:
+def keys_of(environment: Environment, opened: conversation.OpenConversation) -> tuple[str, ...]:
     """The API keys of this user, also those in variables that the settings name."""
     return known_keys(environment, *key_variables(opened.settings))

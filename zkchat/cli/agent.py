@@ -1,19 +1,23 @@
 """`zkchat agent`: who answers; listed, shown, made, changed. `goal` has one work on a goal."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from zkchat.agents.editing import set_value
+from zkchat.agents.parsing import AGENT_NAME
+from zkchat.agents.profiles import built_in
 from zkchat.cli import goal, profiles
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.editors import edit_file
 from zkchat.cli.profiles import ScopeOption
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from zkchat.model.profile import Agent
+from zkchat.compose.mcp_servers import defined_servers
+from zkchat.compose.settings import check_setting
+from zkchat.compose.workspace import load_workspace
+from zkchat.errors import UsageError, ZkchatError
+from zkchat.model.profile import Agent
 
 app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
 
@@ -82,10 +86,6 @@ def new(
 
     zkchat agent new editor --scope vault
     """
-    from zkchat.agents.parsing import AGENT_NAME
-    from zkchat.agents.profiles import built_in
-    from zkchat.errors import UsageError
-
     io = current_io()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
@@ -135,9 +135,6 @@ def config(
 
     zkchat agent config writer enabled false
     """
-    from zkchat.agents.editing import set_value
-    from zkchat.compose.settings import check_setting
-
     io = current_io()
     store = profiles.profile_store(io, vault)
     agent = store.load().any_agent(name)
@@ -151,7 +148,7 @@ def config(
         io.out(f"Set {key} in {file.path}.")
 
 
-def _detail_lines(agent: "Agent") -> "Iterator[str]":
+def _detail_lines(agent: Agent) -> Iterator[str]:
     if agent.path and agent.origin != "built-in":
         yield f"file: {agent.path}"
     if agent.model:
@@ -165,12 +162,8 @@ def _detail_lines(agent: "Agent") -> "Iterator[str]":
         yield "memory: off"
 
 
-def _server_lines(io: CommandIO, agent: "Agent", vault: "Path | None") -> "Iterator[str]":
+def _server_lines(io: CommandIO, agent: Agent, vault: Path | None) -> Iterator[str]:
     """The MCP servers that are defined, with the mode of their tools; none of them is connected for it."""
-    from zkchat.compose.mcp_servers import defined_servers
-    from zkchat.compose.workspace import load_workspace
-    from zkchat.errors import ZkchatError
-
     try:
         found = defined_servers(load_workspace(io.environment, vault, needs_vault=False)).servers
     except ZkchatError:  # what is wrong with the settings is told where they are needed

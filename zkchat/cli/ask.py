@@ -4,27 +4,35 @@ An option of `ask` is a parameter of the function below. What the conversation n
 `ConversationOptions`; how the events of the turn are printed is chosen by `cli.output.create_presenter`.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from threading import Timer
+from typing import Annotated
 
 import typer
 from msgspec.structs import replace
 
+from zkchat.chat.further_passages import MAX_QUOTED
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import terminal_interface
 from zkchat.cli.output import PresenterOptions, announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
 from zkchat.cli.vectors import tell_of_vectors
+from zkchat.compose import conversation
+from zkchat.compose.conversation import OpenConversation
+from zkchat.compose.conversation_options import ConversationOptions
+from zkchat.compose.paths import find_paths
+from zkchat.compose.server_connections import ServerConnections
+from zkchat.compose.settings import load_settings
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from zkchat.compose.conversation import OpenConversation
-    from zkchat.compose.conversation_options import ConversationOptions
-    from zkchat.model.events import ChangesReviewed, Event
-    from zkchat.render.presenters.base import Presenter
+from zkchat.model.events import ChangesReviewed, Event, TurnFailed, TurnFinished
+from zkchat.render.phrases import reviewed
+from zkchat.render.presenters.base import Presenter, ticking
+from zkchat.render.sanitize import sanitize_text
+from zkchat.writing.proposals import PROPOSE_ONLY
 
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
@@ -116,8 +124,6 @@ def ask(
 
     zkchat ask "Add milk to [[Shopping]]" --write
     """
-    from zkchat.compose.conversation_options import ConversationOptions
-
     io = current_io()
     ask_to_approve(io, vault, may_ask=not json_output)
     options = ConversationOptions(
@@ -140,15 +146,10 @@ def ask(
 
 
 def _most_quoted() -> int:
-    from zkchat.chat.further_passages import MAX_QUOTED
-
     return MAX_QUOTED
 
 
-def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOptions) -> int:
-    from zkchat.compose import conversation
-    from zkchat.compose.server_connections import ServerConnections
-
+def _answer(io: CommandIO, options: ConversationOptions, view: PresenterOptions) -> int:
     with (
         ServerConnections() as servers,
         conversation.open_conversation(io.environment, replace(options, servers=servers)) as opened,
@@ -167,7 +168,7 @@ def _answer(io: CommandIO, options: "ConversationOptions", view: PresenterOption
                 tell_of_vectors(io, opened.library)
 
 
-def _check_writing(opened: "OpenConversation", options: "ConversationOptions") -> None:
+def _check_writing(opened: OpenConversation, options: ConversationOptions) -> None:
     """Refuse options about changes where the model may propose none."""
     writing = options.writing
     if (writing.assumes_yes or writing.proposes_only) and not opened.conversation.writing.is_on:
@@ -177,7 +178,7 @@ def _check_writing(opened: "OpenConversation", options: "ConversationOptions") -
         )
 
 
-def warn_of_no_review(io: CommandIO, opened: "OpenConversation", options: "ConversationOptions") -> None:
+def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: ConversationOptions) -> None:
     """Say, before the model is asked, where it may propose changes, and nobody can be asked about them."""
     writing, write = options.writing, opened.settings.write
     is_settled = writing.assumes_yes or writing.proposes_only or write.mode == "propose" or bool(write.accept)
@@ -195,11 +196,6 @@ def _question(io: CommandIO, words: list[str], vault: Path | None) -> str:
 
 def _piped(io: CommandIO, vault: Path | None) -> str:
     """All of standard input, up to its limit; a notice says so where nothing comes."""
-    from threading import Timer
-
-    from zkchat.compose.paths import find_paths
-    from zkchat.compose.settings import load_settings
-
     most = load_settings(io.environment, find_paths(io.environment, vault)).settings.limits.max_input_bytes
     waiting = "(Reading standard input. Where there is none to come: zkchat ask … < /dev/null)"
     notice = Timer(STDIN_NOTICE_SECONDS, io.note, [waiting])
@@ -218,10 +214,8 @@ def _piped(io: CommandIO, vault: Path | None) -> str:
 
 
 @contextmanager
-def advice_on_quotes(io: CommandIO, opened: "OpenConversation") -> Iterator[None]:
+def advice_on_quotes(io: CommandIO, opened: OpenConversation) -> Iterator[None]:
     """Where no model answers, tell the reader at a terminal so first, and afterwards how to see more."""
-    from zkchat.chat.further_passages import MAX_QUOTED
-
     announce_quotes(io, opened)
     yield
     suggest_next(io, opened, "--more", most=MAX_QUOTED - opened.conversation.passages_read)
@@ -230,15 +224,13 @@ def advice_on_quotes(io: CommandIO, opened: "OpenConversation") -> Iterator[None
 class _OneTurn:
     """The turn of the question, shown as it goes."""
 
-    def __init__(self, opened: "OpenConversation", presenter: "Presenter") -> None:
+    def __init__(self, opened: OpenConversation, presenter: Presenter) -> None:
         self._opened = opened
         self._presenter = presenter
         self._code: int = ExitCode.OK
         self._changes: ChangesReviewed | None = None
 
     def run(self) -> int:
-        import asyncio
-
         try:
             asyncio.run(self._show())
         finally:
@@ -246,8 +238,6 @@ class _OneTurn:
         return self._code
 
     async def _show(self) -> None:
-        from zkchat.render.presenters.base import ticking
-
         for warning in self._opened.warnings:
             self._presenter.show(warning)
         assert self._opened.asked is not None
@@ -256,9 +246,7 @@ class _OneTurn:
                 self._presenter.show(event)
                 self._take(event)
 
-    def _take(self, event: "Event") -> None:
-        from zkchat.model.events import ChangesReviewed, TurnFailed, TurnFinished
-
+    def _take(self, event: Event) -> None:
         match event:
             case TurnFailed():
                 self._code = event.exit_code
@@ -272,15 +260,10 @@ class _OneTurn:
 
     def tell_changes(self, io: CommandIO, view: PresenterOptions) -> None:
         """Print the diff of a dry run, and say what was dropped with an answer that was stopped."""
-        from zkchat.render.phrases import reviewed
-        from zkchat.render.sanitize import sanitize_text
-
         if dropped := self._opened.conversation.writing.take_dropped():
             io.note_wrapped(reviewed(dropped))
         if self._changes is None or view.json:
             return
-        from zkchat.writing.proposals import PROPOSE_ONLY
-
         if view.dry_run and not io.environment.stdout_is_tty:
             io.out_exactly(self._changes.diff)
         elif self._changes.reason == PROPOSE_ONLY and not (

@@ -1,9 +1,11 @@
 """`zkchat brief`: what changed lately, what is to be done, what was on this day."""
 
+import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack, aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec import Struct
@@ -11,18 +13,18 @@ from msgspec import Struct
 from zkchat.actions.brief import brief_of
 from zkchat.cli.actions import print_result
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
+from zkchat.cli.consent import terminal_interface
 from zkchat.cli.note_lookup import open_refreshed_workspace
+from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
 from zkchat.cli.trust import ask_to_approve
+from zkchat.compose.conversation import OpenConversation, open_conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import ConfigError, ProviderError
+from zkchat.model.events import Event, TurnFinished, Warned
+from zkchat.model.message import ChatMessage
+from zkchat.render.presenters.base import ticking
 from zkchat.vault.library import Library
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from zkchat.compose.conversation import OpenConversation
-    from zkchat.model.events import Event
-    from zkchat.model.message import ChatMessage
 
 _MAX_DAYS = 366
 
@@ -64,11 +66,6 @@ def brief(
 
 
 def _show_with_summary(io: CommandIO, vault: Path | None, model: str | None, view: _View) -> None:
-    from zkchat.cli.consent import terminal_interface
-    from zkchat.cli.output import announce_model
-    from zkchat.compose.conversation import open_conversation
-    from zkchat.compose.conversation_options import ConversationOptions
-
     interface = terminal_interface(io, vault, plain=view.plain, reviews=False)
     options = ConversationOptions(vault=vault, model=model, one_shot=True, user_interface=interface)
     with ExitStack() as stack:
@@ -89,18 +86,13 @@ def _show_with_summary(io: CommandIO, vault: Path | None, model: str | None, vie
         _show(io, opened.workspace, opened.library, view, summary)
 
 
-def _summarize(io: CommandIO, opened: "OpenConversation", view: _View) -> "ChatMessage | None":
+def _summarize(io: CommandIO, opened: OpenConversation, view: _View) -> ChatMessage | None:
     """Show the paragraph of the model, and return it; None where it wrote none."""
-    import asyncio
-
-    from zkchat.cli.output import PresenterOptions, create_presenter
-    from zkchat.render.presenters.base import ticking
-
     if view.json:
         return asyncio.run(_written(opened, view.days, partial(_note_warning, io)))
     presenter = create_presenter(io.environment, opened, PresenterOptions(plain=view.plain, footer=False))
 
-    async def shown() -> "ChatMessage | None":
+    async def shown() -> ChatMessage | None:
         async with ticking(presenter):
             return await _written(opened, view.days, presenter.show)
 
@@ -111,9 +103,7 @@ def _summarize(io: CommandIO, opened: "OpenConversation", view: _View) -> "ChatM
         io.out("")
 
 
-async def _written(opened: "OpenConversation", days: int, show: "Callable[[Event], None]") -> "ChatMessage | None":
-    from zkchat.model.events import TurnFinished
-
+async def _written(opened: OpenConversation, days: int, show: Callable[[Event], None]) -> ChatMessage | None:
     message = None
     async with aclosing(opened.conversation.summarize_brief(days)) as events:
         async for event in events:
@@ -122,14 +112,12 @@ async def _written(opened: "OpenConversation", days: int, show: "Callable[[Event
     return message
 
 
-def _note_warning(io: CommandIO, event: "Event") -> None:
-    from zkchat.model.events import Warned
-
+def _note_warning(io: CommandIO, event: Event) -> None:
     if isinstance(event, Warned):
         io.note(" ".join(filter(None, (event.text, event.hint))))
 
 
-def _show(io: CommandIO, workspace: Workspace, library: Library, view: _View, summary: "ChatMessage | None") -> None:
+def _show(io: CommandIO, workspace: Workspace, library: Library, view: _View, summary: ChatMessage | None) -> None:
     found = brief_of(library, view.days, for_scripts=view.json)
     if view.json:
         io.json({**found.plain, "summary": _summary_record(summary) if summary else None})
@@ -137,7 +125,7 @@ def _show(io: CommandIO, workspace: Workspace, library: Library, view: _View, su
         print_result(io, workspace, library, found, json_output=False, plain=view.plain)
 
 
-def _summary_record(summary: "ChatMessage") -> dict[str, object]:
+def _summary_record(summary: ChatMessage) -> dict[str, object]:
     return {
         "text": summary.text,
         "model": summary.model,

@@ -1,32 +1,30 @@
 """The user at the terminal, asked about a call of an MCP server's tool: what is sent where, and one key."""
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_questions import KeyQuestions
 from zkchat.model.text import shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from zkchat.tools.server_approval import CallAnswer, ServerCall
+from zkchat.render.sanitize import sanitize_line
+from zkchat.tools.server_approval import CallAnswer, ServerCall
 
 _MAX_ARGUMENTS: Final = 12
 _MAX_VALUE: Final = 400
-_ANSWERS: "Final[dict[str, CallAnswer]]" = {"y": "yes", "a": "always"}
+_ANSWERS: Final[dict[str, CallAnswer]] = {"y": "yes", "a": "always"}
 
 
 class TerminalCallReviewer:
     """Implements `tools.server_approval.CallReviewer`."""
 
-    def __init__(self, io: CommandIO, *, color: "Callable[[], str]" = lambda: "auto", plain: bool = False) -> None:
+    def __init__(self, io: CommandIO, *, color: Callable[[], str] = lambda: "auto", plain: bool = False) -> None:
         """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
         self._io = io
         self._color = color
         self._plain = plain
 
-    def review(self, call: "ServerCall") -> "CallAnswer":
+    def review(self, call: ServerCall) -> CallAnswer:
         """Ctrl-C, Ctrl-D and Esc are a no."""
         from rich.text import Text
 
@@ -42,10 +40,8 @@ class TerminalCallReviewer:
         return _ANSWERS.get(answer, "no")
 
 
-def describe_call(call: "ServerCall") -> "Iterator[str]":
+def describe_call(call: ServerCall) -> Iterator[str]:
     """What is sent where, in lines that hold nothing but text."""
-    from zkchat.render.sanitize import sanitize_line
-
     yield sanitize_line(f"▌ {call.title}")
     if call.warning:
         yield sanitize_line(f"  {call.warning}")

@@ -3,23 +3,21 @@
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from zkchat.model.change import ChangeSet
+from zkchat.cli.common import CommandIO
+from zkchat.cli.output import consoles, stdout_console
+from zkchat.compose.paths import Paths
+from zkchat.errors import FilesChanged
+from zkchat.model.change import ChangeRecord, ChangeSet
 from zkchat.model.change_summary import file_changes
 from zkchat.model.patch import patch_of
+from zkchat.render.change_history import describe_conflict
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from zkchat.cli.common import CommandIO
-    from zkchat.compose.paths import Paths
-    from zkchat.errors import FilesChanged
-    from zkchat.model.change import ChangeRecord
 
-
-def print_diff(io: "CommandIO", paths: "Paths", changes: ChangeSet) -> None:
+def print_diff(io: CommandIO, paths: Paths, changes: ChangeSet) -> None:
     """Print the whole diff as the result of a command: drawn on a terminal, as a patch in a pipe."""
-    from zkchat.cli.output import stdout_console
-
     console = stdout_console(io, paths)
     if console:
         _draw(console, changes, whole=True)
@@ -27,7 +25,7 @@ def print_diff(io: "CommandIO", paths: "Paths", changes: ChangeSet) -> None:
         print_patch(io, changes)
 
 
-def print_patch(io: "CommandIO", changes: ChangeSet) -> None:
+def print_patch(io: CommandIO, changes: ChangeSet) -> None:
     """Print the diff as a patch, in a pipe to the last byte; nothing where nothing changes."""
     if not changes:
         return
@@ -38,11 +36,8 @@ def print_patch(io: "CommandIO", changes: ChangeSet) -> None:
         io.out_exactly(patch)
 
 
-def print_conflicts(io: "CommandIO", error: "FilesChanged") -> None:
+def print_conflicts(io: CommandIO, error: FilesChanged) -> None:
     """Show, beside the result, what changed in each file, and before that what is to be undone."""
-    from zkchat.cli.output import consoles
-    from zkchat.render.change_history import describe_conflict
-
     _, console = consoles(io.environment, "auto")
     for sentence, changes in chain.from_iterable(map(describe_conflict, error.conflicts)):
         io.note(sentence)
@@ -58,7 +53,7 @@ def _draw(console: "Console", changes: ChangeSet, *, whole: bool = False) -> Non
     print_changes(console, changes, whole=whole)
 
 
-def change_record(record: "ChangeRecord") -> dict[str, object]:
+def change_record(record: ChangeRecord) -> dict[str, object]:
     """A change set of the journal for scripts."""
     return {
         "id": record.id,

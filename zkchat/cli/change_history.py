@@ -4,25 +4,30 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from zkchat.cli.change_display import change_record, print_conflicts, print_diff
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.key_questions import KeyQuestions
 from zkchat.cli.note_changes import DryRunOption, UnaskedOption, reviewer_of
+from zkchat.cli.note_lookup import find_note, open_refreshed_library
 from zkchat.cli.output import Listing
+from zkchat.compose.calendar import calendar_for
+from zkchat.compose.paths import Paths
+from zkchat.compose.stores import open_session_store
+from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.compose.writing import open_change_store
 from zkchat.errors import FilesChanged, NoteNotFound, SessionError, StorageError, UsageError
+from zkchat.model.change import ChangeRecord
 from zkchat.model.change_summary import changes_of, last_path_named
 from zkchat.model.patch import patch_of
+from zkchat.model.thread import thread_of
+from zkchat.ports.changes import ChangeStore
 from zkchat.render.change_history import headline, undo_question, undone_lines
-
-if TYPE_CHECKING:
-    from zkchat.compose.paths import Paths
-    from zkchat.compose.workspace import Workspace
-    from zkchat.model.change import ChangeRecord
-    from zkchat.ports.changes import ChangeStore
-    from zkchat.writing.undo import UndoPlan
+from zkchat.vault.dates.instants import parse_instant
+from zkchat.writing.undo import UndoPlan, plan_undo_named, reversal, undo_all
 
 _NOTHING_UNDONE: Final = "Nothing was undone."
 _WHICH: Final = "zkchat undo 3 takes the last three changes back, zkchat undo --id 3 change 3."
@@ -52,8 +57,6 @@ def undo(
 
     zkchat undo --id 12
     """
-    from zkchat.writing.undo import plan_undo_named
-
     io = current_io()
     if which and number:
         raise UsageError("--id names one change, N says how many.", hint=_WHICH)
@@ -71,9 +74,7 @@ def undo(
             raise
 
 
-def _tell_dry_run(io: CommandIO, paths: "Paths", plan: "UndoPlan", *, json_output: bool) -> None:
-    from zkchat.writing.undo import reversal
-
+def _tell_dry_run(io: CommandIO, paths: Paths, plan: UndoPlan, *, json_output: bool) -> None:
     if json_output:
         rows = [{**change_record(record), "diff": patch_of(reversal(record.changes))} for record in plan.chosen]
         io.json({"undone": [], "would_undo": rows})
@@ -86,10 +87,7 @@ def _tell_dry_run(io: CommandIO, paths: "Paths", plan: "UndoPlan", *, json_outpu
     io.note(f"{_NOTHING_UNDONE} This is a dry run.")
 
 
-def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]", color: str) -> None:
-    from zkchat.cli.key_questions import KeyQuestions
-    from zkchat.writing.undo import reversal
-
+def _ask(io: CommandIO, chosen: Sequence[ChangeRecord], color: str) -> None:
     reviewer = reviewer_of(io, _NOTHING_UNDONE, color)
     for record in chosen:
         reviewer.review(reversal(record.changes), remarks=[headline(record).strip()], is_asked=False)
@@ -97,9 +95,7 @@ def _ask(io: CommandIO, chosen: "Sequence[ChangeRecord]", color: str) -> None:
         raise UsageError(_NOTHING_UNDONE)
 
 
-def _undo_all(io: CommandIO, store: "ChangeStore", plan: "UndoPlan", *, json_output: bool) -> None:
-    from zkchat.writing.undo import undo_all
-
+def _undo_all(io: CommandIO, store: ChangeStore, plan: UndoPlan, *, json_output: bool) -> None:
     undone: list[ChangeRecord] = []
     taken_back = {record.id for record in plan.taken_back}
     try:
@@ -167,18 +163,13 @@ def changes(
 
 
 def _start(io: CommandIO, vault: Path | None, since: str | None) -> datetime | None:
-    from zkchat.compose.calendar import calendar_for
-    from zkchat.vault.dates.instants import parse_instant
-
     return parse_instant("--since", since, calendar_for(io.environment, vault)) if since is not None else None
 
 
 def _of_note(
-    io: CommandIO, vault: Path | None, store: "ChangeStore", note: str, since: datetime | None
-) -> "list[ChangeRecord]":
+    io: CommandIO, vault: Path | None, store: ChangeStore, note: str, since: datetime | None
+) -> list[ChangeRecord]:
     """The changes of a note that is there, or was, the latest first. Raises `NoteNotFound` where neither is so."""
-    from zkchat.cli.note_lookup import find_note, open_refreshed_library
-
     records = store.records(with_contents=False)
     with open_refreshed_library(io, vault, warn=False) as (paths, library):
         try:
@@ -192,12 +183,9 @@ def _of_note(
     return [record for record in found if since is None or record.at >= since]
 
 
-def _made_in(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> tuple[dict[str, str], dict[str, int]]:
+def _made_in(workspace: Workspace, records: Sequence[ChangeRecord]) -> tuple[dict[str, str], dict[str, int]]:
     """By id, the titles of the sessions in which the changes were made, and the numbers of the messages that proposed
     them; of those that are gone, nothing."""
-    from zkchat.compose.stores import open_session_store
-    from zkchat.model.thread import thread_of
-
     wanted = {record.origin.session_id for record in records} - {""}
     titles: dict[str, str] = {}
     numbers: dict[str, int] = {}
@@ -213,10 +201,7 @@ def _made_in(workspace: "Workspace", records: "Sequence[ChangeRecord]") -> tuple
 
 
 @contextmanager
-def _open_store(io: CommandIO, vault: Path | None) -> "Iterator[tuple[Workspace, ChangeStore]]":
-    from zkchat.compose.workspace import load_workspace
-    from zkchat.compose.writing import open_change_store
-
+def _open_store(io: CommandIO, vault: Path | None) -> Iterator[tuple[Workspace, ChangeStore]]:
     workspace = load_workspace(io.environment, vault)
     with open_change_store(workspace, notices=io) as store:
         yield workspace, store

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from zkchat.cli.common import CommandIO
+from zkchat.cli.editors import edit_text
 from zkchat.cli.key_reader import KeyReader
+from zkchat.cli.output import consoles
 from zkchat.model.change import ChangeSet, FileWrite
 from zkchat.model.file_diffs import joined, units_of
+from zkchat.render.sanitize import sanitize_line
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
 from zkchat.writing.review import Verdict, folders_of
 
@@ -44,8 +47,6 @@ class TerminalChangeReviewer:
         return question.ask() if is_asked else Verdict(answer="no", changes=changes)
 
     def _console(self) -> "Console":
-        from zkchat.cli.output import consoles
-
         return consoles(self._io.environment, "never" if self._plain else self._color())[1]
 
 
@@ -68,8 +69,6 @@ class _Question:
     def show(self, remarks: Sequence[str] = ()) -> None:
         """The diff, long files folded."""
         from rich.text import Text
-
-        from zkchat.render.sanitize import sanitize_line
 
         title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold cyan")
         self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="yellow") for remark in remarks)]))
@@ -113,7 +112,6 @@ class _Question:
         from rich.text import Text
 
         from zkchat.render.diffs import diff_rows, style_for
-        from zkchat.render.sanitize import sanitize_line
 
         style = style_for(self._console, whole=whole)
         for number, unit in enumerate(self._units, 1):
@@ -159,8 +157,6 @@ class _Question:
 
     def _edit(self) -> None:
         """Have the new text of one file edited, and show what comes of it."""
-        from zkchat.cli.editors import edit_text
-
         number, write = self._to_edit()
         if write is None:
             return

@@ -1,22 +1,24 @@
 """`zkchat config`: what is set, where it comes from, and how to change it."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.trust import trust
 from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.compose.paths import find_paths
+from zkchat.compose.providers import check_model_name
+from zkchat.compose.settings import SettingsEditor, setting_value
+from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.errors import ConfigError
 from zkchat.model.choices import Scope
 from zkchat.model.secrets import without_password
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from zkchat.compose.settings import SettingsEditor
-    from zkchat.compose.workspace import Workspace
+from zkchat.model.server_display import redacted_table
 
 _HOW_TO_EMBED: Final = (
     "`zkchat index` makes its vectors, and so does a chat in the background; searches use static vectors until all are "
@@ -102,8 +104,6 @@ def unset(key: KeyArgument, scope: ScopeOption = "user", vault: SettingsVaultOpt
 @app.command()
 def path(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show where the settings files are, or would be."""
-    from zkchat.compose.paths import find_paths
-
     io = current_io()
     paths = find_paths(io.environment, vault, needs_vault=False)
     files = {"user": paths.user_config, "vault": paths.vault_config}
@@ -117,26 +117,19 @@ def path(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> 
 app.command(name="trust", hidden=True)(trust)  # the name of `zkchat trust` in earlier versions
 
 
-def _check_model_name(io: CommandIO, vault: "Path | None", name: str) -> None:
+def _check_model_name(io: CommandIO, vault: Path | None, name: str) -> None:
     """Warn of a name that can mean no model, such as one without its provider."""
-    from zkchat.compose.providers import check_model_name
-
     try:
         check_model_name(_workspace(io, vault), name)
     except ConfigError as error:
         io.note_wrapped(f"warning: {error.message} {error.hint}")
 
 
-def _workspace(io: CommandIO, vault: "Path | None") -> "Workspace":
-    from zkchat.compose.workspace import load_workspace
-
+def _workspace(io: CommandIO, vault: Path | None) -> Workspace:
     return load_workspace(io.environment, vault, needs_vault=False)
 
 
-def _editor(io: CommandIO, vault: "Path | None", scope: Scope) -> "SettingsEditor":
-    from zkchat.compose.paths import find_paths
-    from zkchat.compose.settings import SettingsEditor
-
+def _editor(io: CommandIO, vault: Path | None, scope: Scope) -> SettingsEditor:
     needs_vault = scope == "vault"
     folder = confirmed_vault(io, vault) if needs_vault else vault
     return SettingsEditor(find_paths(io.environment, folder, needs_vault=needs_vault), scope)
@@ -147,7 +140,7 @@ def _note_unapproved(io: CommandIO, *, is_approved: bool) -> None:
         io.note("The file asks for more that you have not approved, so this counts after: zkchat trust")
 
 
-def _record(workspace: "Workspace", key: str) -> dict[str, object]:
+def _record(workspace: Workspace, key: str) -> dict[str, object]:
     """A setting as scripts see it."""
     origin = workspace.loaded.origins[key]
     value = _shown_value(workspace, key)
@@ -155,20 +148,14 @@ def _record(workspace: "Workspace", key: str) -> dict[str, object]:
     return {"value": shown, "layer": origin.layer, "where": origin.where}
 
 
-def _shown_value(workspace: "Workspace", key: str) -> object:
+def _shown_value(workspace: Workspace, key: str) -> object:
     """The value without keys and passwords."""
-    from zkchat.compose.settings import setting_value
-    from zkchat.model.server_display import redacted_table
-
     value = setting_value(workspace.loaded, key)
     return redacted_table(value) if key == "mcpServers" else value
 
 
-def _lines(workspace: "Workspace", key: str) -> "Iterator[str]":
+def _lines(workspace: Workspace, key: str) -> Iterator[str]:
     """The setting on a line; of MCP servers, one line each."""
-    import json
-    import re
-
     value = _shown_value(workspace, key)
     if key != "mcpServers" or not isinstance(value, dict) or not value:
         yield f"{key} = {_format(workspace, key)}"
@@ -178,18 +165,16 @@ def _lines(workspace: "Workspace", key: str) -> "Iterator[str]":
         yield f"{key}.{shown} = {_as_json(server)}"
 
 
-def _format(workspace: "Workspace", key: str) -> str:
+def _format(workspace: Workspace, key: str) -> str:
     """The value on one line that reads as TOML too."""
     value = _shown_value(workspace, key)
     return "(unset)" if value is None else _as_json(value)
 
 
 def _as_json(value: object) -> str:
-    import json
-
     return without_password(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _print_warnings(io: CommandIO, workspace: "Workspace") -> None:
+def _print_warnings(io: CommandIO, workspace: Workspace) -> None:
     for warning in workspace.loaded.every_warning:
         io.note(warning)

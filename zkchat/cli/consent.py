@@ -4,18 +4,18 @@ import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from zkchat.chat.conversation import Conversation
+from zkchat.cli.call_review import TerminalCallReviewer
+from zkchat.cli.change_review import TerminalChangeReviewer
 from zkchat.cli.common import CommandIO
+from zkchat.cli.editors import edit_text
+from zkchat.cli.output import configured_color
 from zkchat.cli.progress import progress
+from zkchat.context.strategies import CompactionPlan
 from zkchat.errors import ZkchatError
-
-if TYPE_CHECKING:
-    from zkchat.chat.conversation import Conversation
-    from zkchat.cli.call_review import TerminalCallReviewer
-    from zkchat.cli.change_review import TerminalChangeReviewer
-    from zkchat.context.strategies import CompactionPlan
-    from zkchat.vault.indexing.indexer import Progress
+from zkchat.render.sanitize import sanitize_line
+from zkchat.vault.indexing.indexer import Progress
 
 
 class TerminalInterface:
@@ -40,18 +40,14 @@ class TerminalInterface:
         return TerminalReviewer(self._io) if self._io.environment.stdin_is_tty else None
 
     @property
-    def change_reviewer(self) -> "TerminalChangeReviewer | None":
-        from zkchat.cli.change_review import TerminalChangeReviewer
-
+    def change_reviewer(self) -> TerminalChangeReviewer | None:
         environment = self._io.environment
         if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
             return None
         return TerminalChangeReviewer(self._io, color=lambda: self.color, plain=self._plain)
 
     @property
-    def call_reviewer(self) -> "TerminalCallReviewer | None":
-        from zkchat.cli.call_review import TerminalCallReviewer
-
+    def call_reviewer(self) -> TerminalCallReviewer | None:
         environment = self._io.environment
         if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
             return None
@@ -62,14 +58,12 @@ class TerminalInterface:
             self._io.note("")  # the line that says what the model is doing has not ended
         return confirm_memory(self._io, text)
 
-    def indexing_progress(self) -> "AbstractContextManager[Progress]":
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
         return progress(self._io.environment, "Indexing notes")
 
 
 def terminal_interface(io: CommandIO, vault: Path | None, *, plain: bool, reviews: bool) -> TerminalInterface:
     """For one command, which draws changes in colour as the settings of the vault say."""
-    from zkchat.cli.output import configured_color
-
     return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: configured_color(io, vault))
 
 
@@ -79,22 +73,18 @@ class TerminalReviewer:
     def __init__(self, io: CommandIO) -> None:
         self._io = io
 
-    async def agrees(self, plan: "CompactionPlan", tokens: int) -> bool:
+    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
         count = len(plan.archived)
         return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
 
     async def edits(self, summary: str) -> str:
         """The summary as the user leaves it in the editor; as it was where that cannot be used."""
-        from zkchat.cli.editors import edit_text
-
         edited = edit_text(self._io, summary.encode(errors="replace"), "summary.md")
         return summary if edited is None else edited.decode()
 
 
 def confirm_memory(io: CommandIO, text: str) -> bool:
     """Whether the user agrees that this is remembered. Nobody there to ask is a no, and so is Ctrl-C."""
-    from zkchat.render.sanitize import sanitize_line
-
     # The chat's own way to hear Ctrl-C does not reach somebody who waits for a line.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -108,7 +98,7 @@ def confirm_memory(io: CommandIO, text: str) -> bool:
 class MemoryProposals:
     """Proposes facts of one conversation to be remembered: after a compaction, and when the user leaves. Each once."""
 
-    def __init__(self, io: CommandIO, conversation: "Conversation", *, enabled: bool) -> None:
+    def __init__(self, io: CommandIO, conversation: Conversation, *, enabled: bool) -> None:
         self._io = io
         self._conversation = conversation
         self._enabled = enabled and io.environment.stdin_is_tty

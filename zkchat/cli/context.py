@@ -1,25 +1,29 @@
 """`zkchat context`: what the model sees of a conversation, why, what it costs, and how to change it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from zkchat.chat.staleness import changed_items
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.context_compaction import clear, compact, stats
 from zkchat.cli.context_transfer import export_, import_
+from zkchat.cli.profiles import profile_store
 from zkchat.cli.session_lookup import OptionalSessionArgument, first_line, open_history
+from zkchat.compose.library import open_library
+from zkchat.context.assembly import request_from
 from zkchat.errors import UsageError
+from zkchat.model.message import ChatMessage
+from zkchat.model.prompt import ModelRequest
+from zkchat.model.request_context import RequestContext
+from zkchat.model.session_history import History
 from zkchat.model.text import counted
+from zkchat.model.thread import compaction_of
 from zkchat.model.values import to_plain
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from zkchat.model.message import ChatMessage
-    from zkchat.model.prompt import ModelRequest
-    from zkchat.model.request_context import RequestContext
-    from zkchat.model.session_history import History
+from zkchat.render import phrases
+from zkchat.render.context_lines import counts_line
 
 app = typer.Typer(help="See, measure, summarise and move what a conversation holds.", no_args_is_help=True)
 app.command()(stats)
@@ -75,11 +79,7 @@ def show(
                 io.out(line)
 
 
-def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
-    from zkchat.model.thread import compaction_of
-    from zkchat.render import phrases
-    from zkchat.render.context_lines import counts_line
-
+def _thread_lines(history: History, *, archived: bool) -> Iterator[str]:
     for number, message in enumerate(history.thread, start=1):
         if compaction_of(message):
             taken_back = "" if message in history.window.compactions else "  (taken back)"
@@ -97,23 +97,19 @@ def _thread_lines(history: "History", *, archived: bool) -> Iterator[str]:
         yield f"In the last request: {counts_line(record)}"
 
 
-def _last_record(history: "History") -> "RequestContext | None":
+def _last_record(history: History) -> RequestContext | None:
     return next((message.request_context for message in history.newest_first if message.request_context), None)
 
 
-def _print_changes(io: CommandIO, vault: "Path | None", answer: "ChatMessage") -> None:
+def _print_changes(io: CommandIO, vault: Path | None, answer: ChatMessage) -> None:
     """Which rules, notes and agents are not what they were then, beside the result."""
-    from zkchat.chat.staleness import changed_items
-    from zkchat.cli.profiles import profile_store
-    from zkchat.compose.library import open_library
-
     assert answer.request_context is not None
     with open_library(io.environment, vault, io) as (_, library):
         for changed in changed_items(answer.request_context, profile_store(io, vault).load(), library):
             io.note(changed.sentence)
 
 
-def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, whole: bool, as_json: bool) -> None:
+def _show_answer(io: CommandIO, history: History, answer: ChatMessage, *, whole: bool, as_json: bool) -> None:
     context = answer.request_context
     if context is None:
         raise UsageError(
@@ -142,7 +138,7 @@ def _show_answer(io: CommandIO, history: "History", answer: "ChatMessage", *, wh
             io.out(context_line(context.usage))
 
 
-def _find_answer(history: "History", number: int | None) -> "ChatMessage":
+def _find_answer(history: History, number: int | None) -> ChatMessage:
     """The message of that number, or the last answer."""
     thread = history.thread
     if number is None:
@@ -155,9 +151,7 @@ def _find_answer(history: "History", number: int | None) -> "ChatMessage":
     return thread[number - 1]
 
 
-def _rebuild_request(history: "History", answer: "ChatMessage") -> "ModelRequest":
-    from zkchat.context.assembly import request_from
-
+def _rebuild_request(history: History, answer: ChatMessage) -> ModelRequest:
     assert answer.request_context is not None
     try:
         return request_from(answer.request_context, history.messages, history.contents)
@@ -176,8 +170,6 @@ def summary(
     json_output: JsonOption = False,
 ) -> None:
     """Show the summary that stands for the archived messages."""
-    from zkchat.model.thread import compaction_of
-
     io = current_io()
     with open_history(io, vault, session) as (_, history):
         now = history.window.summary

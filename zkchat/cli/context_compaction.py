@@ -1,11 +1,14 @@
 """`zkchat context stats|compact|clear`: what fills the prompt of a session, and how to make room in it."""
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import Annotated
 
 import typer
 from msgspec.structs import asdict, replace
 
+from zkchat.chat.conversation import Conversation
+from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE, Preview
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.session_lookup import (
     OptionalSessionArgument,
@@ -15,16 +18,15 @@ from zkchat.cli.session_lookup import (
     open_session_conversation,
     print_problem,
 )
+from zkchat.context.assembly import AssembledRequest
+from zkchat.context.budget import turns_left
 from zkchat.model.choices import CompactionStrategy
+from zkchat.model.events import Compacted, Compacting, Event, Warned
 from zkchat.model.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from zkchat.chat.conversation import Conversation
-    from zkchat.chat.manual_compaction import Preview
-    from zkchat.context.assembly import AssembledRequest
-    from zkchat.model.events import Event
+from zkchat.model.thread import compaction_of
+from zkchat.model.values import to_plain
+from zkchat.render import phrases
+from zkchat.render.context_bar import context_line
 
 
 def stats(
@@ -34,8 +36,6 @@ def stats(
     json_output: JsonOption = False,
 ) -> None:
     """Show what fills the context, and how long it will last. By part and by message."""
-    import asyncio
-
     io = current_io()
     with open_session_conversation(io, vault, session, model) as opened:
         conversation = opened.conversation
@@ -48,9 +48,7 @@ def stats(
             io.out(line)
 
 
-def _stats_record(conversation: "Conversation", measured: "AssembledRequest") -> dict[str, object]:
-    from zkchat.model.thread import compaction_of
-
+def _stats_record(conversation: Conversation, measured: AssembledRequest) -> dict[str, object]:
     calibration = conversation.calibration
     sizes = [(each, measured.sizes.get(each.id, 0)) for each in conversation.window.live]
     return {
@@ -65,9 +63,7 @@ def _stats_record(conversation: "Conversation", measured: "AssembledRequest") ->
     }
 
 
-def _stats_lines(conversation: "Conversation", measured: "AssembledRequest") -> Iterator[str]:
-    from zkchat.render.context_bar import context_line
-
+def _stats_lines(conversation: Conversation, measured: AssembledRequest) -> Iterator[str]:
     usage, calibration = conversation.usage or measured.usage, conversation.calibration
     yield model_line(conversation)
     yield context_line(usage)
@@ -80,14 +76,12 @@ def _stats_lines(conversation: "Conversation", measured: "AssembledRequest") -> 
     yield "No pace to speak of yet." if left is None else f"At this pace, room for about {left} more turns."
 
 
-def _turns_left(conversation: "Conversation") -> int | None:
-    from zkchat.context.budget import turns_left
-
+def _turns_left(conversation: Conversation) -> int | None:
     answers = [each.request_context.usage for each in conversation.messages if each.request_context]
     return turns_left([usage for usage in answers if usage])
 
 
-def _message_lines(conversation: "Conversation", sizes: Mapping[str, int]) -> Iterator[str]:
+def _message_lines(conversation: Conversation, sizes: Mapping[str, int]) -> Iterator[str]:
     """How many messages the model gets, and the largest of them."""
     if conversation.model.needs_notes:
         yield f"{conversation.model.name} reads your question only: no earlier message is sent to it."
@@ -125,8 +119,6 @@ def compact(
 
     zkchat context compact --dry-run --focus "the budget"
     """
-    import asyncio
-
     io = current_io()
     with open_session_conversation(io, vault, session, model) as opened:
         conversation = opened.conversation
@@ -138,9 +130,7 @@ def compact(
             asyncio.run(_print_compaction(io, conversation, events, as_json=json_output))
 
 
-def _print_preview(io: CommandIO, conversation: "Conversation", found: "Preview | None", *, as_json: bool) -> None:
-    from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE
-
+def _print_preview(io: CommandIO, conversation: Conversation, found: Preview | None, *, as_json: bool) -> None:
     print_problem(io, conversation, unless=found.trouble if found else "")
     if found is None:
         if as_json:
@@ -167,12 +157,8 @@ def _print_preview(io: CommandIO, conversation: "Conversation", found: "Preview 
 
 
 async def _print_compaction(
-    io: CommandIO, conversation: "Conversation", events: "AsyncGenerator[Event, None]", *, as_json: bool
+    io: CommandIO, conversation: Conversation, events: AsyncGenerator[Event, None], *, as_json: bool
 ) -> None:
-    from zkchat.model.events import Compacted, Compacting, Warned
-    from zkchat.model.values import to_plain
-    from zkchat.render import phrases
-
     warned = ""
     async for event in events:
         if isinstance(event, Compacted):

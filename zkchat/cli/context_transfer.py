@@ -1,23 +1,27 @@
 """`zkchat context export` and `import`: sessions out of, and into, a vault."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from zkchat.chat.privacy import stays_here
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, known_keys
 from zkchat.cli.output_files import UNDO, write_output
 from zkchat.cli.session_lookup import OptionalSessionArgument, find_session_or_last
+from zkchat.compose import stores
+from zkchat.compose.imports import Stored, mark_local, read_import, read_import_text, store_conversations
+from zkchat.compose.library import open_library
 from zkchat.errors import SessionError, UsageError
+from zkchat.export.notes import as_markdown
+from zkchat.export.session_import import ImportedFile
+from zkchat.export.session_json import as_json
+from zkchat.model.message import ChatMessage
+from zkchat.model.note import is_note
 from zkchat.model.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from zkchat.compose.imports import Stored
-    from zkchat.export.session_import import ImportedFile
-    from zkchat.model.message import ChatMessage
+from zkchat.model.thread import thread_of
 
 
 class Format(StrEnum):
@@ -55,12 +59,6 @@ def export_(
 
     zkchat context export "Sleep and light" --output sleep.json
     """
-    from zkchat.compose import stores
-    from zkchat.export.notes import as_markdown
-    from zkchat.export.session_json import as_json
-    from zkchat.model.note import is_note
-    from zkchat.model.thread import thread_of
-
     io = current_io()
     keys = known_keys(io.environment)
     with stores.open_sessions(io.environment, vault, io) as store:
@@ -105,9 +103,6 @@ def import_(
 
     other-program | zkchat context import -
     """
-    from zkchat.compose import stores
-    from zkchat.compose.imports import mark_local, store_conversations
-
     io = current_io()
     named = file or file_option
     if not named:
@@ -126,9 +121,7 @@ def import_(
         io.note("\n  ".join([sentence, *found.tally.problems()]))
 
 
-def _read_conversations(io: CommandIO, file: str) -> "ImportedFile":
-    from zkchat.compose.imports import read_import, read_import_text
-
+def _read_conversations(io: CommandIO, file: str) -> ImportedFile:
     now = io.environment.now()
     try:
         if file == "-":
@@ -145,7 +138,7 @@ def _read_conversations(io: CommandIO, file: str) -> "ImportedFile":
         ) from error
 
 
-def _import_record(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_run: bool) -> dict[str, object]:
+def _import_record(found: ImportedFile, stored: Sequence[Stored], *, dry_run: bool) -> dict[str, object]:
     return {
         "form": found.form,
         "dry_run": dry_run,
@@ -166,7 +159,7 @@ def _import_record(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_run
     }
 
 
-def _import_sentence(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_run: bool) -> str:
+def _import_sentence(found: ImportedFile, stored: Sequence[Stored], *, dry_run: bool) -> str:
     """`ChatGPT export: 12 conversations, 431 messages; 3 parts left out: …`; empty if there is nothing to add."""
     known = sum(each.state == "known" for each in stored)
     extended = [each for each in stored if each.state == "extended"]
@@ -183,10 +176,7 @@ def _import_sentence(found: "ImportedFile", stored: "Sequence[Stored]", *, dry_r
     return "; ".join([f"{found.form}: {counted(len(stored), 'conversation')}, {messages}", *more]) + "."
 
 
-def _stays_here(io: CommandIO, vault: Path | None, thread: "list[ChatMessage]") -> bool:
-    from zkchat.chat.privacy import stays_here
-    from zkchat.compose.library import open_library
-
+def _stays_here(io: CommandIO, vault: Path | None, thread: list[ChatMessage]) -> bool:
     with open_library(io.environment, vault) as (_, library):
         return stays_here(thread, library)
 

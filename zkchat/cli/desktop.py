@@ -3,18 +3,15 @@
 import sys
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING
 
+from zkchat.environment import Environment
 from zkchat.subprocesses import find_program, run_program
-
-if TYPE_CHECKING:
-    from zkchat.environment import Environment
 
 
 class SystemDesktop:
     """Implements `repl.surface.Desktop`."""
 
-    def __init__(self, environment: "Environment") -> None:
+    def __init__(self, environment: Environment) -> None:
         self._variables = environment.variables
 
     @property

@@ -1,22 +1,39 @@
 """`zkchat doctor`: what is installed, reachable and wrong, and what to do about it."""
 
+import shutil
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
+from zkchat.compose import stores
+from zkchat.compose.embeddings import check_embedder
+from zkchat.compose.library import open_library
+from zkchat.compose.local_notes import local_folders_of
+from zkchat.compose.mcp_servers import defined_servers, is_client_installed
+from zkchat.compose.models import check_model, provider_statuses
+from zkchat.compose.paths import find_paths, find_vault
+from zkchat.compose.pdf import unread_reason
+from zkchat.compose.providers import create_provider
+from zkchat.compose.settings import trust_states
+from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.context.tokens import DIGESTS, check_encodings
 from zkchat.environment import Environment
 from zkchat.errors import ExitCode, UnconfirmedVault, ZkchatError
 from zkchat.extras import install_command
+from zkchat.files import is_writable
+from zkchat.model.note import is_pdf
 from zkchat.model.text import counted
-
-if TYPE_CHECKING:
-    from zkchat.compose.workspace import Workspace
-    from zkchat.vault.library import Library
+from zkchat.model.trust import HOW_TO_APPROVE
+from zkchat.vault.library import Library
+from zkchat.vault.note_warnings import summarize_warnings
+from zkchat.vault.privacy.local_folders import unmatched
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "msgspec", "tiktoken", "ollama", "openai", "pyyaml",
@@ -86,8 +103,6 @@ def _errors_as_findings(subject: str, look: Callable[[], Iterator[Finding]]) -> 
 
 
 def _packages() -> Finding:
-    from importlib.metadata import PackageNotFoundError, version
-
     found, missing = [], []
     for name in PACKAGES:
         try:
@@ -102,8 +117,6 @@ def _packages() -> Finding:
 
 
 def _tokenizer() -> Finding:
-    from zkchat.context.tokens import DIGESTS, check_encodings
-
     try:
         check_encodings()
     except ZkchatError as error:
@@ -112,8 +125,6 @@ def _tokenizer() -> Finding:
 
 
 def _sqlite() -> Finding:
-    import sqlite3
-
     if sqlite3.sqlite_version_info < (3, 35):
         text = f"SQLite {sqlite3.sqlite_version} is too old"
         return Finding("SQLite", "problem", text, "Use a Python built with 3.35 or newer.", ExitCode.STORAGE)
@@ -121,8 +132,6 @@ def _sqlite() -> Finding:
 
 
 def _terminal(environment: Environment) -> Finding:
-    import shutil
-
     size = shutil.get_terminal_size()
     encoding = environment.stdout.encoding or "unknown"
     kind = "a terminal" if environment.stdout_is_tty else "no terminal (answers are printed plain)"
@@ -134,8 +143,6 @@ def _terminal(environment: Environment) -> Finding:
 
 def _folders(environment: Environment) -> Iterator[Finding]:
     """Those of the user's own folders that cannot be written."""
-    from zkchat.files import is_writable
-
     if not is_writable(environment.data_dir):
         text = f"{environment.data_dir} cannot be written, so conversations are not saved"
         yield Finding("folders", "problem", text, "Look at its permissions.", ExitCode.STORAGE)
@@ -145,8 +152,6 @@ def _folders(environment: Environment) -> Iterator[Finding]:
 
 
 def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose.workspace import load_workspace
-
     loaded = load_workspace(environment, vault, needs_vault=False).loaded
     changed = sum(origin.layer != "default" for origin in loaded.origins.values())
     yield Finding("settings", "ok", f"{changed} set, the rest are defaults")
@@ -156,8 +161,6 @@ def _settings(environment: Environment, vault: Path | None) -> Iterator[Finding]
 
 def _all_of_vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """What comes with the vault, its notes and its sessions, if there is a vault."""
-    from zkchat.compose.paths import find_vault
-
     try:
         find_vault(environment, vault)
     except UnconfirmedVault as error:
@@ -170,10 +173,6 @@ def _all_of_vault(environment: Environment, vault: Path | None) -> Iterator[Find
 
 def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """What comes with the vault and is not used."""
-    from zkchat.compose.paths import find_paths
-    from zkchat.compose.settings import trust_states
-    from zkchat.model.trust import HOW_TO_APPROVE
-
     states = trust_states(environment, find_paths(environment, vault))
     left_out = [f"{item.kind} {item.name}" for item, state in states if state != "approved"]
     if left_out:
@@ -182,12 +181,6 @@ def _trust(environment: Environment, vault: Path | None) -> Iterator[Finding]:
 
 
 def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose.library import open_library
-    from zkchat.compose.local_notes import local_folders_of
-    from zkchat.compose.workspace import load_workspace
-    from zkchat.vault.note_warnings import summarize_warnings
-    from zkchat.vault.privacy.local_folders import unmatched
-
     with open_library(environment, vault) as (paths, library):
         library.refresh()
         count, odd = library.note_count(), library.warnings()
@@ -204,7 +197,7 @@ def _vault(environment: Environment, vault: Path | None) -> Iterator[Finding]:
             yield Finding("vault", "warning", sentence)
 
 
-def _history(library: "Library") -> Iterator[Finding]:
+def _history(library: Library) -> Iterator[Finding]:
     """Whether git tells when notes changed, where there is a repository."""
     status = library.history_status()
     if not status.is_repository:
@@ -218,12 +211,8 @@ def _history(library: "Library") -> Iterator[Finding]:
         )
 
 
-def _pdfs(environment: Environment, vault: Path | None, library: "Library") -> Iterator[Finding]:
+def _pdfs(environment: Environment, vault: Path | None, library: Library) -> Iterator[Finding]:
     """The PDFs, where there are any, and whether their text is read."""
-    from zkchat.compose.pdf import unread_reason
-    from zkchat.compose.workspace import load_workspace
-    from zkchat.model.note import is_pdf
-
     count = sum(is_pdf(row.path) for row in library.files())
     if not count:
         return
@@ -237,17 +226,12 @@ def _pdfs(environment: Environment, vault: Path | None, library: "Library") -> I
 
 
 def _sessions(environment: Environment, vault: Path | None) -> Iterator[Finding]:
-    from zkchat.compose import stores
-
     with stores.open_sessions(environment, vault) as store:
         yield Finding("sessions", "ok", f"{len(store.sessions()):,} kept")
 
 
 def _servers(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """The MCP servers, where any are defined; none is started."""
-    from zkchat.compose.mcp_servers import defined_servers, is_client_installed
-    from zkchat.compose.workspace import load_workspace
-
     found = defined_servers(load_workspace(environment, vault, needs_vault=False))
     if found.servers:
         enabled = sum(server.state == "enabled" for server in found.servers)
@@ -261,11 +245,8 @@ def _servers(environment: Environment, vault: Path | None) -> Iterator[Finding]:
         yield Finding("servers", "warning", sentence)
 
 
-def _model(workspace: "Workspace") -> Iterator[Finding]:
+def _model(workspace: Workspace) -> Iterator[Finding]:
     """The model in use."""
-    from zkchat.compose.models import check_model
-    from zkchat.compose.providers import create_provider
-
     model = create_provider(workspace)
     yield from (Finding("model", "warning", warning) for warning in model.warnings)
     yield Finding("model", "ok", check_model(workspace, model.provider), model.offer)
@@ -273,18 +254,12 @@ def _model(workspace: "Workspace") -> Iterator[Finding]:
 
 def _embeddings(environment: Environment, vault: Path | None) -> Iterator[Finding]:
     """The embedding model, where one is set; its server is asked for one vector."""
-    from zkchat.compose.embeddings import check_embedder
-    from zkchat.compose.workspace import load_workspace
-
     workspace = load_workspace(environment, vault, needs_vault=False)
     if workspace.settings.embeddings.model:
         yield Finding("embeddings", "ok", check_embedder(workspace))
 
 
 def _models(environment: Environment, vault: Path | None, model: str | None) -> Iterator[Finding]:
-    from zkchat.compose.models import provider_statuses
-    from zkchat.compose.workspace import load_workspace
-
     workspace = load_workspace(environment, vault, model=model, needs_vault=False)
     yield from _errors_as_findings("model", lambda: _model(workspace))
     for status in provider_statuses(workspace):

@@ -9,6 +9,7 @@ from typing import Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.errors import ConfigError, UsageError, ZkchatError
+from zkchat.repl.terminal_modes import echo_on
 from zkchat.subprocesses import find_program, run_program
 
 
@@ -72,8 +73,6 @@ def edit_text(io: CommandIO, text: bytes, name: str) -> bytes | None:
 
     None, once it is said why, where that cannot be used; what was edited is then kept in the file, which is named.
     """
-    from zkchat.repl.terminal_modes import echo_on
-
     if not editor_of(io.environment.variables):
         io.fail(UsageError("No editor is set.", hint="Set EDITOR to the name of a program."))
         return None
@@ -135,7 +134,5 @@ class VaultDocumentEditor:
         return PurePath(words[0]).name if words else ""
 
     def edit(self, path: str, line: int | None) -> None:
-        from zkchat.repl.terminal_modes import echo_on
-
         with echo_on(self._io.environment.stdin):
             edit_file(self._io, str(self._vault / path), line)

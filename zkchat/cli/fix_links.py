@@ -8,17 +8,20 @@ from msgspec import Struct, field
 
 from zkchat.cli.change_display import file_records
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.key_questions import KeyQuestions
 from zkchat.cli.note_changes import OpenNotes, open_notes
+from zkchat.compose.link_style import link_style
 from zkchat.errors import UsageError, VaultError
+from zkchat.model.change import ChangeOrigin, ChangeRecord
 from zkchat.model.text import counted
+from zkchat.render.sanitize import sanitize_line
+from zkchat.vault.broken_links import BrokenLink, Repair, broken_links
+from zkchat.vault.links.resolver import is_attachment
+from zkchat.writing.links.repairs import LinkRepairer, RepairedLink, past_renames
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from zkchat.cli.key_questions import KeyQuestions
-    from zkchat.model.change import ChangeRecord
-    from zkchat.vault.broken_links import BrokenLink, Repair
-    from zkchat.writing.links.repairs import LinkRepairer, RepairedLink
 
 _COMMAND: Final = "vault fix-links"
 _MAX_LINES_NAMED: Final = 3
@@ -61,10 +64,6 @@ class _Session:
     """The broken links of a vault, and what becomes of them."""
 
     def __init__(self, notes: OpenNotes) -> None:
-        from zkchat.compose.link_style import link_style
-        from zkchat.vault.broken_links import broken_links
-        from zkchat.writing.links.repairs import LinkRepairer, past_renames
-
         self._notes = notes
         self.repairer = LinkRepairer(notes.library, notes.editing.staged, link_style(notes.workspace.paths.vault))
         records = notes.editing.store.records(limit=_MAX_RECORDS, with_contents=False)
@@ -93,8 +92,6 @@ class _Session:
                 self._stage(proposal, 0)
 
     def ask(self) -> None:
-        from zkchat.cli.key_questions import KeyQuestions
-
         questions = KeyQuestions(self._notes.io, color=self._notes.workspace.settings.ui.color)
         asked = [each for each in self.proposed if each.repairs]
         with questions.listening():
@@ -110,9 +107,7 @@ class _Session:
                     self._stage(proposal, int(answer) - 1)
         self.cancelled = questions.cancelled
 
-    def apply(self) -> "ChangeRecord | None":
-        from zkchat.model.change import ChangeOrigin
-
+    def apply(self) -> ChangeRecord | None:
         changes = self._notes.editing.staged.change_set()
         if self.cancelled or not changes:
             self.repaired.clear()
@@ -140,11 +135,11 @@ class _Session:
 class _Proposal(Struct, frozen=True, kw_only=True):
     """A broken link, and the repairs that can be written, each with the link that it makes."""
 
-    broken: "BrokenLink"
-    repairs: "Sequence[tuple[Repair, str]]" = field(default=())
+    broken: BrokenLink
+    repairs: Sequence[tuple[Repair, str]] = field(default=())
 
     @classmethod
-    def of(cls, repairer: "LinkRepairer", broken: "BrokenLink") -> "_Proposal":
+    def of(cls, repairer: LinkRepairer, broken: BrokenLink) -> "_Proposal":
         written = []
         for repair in broken.repairs:
             try:
@@ -163,13 +158,13 @@ class _Proposal(Struct, frozen=True, kw_only=True):
         return _place(self.broken.source, self.broken.lines)
 
 
-def _place(source: str, lines: "Sequence[int]") -> str:
+def _place(source: str, lines: Sequence[int]) -> str:
     """`Plan.md:3, 7, 12, …`."""
     more = ", …" if len(lines) > _MAX_LINES_NAMED else ""
     return f"{source}:{', '.join(map(str, lines[:_MAX_LINES_NAMED]))}{more}"
 
 
-def _ask(questions: "KeyQuestions", proposal: _Proposal, progress: str) -> str:
+def _ask(questions: KeyQuestions, proposal: _Proposal, progress: str) -> str:
     questions.show(*_lines(proposal, progress))
     count = len(proposal.repairs)
     numbers = ("1" if count == 1 else f"1-{count}", "repair it so")
@@ -178,16 +173,12 @@ def _ask(questions: "KeyQuestions", proposal: _Proposal, progress: str) -> str:
     return questions.ask("Which?", keys, others="".join(map(str, range(1, count + 1))))
 
 
-def _names_file(broken: "BrokenLink") -> bool:
-    from zkchat.vault.links.resolver import is_attachment
-
+def _names_file(broken: BrokenLink) -> bool:
     return is_attachment(broken.link.target)
 
 
 def _lines(proposal: _Proposal, progress: str) -> "list[Text]":
     from rich.text import Text
-
-    from zkchat.render.sanitize import sanitize_line
 
     head = Text(sanitize_line(proposal.place), style="bold")
     head.append(f"  {progress}", style="dim")
@@ -200,7 +191,7 @@ def _lines(proposal: _Proposal, progress: str) -> "list[Text]":
     return rows
 
 
-def _reason(repair: "Repair") -> str:
+def _reason(repair: Repair) -> str:
     return f"{repair.reason}, {'certain' if repair.is_sure else f'{repair.confidence:.0%}'}"
 
 
@@ -209,7 +200,7 @@ class _Report(Struct, frozen=True):
 
     io: CommandIO
     session: _Session
-    record: "ChangeRecord | None"
+    record: ChangeRecord | None
     is_dry_run: bool
 
     def print_json(self) -> None:
@@ -258,7 +249,7 @@ class _Report(Struct, frozen=True):
         return f"{done}; {doubtful}, {unknown:,} without one (zkchat vault status lists broken links)."
 
 
-def _repaired_record(repaired: "RepairedLink") -> dict[str, object]:
+def _repaired_record(repaired: RepairedLink) -> dict[str, object]:
     return {
         "source": repaired.source,
         "lines": repaired.lines,

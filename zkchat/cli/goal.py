@@ -1,12 +1,15 @@
 """`zkchat agent run`: a goal worked on in steps, begun or gone on with."""
 
+import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from msgspec.structs import replace
 
+from zkchat.chat.goals.run import GoalRun
 from zkchat.cli.ask import (
     AgentOption,
     DryRunOption,
@@ -19,19 +22,20 @@ from zkchat.cli.ask import (
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
 from zkchat.cli.consent import terminal_interface
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
+from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.cli.trust import ask_to_approve
+from zkchat.compose import stores
+from zkchat.compose.conversation import OpenConversation, open_conversation
+from zkchat.compose.conversation_options import ConversationOptions
+from zkchat.compose.goals import bounds_of, open_goal_run, session_with_open_goal
+from zkchat.compose.server_connections import ServerConnections
 from zkchat.compose.writing_options import WritingOptions
 from zkchat.errors import ExitCode, SessionNotFound, UsageError
 from zkchat.model.choices import ReviewTime
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from zkchat.chat.goals.run import GoalRun
-    from zkchat.compose.conversation import OpenConversation
-    from zkchat.compose.conversation_options import ConversationOptions
-    from zkchat.model.events import Event
-    from zkchat.render.presenters.base import Presenter
+from zkchat.model.events import ChangesReviewed, Event, GoalEnded
+from zkchat.render.phrases import reviewed
+from zkchat.render.presenters.base import Presenter, ticking
+from zkchat.render.presenters.goal import GoalJsonPresenter, GoalPipePresenter
 
 StepsOption = Annotated[
     int | None,
@@ -104,8 +108,6 @@ def run(
 
     Ctrl-C keeps what is done, and `zkchat agent run --resume` goes on from the first open step.
     """
-    from zkchat.compose.conversation_options import ConversationOptions
-
     io = current_io()
     text = _text(goal, is_needed=not resume)
     ask_to_approve(io, vault, may_ask=not json_output)
@@ -131,13 +133,8 @@ class _Named(NamedTuple):
     review: ReviewTime | None
 
 
-def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions, text: str, named: _Named) -> int:
+def _work(io: CommandIO, options: ConversationOptions, view: PresenterOptions, text: str, named: _Named) -> int:
     """Work on this goal, or without a text on that of the session."""
-    from zkchat.cli.plan_review import TerminalPlanReviewer
-    from zkchat.compose.conversation import open_conversation
-    from zkchat.compose.goals import bounds_of, open_goal_run
-    from zkchat.compose.server_connections import ServerConnections
-
     environment, asks = io.environment, not (options.writing.assumes_yes or view.json)
     is_asked = asks and environment.stdin_is_tty and environment.stderr_is_tty
     with (
@@ -160,7 +157,7 @@ def _work(io: CommandIO, options: "ConversationOptions", view: PresenterOptions,
         return _ShownRun(io, opened, view, work).play(work.start(text) if text else work.resume())
 
 
-def _goal_writes(opened: "OpenConversation") -> bool:
+def _goal_writes(opened: OpenConversation) -> bool:
     """Whether the goal of the session proposes changes."""
     goal = opened.conversation.history.goal
     return goal is not None and goal.writes
@@ -175,9 +172,6 @@ def _text(words: list[str] | None, *, is_needed: bool) -> str:
 
 def _session(io: CommandIO, vault: Path | None, name: str) -> str:
     """The session whose goal is gone on with."""
-    from zkchat.compose import stores
-    from zkchat.compose.goals import session_with_open_goal
-
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(name).id if name else session_with_open_goal(store)
     if found is None:
@@ -188,7 +182,7 @@ def _session(io: CommandIO, vault: Path | None, name: str) -> str:
 class _ShownRun:
     """A goal run, shown to its end, or to Ctrl-C: then what is done, and how to go on."""
 
-    def __init__(self, io: CommandIO, opened: "OpenConversation", view: PresenterOptions, work: "GoalRun") -> None:
+    def __init__(self, io: CommandIO, opened: OpenConversation, view: PresenterOptions, work: GoalRun) -> None:
         self._io = io
         self._opened = opened
         self._view = view
@@ -197,9 +191,7 @@ class _ShownRun:
         self._code: int = ExitCode.NO_ANSWER
         self._diffs: list[str] = []
 
-    def play(self, events: "AsyncGenerator[Event, None]") -> int:
-        import asyncio
-
+    def play(self, events: AsyncGenerator[Event, None]) -> int:
         try:
             asyncio.run(self._play(events))
         except KeyboardInterrupt:
@@ -211,10 +203,7 @@ class _ShownRun:
         self._tell_changes()
         return self._code
 
-    async def _play(self, events: "AsyncGenerator[Event, None]") -> None:
-        from zkchat.model.events import ChangesReviewed, GoalEnded
-        from zkchat.render.presenters.base import ticking
-
+    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
         for warning in self._opened.warnings:
             self._presenter.show(warning)
         async with aclosing(events), ticking(self._presenter):
@@ -225,9 +214,7 @@ class _ShownRun:
                 elif isinstance(event, ChangesReviewed):
                     self._diffs.append(event.diff)
 
-    def _create_presenter(self) -> "Presenter":
-        from zkchat.render.presenters.goal import GoalJsonPresenter, GoalPipePresenter
-
+    def _create_presenter(self) -> Presenter:
         environment, view = self._io.environment, self._view
         if view.json:
             return GoalJsonPresenter(environment.stdout)
@@ -237,8 +224,6 @@ class _ShownRun:
 
     def _tell_changes(self) -> None:
         """Say what was dropped with a run that was interrupted, and print the diff of a dry run."""
-        from zkchat.render.phrases import reviewed
-
         io, view = self._io, self._view
         if dropped := self._opened.conversation.writing.take_dropped():
             io.note_wrapped(reviewed(dropped))

@@ -1,20 +1,21 @@
 """`zkchat note link`: mentions of notes become links, one key each."""
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from msgspec import Struct
 
 from zkchat.cli.change_display import file_records, print_patch
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
+from zkchat.cli.key_questions import KeyQuestions
+from zkchat.cli.mention_dialog import MentionDialog
 from zkchat.cli.note_changes import ChangeOptions, DryRunOption, OpenNotes, open_notes
+from zkchat.compose.link_style import link_style
 from zkchat.errors import UsageError
+from zkchat.model.change import ChangeOrigin, ChangeSet
 from zkchat.model.patch import patch_of
-
-if TYPE_CHECKING:
-    from zkchat.model.change import ChangeSet
-    from zkchat.writing.links.mentions import ChosenLinks, MentionLink, StagedLinks
+from zkchat.writing.links.mentions import NO_MENTIONS, ChosenLinks, MentionLink, MentionLinks, StagedLinks, stage_links
 
 _DEFAULT_LIMIT: Final = 100
 _HERE_IS_NO_TERMINAL: Final = (
@@ -48,11 +49,6 @@ def link(
     options = ChangeOptions("note link", vault, yes, dry_run, json_output)
     if not (yes or dry_run or io.environment.stdin_is_tty):
         raise UsageError(_HERE_IS_NO_TERMINAL, hint="Link without a question: --yes; only show the diff: --dry-run")
-    from zkchat.cli.key_questions import KeyQuestions
-    from zkchat.cli.mention_dialog import MentionDialog
-    from zkchat.compose.link_style import link_style
-    from zkchat.writing.links.mentions import NO_MENTIONS, MentionLinks
-
     with open_notes(io, vault) as notes:
         style = link_style(notes.workspace.paths.vault)
         path = notes.find(note).path if note else None
@@ -69,11 +65,8 @@ def link(
         _apply(notes, options, chosen or [], cancelled=chosen is None)
 
 
-def _apply(notes: OpenNotes, options: ChangeOptions, chosen: "ChosenLinks", *, cancelled: bool) -> None:
+def _apply(notes: OpenNotes, options: ChangeOptions, chosen: ChosenLinks, *, cancelled: bool) -> None:
     """Stage what was chosen, apply it, and tell."""
-    from zkchat.model.change import ChangeOrigin
-    from zkchat.writing.links.mentions import stage_links
-
     staged = stage_links(notes.editing.staged, chosen)
     changes = notes.editing.staged.change_set()
     report = _Report(notes.io, options, staged)
@@ -87,9 +80,9 @@ def _apply(notes: OpenNotes, options: ChangeOptions, chosen: "ChosenLinks", *, c
 class _Report(Struct, frozen=True):
     io: CommandIO
     options: ChangeOptions
-    staged: "StagedLinks"
+    staged: StagedLinks
 
-    def tell_unchanged(self, changes: "ChangeSet", *, cancelled: bool) -> None:
+    def tell_unchanged(self, changes: ChangeSet, *, cancelled: bool) -> None:
         if self.options.json:
             self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
             return
@@ -98,7 +91,7 @@ class _Report(Struct, frozen=True):
         why = "this is a dry run" if self.options.dry_run else "you left" if cancelled else "no mention was chosen"
         self.io.note(f"Nothing was changed: {why}.")
 
-    def tell_applied(self, changes: "ChangeSet", number: int) -> None:
+    def tell_applied(self, changes: ChangeSet, number: int) -> None:
         if self.options.json:
             self.io.json(self._record(changes, number))
             return
@@ -107,7 +100,7 @@ class _Report(Struct, frozen=True):
         if self.io.environment.stdout_is_tty:
             self.io.note("zkchat undo takes it back.")
 
-    def _record(self, changes: "ChangeSet", number: int | None) -> dict[str, object]:
+    def _record(self, changes: ChangeSet, number: int | None) -> dict[str, object]:
         return {
             "id": number,
             "applied": number is not None,
@@ -121,7 +114,7 @@ class _Report(Struct, frozen=True):
             self.io.note_wrapped(remark)
 
 
-def _link_record(link: "MentionLink") -> dict[str, object]:
+def _link_record(link: MentionLink) -> dict[str, object]:
     return {
         "source": link.source, "line": link.line, "text": link.text, "link": link.link, "path": link.target
     }  # fmt: skip

@@ -1,19 +1,17 @@
 """`zkchat mcp`: the vault for other programs, over the Model Context Protocol."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from zkchat.cli import mcp_check, mcp_import, mcp_install, mcp_servers
-from zkchat.cli.common import SettingsVaultOption, current_io
+from zkchat.cli import mcp_check, mcp_install, mcp_servers
+from zkchat.cli.common import CommandIO, SettingsVaultOption, current_io
 from zkchat.cli.mcp_package import require_sdk
 from zkchat.cli.termination import Terminated
+from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from zkchat.cli.common import CommandIO
-    from zkchat.compose.workspace import Workspace
 
 PORT: Final = 7717
 """Where `--http` serves unless told otherwise."""
@@ -86,20 +84,16 @@ app.command(name="list")(mcp_servers.list_)
 app.command()(mcp_servers.add)
 app.command()(mcp_servers.remove)
 app.command()(mcp_check.check)
-app.command(name="import")(mcp_import.import_)
 app.command()(mcp_install.install)
 
 
-def _workspace(io: "CommandIO", vault: Path | None) -> "Workspace":
-    from zkchat.cli.vault_consent import confirmed_vault
-    from zkchat.compose.workspace import load_workspace
-
+def _workspace(io: CommandIO, vault: Path | None) -> Workspace:
     workspace = load_workspace(io.environment, confirmed_vault(io, vault))
     require_sdk()
     return workspace
 
 
-def _serve_stdio(io: "CommandIO", workspace: "Workspace", *, is_local: bool, may_write: bool) -> None:
+def _serve_stdio(io: CommandIO, workspace: Workspace, *, is_local: bool, may_write: bool) -> None:
     if io.environment.stdin_is_tty:
         io.note(
             "This waits for messages of an MCP host, which starts it by itself: see zkchat help mcp. Ctrl-D ends it."
@@ -111,7 +105,7 @@ def _serve_stdio(io: "CommandIO", workspace: "Workspace", *, is_local: bool, may
 
 
 def _serve_http(
-    io: "CommandIO", workspace: "Workspace", port: int, token_file: Path | None, *, is_local: bool, may_write: bool
+    io: CommandIO, workspace: Workspace, port: int, token_file: Path | None, *, is_local: bool, may_write: bool
 ) -> None:
     from zkchat.mcp_server.access_token import access_token
     from zkchat.mcp_server.http import address_of, listen

@@ -1,23 +1,22 @@
 """`zkchat mcp check`: connects to MCP servers, and shows what they offer or why they do not answer."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.mcp_servers import load_workspace_for, unknown_server
 from zkchat.cli.server_lines import print_server, print_wrapped, server_record
+from zkchat.compose.mcp_servers import DefinedServer, connect_servers, defined_servers, is_client_installed
+from zkchat.compose.workspace import Workspace
 from zkchat.errors import ConfigError, ExitCode
 from zkchat.extras import install_command
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from zkchat.compose.mcp_servers import DefinedServer
-    from zkchat.compose.workspace import Workspace
-    from zkchat.model.tool_server import ServerStatus
+from zkchat.model.text import counted
+from zkchat.model.tool_server import ServerStatus
+from zkchat.model.values import plain_without
 
 _NAMES_SHOWN: Final = {"tool": 30, "resource": 5, "prompt": 30}
 _WAIT_SECONDS: Final = 60.0
@@ -37,8 +36,6 @@ def check(
     It lists tools, resources and prompts, and how long each server took. One that does not answer within 10 seconds is
     given up. The exit code is 6 where a server cannot be reached, and 3 where one cannot be used as it is defined.
     """
-    from zkchat.compose.mcp_servers import defined_servers, is_client_installed
-
     io = current_io()
     workspace = load_workspace_for(io, vault)
     found = defined_servers(workspace)
@@ -64,11 +61,8 @@ def check(
 _Outcomes: TypeAlias = "dict[str, tuple[ServerStatus, float]]"
 
 
-def _connect(io: CommandIO, workspace: "Workspace", servers: "Sequence[DefinedServer]") -> _Outcomes:
+def _connect(io: CommandIO, workspace: Workspace, servers: Sequence[DefinedServer]) -> _Outcomes:
     """The status of each server once it is ready or has failed, and the seconds until then."""
-    from zkchat.compose.mcp_servers import connect_servers
-    from zkchat.model.text import counted
-
     if io.environment.stderr_is_tty:
         io.note(f"Connecting to {counted(len(servers), 'server')}…")
     outcomes: dict[str, tuple[ServerStatus, float]] = {}
@@ -88,14 +82,14 @@ def _connect(io: CommandIO, workspace: "Workspace", servers: "Sequence[DefinedSe
     return outcomes
 
 
-def _exit_code(servers: "Sequence[DefinedServer]", outcomes: _Outcomes, *, is_named: bool) -> int:
+def _exit_code(servers: Sequence[DefinedServer], outcomes: _Outcomes, *, is_named: bool) -> int:
     if any(status.state != "ready" for status, _ in outcomes.values()):
         return ExitCode.MODEL
     is_unusable = any(server.is_faulty or (is_named and server.state != "enabled") for server in servers)
     return ExitCode.CONFIG if is_unusable else ExitCode.OK
 
 
-def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcomes) -> None:
+def _print(io: CommandIO, servers: Sequence[DefinedServer], outcomes: _Outcomes) -> None:
     if not servers:
         io.note("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
     for server in servers:
@@ -114,10 +108,8 @@ def _print(io: CommandIO, servers: "Sequence[DefinedServer]", outcomes: _Outcome
             print_wrapped(io, f"    {line}", indent=6)
 
 
-def offers(status: "ServerStatus") -> "Sequence[str]":
+def offers(status: ServerStatus) -> Sequence[str]:
     """A line each on its tools, resources and prompts: how many, and the first of them."""
-    from zkchat.model.text import counted
-
     offers = {
         "tool": [tool.name for tool in status.tools],
         "resource": [resource.uri for resource in status.resources],
@@ -136,9 +128,7 @@ def _one_line(text: str) -> str:
     return " ".join(text[:200].split())
 
 
-def _record(server: "DefinedServer", outcomes: _Outcomes) -> dict[str, object]:
-    from zkchat.model.values import plain_without
-
+def _record(server: DefinedServer, outcomes: _Outcomes) -> dict[str, object]:
     record = server_record(server)
     if server.name not in outcomes:
         return record

@@ -1,16 +1,17 @@
 """`zkchat mcp install`: the vault as a server of another program."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
+from zkchat.cli.key_questions import KeyQuestions
+from zkchat.cli.mcp_package import require_sdk
+from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.compose.host_install import HostEntry, find_host_entry, server_command, write_host_entry
+from zkchat.compose.workspace import load_workspace
 from zkchat.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from zkchat.compose.host_install import HostEntry
 
 ProgramArgument = Annotated[
     str,
@@ -55,11 +56,6 @@ def install(
 
     zkchat mcp install cursor --write --yes
     """
-    from zkchat.cli.mcp_package import require_sdk
-    from zkchat.cli.vault_consent import confirmed_vault
-    from zkchat.compose.host_install import find_host_entry, server_command
-    from zkchat.compose.workspace import load_workspace
-
     io = current_io()
     workspace = load_workspace(io.environment, confirmed_vault(io, vault))
     require_sdk()  # without it, the program could not start the server
@@ -81,7 +77,7 @@ def install(
         )
 
 
-def _about(entry: "HostEntry") -> str:
+def _about(entry: HostEntry) -> str:
     if entry.is_writable:
         replaced = " There is another entry of that name, which it replaces." if entry.state == "other" else ""
         return f"For {entry.host.title}: {entry.file}.{replaced}"
@@ -90,15 +86,13 @@ def _about(entry: "HostEntry") -> str:
     return f"For {entry.host.title}: {entry.file}. It is not written there: {_WHY_NOT[entry.state]}. {_way_out(entry)}"
 
 
-def _way_out(entry: "HostEntry") -> str:
+def _way_out(entry: HostEntry) -> str:
     if entry.state == "absent":
         return f"Start {entry.host.title} once, so that it makes them; or put the entry where it keeps them."
     return "Put the entry there yourself."
 
 
-def _agrees(io: CommandIO, entry: "HostEntry") -> bool:
-    from zkchat.cli.key_questions import KeyQuestions
-
+def _agrees(io: CommandIO, entry: HostEntry) -> bool:
     if not io.environment.stdin_is_tty:
         io.note("To have it written there: --yes")
         return False
@@ -108,9 +102,7 @@ def _agrees(io: CommandIO, entry: "HostEntry") -> bool:
     return False
 
 
-def _write(io: CommandIO, entry: "HostEntry", *, quietly: bool) -> "Path | None":
-    from zkchat.compose.host_install import write_host_entry
-
+def _write(io: CommandIO, entry: HostEntry, *, quietly: bool) -> Path | None:
     backup = write_host_entry(entry)
     if not quietly:
         kept = f" The file as it was: {backup}." if backup else ""
@@ -118,7 +110,7 @@ def _write(io: CommandIO, entry: "HostEntry", *, quietly: bool) -> "Path | None"
     return backup
 
 
-def _record(entry: "HostEntry", *, is_written: bool, backup: "Path | None") -> dict[str, object]:
+def _record(entry: HostEntry, *, is_written: bool, backup: Path | None) -> dict[str, object]:
     return {
         "program": entry.host.name,
         "file": str(entry.file),

@@ -1,20 +1,19 @@
 """`zkchat mcp list`, `add` and `remove`: the MCP servers whose tools a chat may use."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.server_lines import print_server, print_wrapped, server_record
+from zkchat.compose.mcp_servers import defined_servers
+from zkchat.compose.server_settings import ServerEditor, define_server
+from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from zkchat.compose.server_settings import ServerEditor
-    from zkchat.compose.workspace import Workspace
-    from zkchat.model.tool_server import ServerDefinition
+from zkchat.model.server_display import HIDDEN, hide_value, show_reach
+from zkchat.model.tool_server import ServerDefinition
 
 NewNameArgument = Annotated[str, typer.Argument(metavar="NAME", help="What it is to be called.", show_default=False)]
 ServerArgument = Annotated[
@@ -61,8 +60,6 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
     They are defined in your settings (`zkchat mcp add`), and in `.mcp.json` of the vault, which counts once you have
     approved it (`zkchat trust`). Values of variables and headers are not shown.
     """
-    from zkchat.compose.mcp_servers import defined_servers
-
     io = current_io()
     found = defined_servers(load_workspace_for(io, vault))
     if json_output:
@@ -77,7 +74,6 @@ def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) ->
     io.flush_out()
     if not found.servers:
         io.note_wrapped("No servers are defined. Add one: zkchat mcp add NAME -- COMMAND")
-        io.note_wrapped("Or take over those of another program: zkchat mcp import")
     for warning in found.warnings:
         io.note_wrapped(warning)
 
@@ -105,8 +101,6 @@ def add(
 
     zkchat mcp add wiki --url https://wiki.example/mcp --header 'Authorization: Bearer ${WIKI_TOKEN}'
     """
-    from zkchat.compose.server_settings import define_server
-
     io = current_io()
     program, *args = command or [""]
     definition = define_server(
@@ -131,10 +125,7 @@ def add(
     _add(io, workspace, definition)
 
 
-def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") -> None:
-    from zkchat.compose.mcp_servers import defined_servers
-    from zkchat.model.server_display import show_reach
-
+def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> None:
     editor = editor_of(workspace)
     editor.add([definition])
     io.note_wrapped(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
@@ -148,8 +139,6 @@ def _add(io: CommandIO, workspace: "Workspace", definition: "ServerDefinition") 
 
 def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     """Remove an MCP server from your settings."""
-    from zkchat.compose.mcp_servers import defined_servers
-
     io = current_io()
     workspace = load_workspace_for(io, vault)
     editor = editor_of(workspace)
@@ -165,11 +154,8 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     raise unknown_server(name)
 
 
-def _note_successor(io: CommandIO, workspace: "Workspace", name: str) -> None:
+def _note_successor(io: CommandIO, workspace: Workspace, name: str) -> None:
     """That a server of the vault, approved before, now counts in the place of the one that was removed."""
-    from zkchat.compose.mcp_servers import defined_servers
-    from zkchat.model.server_display import show_reach
-
     for server in defined_servers(load_workspace_for(io, workspace.paths.vault)).servers:
         is_approved = server.state in {"enabled", "variable_missing"}
         if server.name == name and server.origin == "vault" and server.definition and is_approved:
@@ -180,9 +166,7 @@ def _note_successor(io: CommandIO, workspace: "Workspace", name: str) -> None:
             io.note_wrapped("To take back every approval of this vault: zkchat trust --revoke")
 
 
-def load_workspace_for(io: CommandIO, vault: "Path | None") -> "Workspace":
-    from zkchat.compose.workspace import load_workspace
-
+def load_workspace_for(io: CommandIO, vault: Path | None) -> Workspace:
     return load_workspace(io.environment, vault, needs_vault=False)
 
 
@@ -195,7 +179,7 @@ def _whole_path(io: CommandIO, path: str) -> str:
     return path if path.startswith(("~", "$")) else str(io.environment.cwd / path)
 
 
-def _note_files(io: CommandIO, definition: "ServerDefinition") -> None:
+def _note_files(io: CommandIO, definition: ServerDefinition) -> None:
     """Arguments that name files here, but not where the server is started."""
     here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
     if here and not definition.cwd:
@@ -204,7 +188,7 @@ def _note_files(io: CommandIO, definition: "ServerDefinition") -> None:
         )
 
 
-def _is_file(path: "Path") -> bool:
+def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -223,16 +207,12 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def editor_of(workspace: "Workspace") -> "ServerEditor":
-    from zkchat.compose.server_settings import ServerEditor
-
+def editor_of(workspace: Workspace) -> ServerEditor:
     return ServerEditor(workspace.paths)
 
 
-def note_readable(io: CommandIO, editor: "ServerEditor", definitions: "Sequence[ServerDefinition]") -> None:
+def note_readable(io: CommandIO, editor: ServerEditor, definitions: Sequence[ServerDefinition]) -> None:
     """Say so where others may read what was entered, and it may be secret."""
-    from zkchat.model.server_display import HIDDEN, hide_value
-
     values = (value for each in definitions for value in (*each.env.values(), *each.headers.values()))
     if editor.is_read_by_others and HIDDEN in map(hide_value, values):
         io.note_wrapped(

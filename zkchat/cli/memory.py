@@ -1,6 +1,8 @@
 """`zkchat memory`: what is kept across sessions; added, listed, searched, forgotten."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,17 +10,24 @@ import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
 from zkchat.cli.refs import GONE, document_uses
-from zkchat.errors import UsageError
+from zkchat.compose import stores
+from zkchat.compose.library import vault_files
+from zkchat.compose.local_notes import local_globs
+from zkchat.compose.paths import find_paths
+from zkchat.compose.stores import open_memory
+from zkchat.compose.workspace import load_workspace
+from zkchat.errors import SessionNotFound, UsageError
+from zkchat.memory.facts import Memory, OwnUse, list_items
+from zkchat.memory.note_usage import NoteUsage
+from zkchat.model.memory import Fact
+from zkchat.model.note import FileStamp, PrivacyClass
 from zkchat.model.text import counted
+from zkchat.model.thread import thread_of
+from zkchat.model.values import to_plain
+from zkchat.vault.privacy.guard import CurrentClasses, local_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from zkchat.compose.stores import FactStore
-    from zkchat.memory.facts import Memory
-    from zkchat.model.memory import Fact
-    from zkchat.model.note import PrivacyClass
 
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 
@@ -102,12 +111,6 @@ def relevance(
     json_output: JsonOption = False,
 ) -> None:
     """Show which facts fit a conversation. Also the notes used most."""
-    from zkchat.compose import stores
-    from zkchat.compose.paths import find_paths
-    from zkchat.errors import SessionNotFound
-    from zkchat.memory.note_usage import NoteUsage
-    from zkchat.model.thread import thread_of
-
     io = current_io()
     tally = NoteUsage()
     with stores.open_sessions(io.environment, vault, io) as store:
@@ -171,8 +174,6 @@ def import_(
 
     zkchat memory import @About/me.md
     """
-    from zkchat.memory.facts import OwnUse, list_items
-
     io = current_io()
     text, privacy = _read_import(io, vault, path)
     if privacy == "never":
@@ -194,11 +195,8 @@ def import_(
 
 
 @contextmanager
-def _open_memory(io: CommandIO, vault: "Path | None") -> "Iterator[tuple[FactStore, Memory]]":
+def _open_memory(io: CommandIO, vault: Path | None) -> Iterator[tuple["FactStore", Memory]]:
     """The facts of a vault, and the memory over them."""
-    from zkchat.compose.stores import open_memory
-    from zkchat.compose.workspace import load_workspace
-
     workspace = load_workspace(io.environment, vault)
     with open_memory(workspace) as (store, memory, notices):
         for warning in (*workspace.loaded.every_warning, *notices):
@@ -206,14 +204,8 @@ def _open_memory(io: CommandIO, vault: "Path | None") -> "Iterator[tuple[FactSto
         yield store, memory
 
 
-def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, PrivacyClass]":
+def _read_import(io: CommandIO, vault: Path | None, path: str) -> tuple[str, PrivacyClass]:
     """The text of the file and its privacy class, which in the vault depends on its folder too."""
-    from zkchat.compose.library import vault_files
-    from zkchat.compose.local_notes import local_globs
-    from zkchat.compose.workspace import load_workspace
-    from zkchat.model.note import FileStamp
-    from zkchat.vault.privacy.guard import CurrentClasses, local_files
-
     workspace = load_workspace(io.environment, vault)
     files, globs = vault_files(workspace), local_globs(workspace)
 
@@ -234,13 +226,11 @@ def _read_import(io: CommandIO, vault: "Path | None", path: str) -> "tuple[str, 
     return text, classes.of_text(text, inside)
 
 
-def _scored_records(found: "list[tuple[Fact, float]]") -> list[dict[str, object]]:
-    from zkchat.model.values import to_plain
-
+def _scored_records(found: list[tuple[Fact, float]]) -> list[dict[str, object]]:
     return [{"score": round(score, 4), **to_plain(fact)} for fact, score in found]
 
 
-def _print_scored(io: CommandIO, found: "list[tuple[Fact, float]]", *, json_output: bool) -> None:
+def _print_scored(io: CommandIO, found: list[tuple[Fact, float]], *, json_output: bool) -> None:
     if json_output:
         io.json(_scored_records(found))
         return

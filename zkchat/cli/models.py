@@ -1,14 +1,17 @@
 """`zkchat models`: which model is used, which others there are, and how to get a small one."""
 
-from typing import TYPE_CHECKING, Annotated
+import asyncio
+from shutil import get_terminal_size
+from typing import Annotated
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.progress import progress
-
-if TYPE_CHECKING:
-    from zkchat.model.providers import ModelListing, ModelOverview
+from zkchat.compose.models import pull_model, survey_models
+from zkchat.compose.workspace import load_workspace
+from zkchat.model.providers import ModelListing, ModelOverview
+from zkchat.render.model_table import embedding_line, fold, model_lines, problem_lines
 
 app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
 
@@ -21,11 +24,6 @@ def models(context: typer.Context, vault: SettingsVaultOption = None, json_outpu
     """
     if context.invoked_subcommand:
         return
-    import asyncio
-
-    from zkchat.compose.models import survey_models
-    from zkchat.compose.workspace import load_workspace
-
     io = current_io()
     overview = asyncio.run(survey_models(load_workspace(io.environment, vault, needs_vault=False)))
     if json_output:
@@ -43,8 +41,6 @@ def pull(
 
     The model in use stays the same: `zkchat config set model local:NAME` changes it.
     """
-    from zkchat.compose.models import pull_model
-
     io = current_io()
     with progress(io.environment, f"Fetching {name}") as report:
         path = pull_model(io.environment, name, report)
@@ -56,11 +52,7 @@ def pull(
     io.out(f"The model in use stays the same. To use this one from now on: zkchat config set model local:{name}")
 
 
-def _print(io: CommandIO, overview: "ModelOverview") -> None:
-    from shutil import get_terminal_size
-
-    from zkchat.render.model_table import embedding_line, fold, model_lines, problem_lines
-
+def _print(io: CommandIO, overview: ModelOverview) -> None:
     io.out(f"In use: {overview.in_use} ({overview.why})\n")
     rows, left_out = fold(overview.rows)
     width = get_terminal_size().columns if io.environment.stdout_is_tty else None
@@ -81,7 +73,7 @@ def _print(io: CommandIO, overview: "ModelOverview") -> None:
     io.out("\nChoose another with `zkchat config set model NAME`, or for once with `--model NAME`; `/model` in a chat.")
 
 
-def _record(overview: "ModelOverview") -> dict[str, object]:
+def _record(overview: ModelOverview) -> dict[str, object]:
     return {
         "model": overview.in_use,
         "why": overview.why,
@@ -104,7 +96,7 @@ def _record(overview: "ModelOverview") -> dict[str, object]:
     }
 
 
-def _listing_record(listing: "ModelListing") -> dict[str, object]:
+def _listing_record(listing: ModelListing) -> dict[str, object]:
     return {
         "place": listing.source,
         "host": listing.host,

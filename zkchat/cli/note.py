@@ -1,6 +1,6 @@
 """`zkchat note`: new notes, and changes of those that there are, each shown first and undone by `zkchat undo`."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,10 +9,9 @@ from zkchat.cli.link_mentions import link
 from zkchat.cli.note_changes import ChangeOptions, DryRunOption, OpenNotes, UnaskedOption, change_notes
 from zkchat.cli.note_lookup import NoteArgument
 from zkchat.errors import UsageError
-
-if TYPE_CHECKING:
-    from zkchat.model.choices import SectionPosition
-    from zkchat.writing.editor import StagedEdit
+from zkchat.model.choices import SectionPosition
+from zkchat.writing.editor import StagedEdit
+from zkchat.writing.properties.values import parse_property_value
 
 app = typer.Typer(
     help="Write notes: new ones, and changes of those that there are.",
@@ -81,7 +80,7 @@ def new(
             "A note is made of a template or of a text.", hint="Append the text afterwards: zkchat note append"
         )
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         editor = notes.editing.editor
         if template:
             return editor.create_from_template(template, title, folder)
@@ -128,7 +127,7 @@ def append(
     if prepend and not section and (daily or "#" not in note):
         raise UsageError("--prepend needs a section.", hint="zkchat note append NOTE TEXT --section HEADING --prepend")
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         if daily:
             return notes.editing.editor.append_daily(body, section)
         return _append(notes, note, section, body, "prepend" if prepend else "append")
@@ -136,7 +135,7 @@ def append(
     change_notes(io, ChangeOptions("note append", vault, yes, dry_run, json_output), stage)
 
 
-def _append(notes: OpenNotes, note: str, section: str, text: str, position: "SectionPosition") -> "StagedEdit":
+def _append(notes: OpenNotes, note: str, section: str, text: str, position: SectionPosition) -> StagedEdit:
     """Append to a note, or to the section of it that an option or the link names."""
     editor, found = notes.editing.editor, notes.find(note)
     place = section or found.anchor or found.missing_anchor
@@ -161,7 +160,7 @@ def rename(
     zkchat note rename Ideas/ Archive/Ideas/
     """
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         return notes.editing.editor.rename(notes.find_path(note), new_name)
 
     change_notes(current_io(), ChangeOptions("note rename", vault, yes, dry_run, json_output), stage)
@@ -185,7 +184,7 @@ def move(
     zkchat note move Ideas/ Archive/
     """
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         return notes.editing.editor.move(notes.find_path(note), folder)
 
     change_notes(current_io(), ChangeOptions("note move", vault, yes, dry_run, json_output), stage)
@@ -217,14 +216,12 @@ def set_(
 
     zkchat note set Compost due --remove
     """
-    from zkchat.writing.properties.values import parse_property_value
-
     if remove == bool(values):
         wrong = "A property is set to a value, or removed." if remove else f"What shall {property_} be?"
         raise UsageError(wrong, hint=f"zkchat note set {note} {property_} VALUE, or --remove")
     value = parse_property_value(values, as_text=text) if values else None
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         return notes.editing.editor.set_property(notes.find(note).path, property_, value)
 
     change_notes(current_io(), ChangeOptions("note set", vault, yes, dry_run, json_output), stage)
@@ -244,7 +241,7 @@ def tag(
     zkchat note tag Compost garden/soil
     """
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         return notes.editing.editor.add_tag(notes.find(note).path, tag_)
 
     change_notes(current_io(), ChangeOptions("note tag", vault, yes, dry_run, json_output), stage)
@@ -265,7 +262,7 @@ def trash(
     zkchat note trash "Old plan"
     """
 
-    def stage(notes: OpenNotes) -> "StagedEdit":
+    def stage(notes: OpenNotes) -> StagedEdit:
         if note.endswith("/"):
             raise UsageError("Only notes can be trashed, not folders.", hint="Name the note by its path.")
         return notes.editing.editor.delete(notes.find(note).path)

@@ -1,9 +1,10 @@
 """What the commands that change notes share: their options, the diff, the question, and what is told afterwards."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from msgspec import Struct
@@ -11,19 +12,23 @@ from msgspec.structs import replace
 
 from zkchat.cli.change_display import file_records, print_diff
 from zkchat.cli.common import CommandIO
+from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.line_input import can_draw_prompt
 from zkchat.cli.note_lookup import open_refreshed_workspace, paths_beside
+from zkchat.compose.paths import Paths
+from zkchat.compose.workspace import Workspace
+from zkchat.compose.writing import Editing, link_follower, open_editing
 from zkchat.errors import EditRefused, NoteNotFound, UsageError
+from zkchat.model.change import ChangeOrigin, ChangeSet, ReviewOutcome
+from zkchat.model.note import is_note
 from zkchat.model.patch import patch_of
-
-if TYPE_CHECKING:
-    from zkchat.compose.paths import Paths
-    from zkchat.compose.workspace import Workspace
-    from zkchat.compose.writing import Editing
-    from zkchat.model.change import ChangeSet, ReviewOutcome
-    from zkchat.vault.library import Library
-    from zkchat.vault.named_notes import NamedNote
-    from zkchat.writing.editor import StagedEdit
-    from zkchat.writing.review import ChangeReviewer
+from zkchat.repl.pick_list import PickRow
+from zkchat.repl.picker import pick
+from zkchat.vault.library import Library
+from zkchat.vault.named_notes import NamedNote, find_named_note
+from zkchat.writing.editor import StagedEdit
+from zkchat.writing.proposals import Proposals
+from zkchat.writing.review import ChangeReviewer, ReviewPolicy, why_asked
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the diff, and change nothing.")]
 UnaskedOption = Annotated[bool, typer.Option("--yes", "-y", help="Change it at once: no diff, no question.")]
@@ -46,15 +51,12 @@ class OpenNotes(Struct, frozen=True):
     """The notes of a vault, and what changes them."""
 
     io: CommandIO
-    workspace: "Workspace"
-    library: "Library"
-    editing: "Editing"
+    workspace: Workspace
+    library: Library
+    editing: Editing
 
-    def find(self, name: str) -> "NamedNote":
+    def find(self, name: str) -> NamedNote:
         """The one note that the user names. Where it could be several, the user chooses, or the error lists them."""
-        from zkchat.model.note import is_note
-        from zkchat.vault.named_notes import find_named_note
-
         is_name = "/" not in name and "[[" not in name and not is_note(name)
         beside = paths_beside(self.io, self.workspace.paths, name)
         found = find_named_note(self.library, name, beside, search="zkchat search")
@@ -81,19 +83,12 @@ class OpenNotes(Struct, frozen=True):
                 return path
         raise NoteNotFound(f"There is no folder {name} in the vault.", hint="Folders are named from the vault on.")
 
-    def _choose(self, name: str, found: "NamedNote") -> "NamedNote":
-        from zkchat.cli.line_input import can_draw_prompt
-
+    def _choose(self, name: str, found: NamedNote) -> NamedNote:
         paths = (found.path, *found.others)
         if not can_draw_prompt(self.io.environment):
             raise EditRefused(
                 f"{name} could mean any of {len(paths)} files.", hint=f"Name its path: {', '.join(paths)}"
             )
-        import asyncio
-
-        from zkchat.repl.pick_list import PickRow
-        from zkchat.repl.picker import pick
-
         chosen = asyncio.run(pick(f"Which {name}?", [PickRow(name=path) for path in paths]))
         if chosen is None:
             raise UsageError("No note was chosen, and nothing was changed.")
@@ -103,8 +98,6 @@ class OpenNotes(Struct, frozen=True):
 @contextmanager
 def open_notes(io: CommandIO, vault: Path | None) -> Iterator[OpenNotes]:
     """The notes of a vault, up to date, to be changed."""
-    from zkchat.compose.writing import open_editing
-
     with (
         open_refreshed_workspace(io, vault, warn=False) as (workspace, library),
         open_editing(workspace, library, io) as editing,
@@ -125,16 +118,11 @@ def change_notes(io: CommandIO, options: ChangeOptions, stage: "Callable[[OpenNo
         return notes.workspace.paths.vault / edit.path
 
 
-def _settled(notes: OpenNotes, options: ChangeOptions, edit: "StagedEdit") -> "ReviewOutcome":
+def _settled(notes: OpenNotes, options: ChangeOptions, edit: StagedEdit) -> ReviewOutcome:
     """Apply what is staged, once the user agrees; nobody is asked about folders of `write.accept`.
 
     Raises `UsageError` where the answer is no, or nobody can be asked, and `FilesChanged`.
     """
-    from zkchat.compose.writing import link_follower
-    from zkchat.model.change import ChangeOrigin
-    from zkchat.writing.proposals import Proposals
-    from zkchat.writing.review import ReviewPolicy, why_asked
-
     editing, settings = notes.editing, notes.workspace.settings
     policy = ReviewPolicy(accept=tuple(settings.write.accept), assumes_yes=options.yes)
     reviewer = None
@@ -155,13 +143,11 @@ def _settled(notes: OpenNotes, options: ChangeOptions, edit: "StagedEdit") -> "R
     return outcome
 
 
-def reviewer_of(io: CommandIO, nothing: str, color: str) -> "ChangeReviewer":
+def reviewer_of(io: CommandIO, nothing: str, color: str) -> ChangeReviewer:
     """Who is asked, in colour as `ui.color` says.
 
     Raises `UsageError` where nobody is there; it begins with `nothing`: what was not done.
     """
-    from zkchat.cli.consent import TerminalInterface
-
     reviewer = TerminalInterface(io, color=lambda: color).change_reviewer
     if reviewer is None:
         raise UsageError(
@@ -175,11 +161,11 @@ class ChangeReport(Struct, frozen=True):
     """What the user, or a script, is told of one change."""
 
     io: CommandIO
-    paths: "Paths"
+    paths: Paths
     options: ChangeOptions
-    edit: "StagedEdit"
+    edit: StagedEdit
 
-    def tell_unchanged(self, changes: "ChangeSet") -> None:
+    def tell_unchanged(self, changes: ChangeSet) -> None:
         """Of a dry run, and of a change that would leave everything as it is."""
         if self.options.json:
             self.io.json({**self._record(changes, None), "diff": patch_of(changes)})
@@ -189,7 +175,7 @@ class ChangeReport(Struct, frozen=True):
         why = "this is a dry run" if changes else f"{self.edit.path} says so already"
         self.io.note(f"Nothing was changed: {why}.")
 
-    def tell_applied(self, outcome: "ReviewOutcome") -> None:
+    def tell_applied(self, outcome: ReviewOutcome) -> None:
         beside = tuple(filter(None, [outcome.reason]))
         if self.options.json:
             told = self._record(outcome.changes, outcome.record_id)
@@ -202,7 +188,7 @@ class ChangeReport(Struct, frozen=True):
         if self.io.environment.stdout_is_tty:
             self.io.note("zkchat undo takes it back.")
 
-    def _record(self, changes: "ChangeSet", number: int | None) -> dict[str, object]:
+    def _record(self, changes: ChangeSet, number: int | None) -> dict[str, object]:
         return {
             "id": number,
             "applied": number is not None,

@@ -1,25 +1,22 @@
 """Files that a command writes where the user names them: in the vault as a change that can be undone."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from zkchat.cli.common import CommandIO
+from zkchat.compose.workspace import Workspace, load_workspace
+from zkchat.compose.writing import open_change_store
 from zkchat.errors import VaultError
-
-if TYPE_CHECKING:
-    from zkchat.cli.common import CommandIO
-    from zkchat.compose.workspace import Workspace
+from zkchat.files import write_atomically
+from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
 
 UNDO = "zkchat undo takes it back."
 
 
-def write_output(io: "CommandIO", vault: Path | None, file: Path, text: str, *, command: str) -> bool:
+def write_output(io: CommandIO, vault: Path | None, file: Path, text: str, *, command: str) -> bool:
     """Write a file, over one that is there. Returns whether `zkchat undo` takes it back.
 
     That is so in the vault, except for files that no change of notes may touch: hidden, excluded or larger ones.
     """
-    from zkchat.compose.workspace import load_workspace
-    from zkchat.files import write_atomically
-
     workspace = load_workspace(io.environment, vault)
     if _applied(io, workspace, file, text.encode("utf-8", "replace"), command):
         return True
@@ -27,10 +24,7 @@ def write_output(io: "CommandIO", vault: Path | None, file: Path, text: str, *, 
     return False
 
 
-def _applied(io: "CommandIO", workspace: "Workspace", file: Path, content: bytes, command: str) -> bool:
-    from zkchat.compose.writing import open_change_store
-    from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
-
+def _applied(io: CommandIO, workspace: Workspace, file: Path, content: bytes, command: str) -> bool:
     root = workspace.paths.vault.resolve()
     target = file.parent.resolve() / file.name
     if not target.is_relative_to(root) or len(content) > workspace.settings.vault.max_note_bytes:

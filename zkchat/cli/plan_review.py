@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from zkchat.chat.goals.plan import parse_plan, plan_text
 from zkchat.cli.common import CommandIO
+from zkchat.cli.editors import edit_text
 from zkchat.cli.key_reader import KeyReader
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
 
@@ -37,9 +39,6 @@ class TerminalPlanReviewer:
 
     def _edited(self, steps: Sequence[str], most: int) -> Sequence[str]:
         """The plan as the user leaves it in the editor; nothing where it holds no step."""
-        from zkchat.chat.goals.plan import parse_plan, plan_text
-        from zkchat.cli.editors import edit_text
-
         edited = edit_text(self._io, plan_text(steps).encode(), "plan.md")
         if edited is None:
             return ()

@@ -1,37 +1,31 @@
 """What `zkchat agent` and `zkchat rules` share: the files behind both, and how they are reported."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from zkchat.agents.profiles import Profiles, built_in
 from zkchat.cli.common import CommandIO
 from zkchat.cli.vault_consent import confirmed_vault
+from zkchat.compose.paths import find_paths
+from zkchat.compose.profiles import ProfileStore
 from zkchat.model.choices import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from zkchat.agents.profiles import Profiles
-    from zkchat.compose.profiles import ProfileStore
-    from zkchat.model.profile import Agent, ProfileFile, ProfileKind, Rule
+from zkchat.model.profile import Agent, ProfileFile, ProfileKind, Rule
+from zkchat.model.trust import HOW_TO_APPROVE
 
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own folder, or the vault's.")]
 
 
-def profile_store(io: CommandIO, vault: "Path | None", scope: Scope = "user") -> "ProfileStore":
+def profile_store(io: CommandIO, vault: Path | None, scope: Scope = "user") -> ProfileStore:
     """The files of the user, and those of the vault if there is one; to write into it, there has to be."""
-    from zkchat.compose.paths import find_paths
-    from zkchat.compose.profiles import ProfileStore
-
     needs_vault = scope == "vault"
     folder = confirmed_vault(io, vault) if needs_vault else vault
     return ProfileStore(find_paths(io.environment, folder, needs_vault=needs_vault))
 
 
-def create(
-    io: CommandIO, store: "ProfileStore", scope: Scope, kind: "ProfileKind", name: str, text: str
-) -> "ProfileFile":
+def create(io: CommandIO, store: ProfileStore, scope: Scope, kind: ProfileKind, name: str, text: str) -> ProfileFile:
     """Write a file that is not there yet; a notice says where it is shadowed."""
     created = store.create(scope, kind, name, text)
     if any(file.path == created.path for file in store.load().shadowed):
@@ -39,10 +33,8 @@ def create(
     return created
 
 
-def editable_file(io: CommandIO, store: "ProfileStore", agent: "Agent") -> "ProfileFile":
+def editable_file(io: CommandIO, store: ProfileStore, agent: Agent) -> ProfileFile:
     """The file to change for an agent; one that came with zkchat is first copied to the user's folder."""
-    from zkchat.agents.profiles import built_in
-
     if agent.origin == "built-in":
         text = next(file.text for file in built_in() if file.name == agent.name)
         copy = create(io, store, "user", "agent", agent.name, text)
@@ -51,10 +43,8 @@ def editable_file(io: CommandIO, store: "ProfileStore", agent: "Agent") -> "Prof
     return next(file for file in store.files() if file.path == agent.path)
 
 
-def print_unused(io: CommandIO, found: "Profiles", kind: "ProfileKind") -> None:
+def print_unused(io: CommandIO, found: Profiles, kind: ProfileKind) -> None:
     """Which files are not used, or not as they are, and why, beside the result."""
-    from zkchat.model.trust import HOW_TO_APPROVE
-
     for problem in found.problems:
         if problem.kind == kind:
             io.note(f"warning: {problem}")
@@ -66,7 +56,7 @@ def print_unused(io: CommandIO, found: "Profiles", kind: "ProfileKind") -> None:
         io.note(f"Not used, as they came with the vault: {', '.join(unapproved)}. {HOW_TO_APPROVE}")
 
 
-def unused_record(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
+def unused_record(found: Profiles, kind: ProfileKind) -> dict[str, object]:
     """The same for scripts."""
     unapproved = [file for file in found.unapproved if file.kind == kind]
     off: Mapping[str, Agent | Rule] = found.off_agents if kind == "agent" else found.off_rules
@@ -77,10 +67,8 @@ def unused_record(found: "Profiles", kind: "ProfileKind") -> dict[str, object]:
     }
 
 
-def show_unapproved(io: CommandIO, file: "ProfileFile", *, json_output: bool) -> None:
+def show_unapproved(io: CommandIO, file: ProfileFile, *, json_output: bool) -> None:
     """The text of a file of the vault that is not used, for the user to judge."""
-    from zkchat.model.trust import HOW_TO_APPROVE
-
     if json_output:
         io.json(file)
         return
@@ -88,11 +76,11 @@ def show_unapproved(io: CommandIO, file: "ProfileFile", *, json_output: bool) ->
     io.note(HOW_TO_APPROVE)
 
 
-def describe(profile: "Agent | Rule") -> str:
+def describe(profile: Agent | Rule) -> str:
     """Where it comes from, whether it is off, and what it is for, after its name."""
     origin = f"({profile.origin}{'' if profile.enabled else ', off'})"
     return "  ".join(filter(None, [origin, profile.description]))
 
 
-def _shadowed(file: "ProfileFile") -> str:
+def _shadowed(file: ProfileFile) -> str:
     return f"{file.path} is not used: you have {'an agent' if file.kind == 'agent' else 'a rule'} of that name."

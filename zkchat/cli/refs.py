@@ -1,8 +1,9 @@
 """`zkchat refs`: which conversations used which notes, across all sessions."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec.structs import replace
@@ -11,15 +12,14 @@ from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, cur
 from zkchat.cli.note_lookup import find_note, open_refreshed_library
 from zkchat.cli.output import Listing
 from zkchat.cli.output_files import UNDO, write_output
+from zkchat.compose import stores
+from zkchat.compose.paths import find_paths
 from zkchat.errors import NoteNotFound, UsageError
+from zkchat.memory.note_usage import NoteUsage, note_uses
+from zkchat.model.memory import DocumentUse
+from zkchat.model.note import NOTE_SUFFIXES
 from zkchat.model.text import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from zkchat.memory.note_usage import NoteUsage
-    from zkchat.model.memory import DocumentUse
-    from zkchat.ports.sessions import SessionStore
+from zkchat.ports.sessions import SessionStore
 
 DEFAULT_TOP = 10
 GONE = "not there any more"
@@ -59,9 +59,6 @@ def refs(
 
 
 def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: bool) -> None:
-    from zkchat.compose import stores
-    from zkchat.model.note import NOTE_SUFFIXES
-
     with open_refreshed_library(io, vault, warn=False) as (paths, library):
         try:
             path, unknown = find_note(io, paths, library, note), None
@@ -101,7 +98,6 @@ def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_outpu
 
 
 def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
-    from zkchat.compose.paths import find_paths
     from zkchat.render.graph_page import graph_page
 
     target = io.environment.cwd / file
@@ -129,11 +125,7 @@ def _check_target(target: Path, *, yes: bool) -> None:
                 raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
 
 
-def _tally(io: CommandIO, vault: Path | None) -> "NoteUsage":
-    from zkchat.compose import stores
-    from zkchat.compose.paths import find_paths
-    from zkchat.memory.note_usage import NoteUsage
-
+def _tally(io: CommandIO, vault: Path | None) -> NoteUsage:
     tally = NoteUsage()
     with stores.open_sessions(io.environment, vault, io) as store:
         for use in document_uses(store, find_paths(io.environment, vault).vault):
@@ -141,10 +133,8 @@ def _tally(io: CommandIO, vault: Path | None) -> "NoteUsage":
     return tally
 
 
-def document_uses(store: "SessionStore", vault: Path) -> "Iterator[DocumentUse]":
+def document_uses(store: SessionStore, vault: Path) -> Iterator[DocumentUse]:
     """The documents that each conversation used; one conversation is in memory at a time."""
-    from zkchat.memory.note_usage import note_uses
-
     for session in store.sessions():
         for use in note_uses(session, store.entries(session.id)):
             yield use if os.path.lexists(vault / use.path) else replace(use, is_gone=True)

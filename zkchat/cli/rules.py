@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from zkchat.agents.parsing import parse_rule
 from zkchat.cli import profiles
 from zkchat.cli.common import JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.profiles import ScopeOption
@@ -73,8 +74,6 @@ def new(
     zkchat rules new "Dates" "Write dates as 2026-03-01." --include agent --description "Dates, times, calendars"
     """
     import yaml
-
-    from zkchat.agents.parsing import parse_rule
 
     io = current_io()
     head = yaml.safe_dump({"include": include, "description": description}, allow_unicode=True, sort_keys=False)

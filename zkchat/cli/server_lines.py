@@ -1,14 +1,11 @@
 """MCP servers as commands show them: lines for people, records for scripts. No value that may be secret is shown."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from zkchat.cli.common import CommandIO
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from zkchat.compose.mcp_servers import DefinedServer
-    from zkchat.model.tool_server import ServerDefinition
+from zkchat.compose.mcp_servers import DefinedServer
+from zkchat.model.server_display import hide_keys, hide_keys_of, hide_values, show_reach
+from zkchat.model.tool_server import ServerDefinition
 
 _STATE_WORDS = {
     "enabled": "enabled",
@@ -21,10 +18,8 @@ _ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
 _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
 
-def print_server(io: CommandIO, server: "DefinedServer") -> None:
+def print_server(io: CommandIO, server: DefinedServer) -> None:
     """A line about its state, and how it is reached."""
-    from zkchat.model.server_display import show_reach
-
     way_out = "; to see and approve it: zkchat trust" if server.state == "not_approved" else ""
     state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
     print_wrapped(io, f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
@@ -41,10 +36,8 @@ def print_wrapped(io: CommandIO, line: str, *, indent: int) -> None:
     io.out(io.wrap(line, indent=indent) if io.environment.stdout_is_tty else line)
 
 
-def server_record(server: "DefinedServer") -> dict[str, object]:
+def server_record(server: DefinedServer) -> dict[str, object]:
     """A server as scripts see it, without values that may be secrets."""
-    from zkchat.model.server_display import hide_keys, hide_keys_of, hide_values
-
     record: dict[str, object] = {
         "name": server.name,
         "origin": server.origin,
@@ -66,7 +59,7 @@ def server_record(server: "DefinedServer") -> dict[str, object]:
     return record
 
 
-def server_details(definition: "ServerDefinition") -> "Sequence[str]":
+def server_details(definition: ServerDefinition) -> Sequence[str]:
     """Lines about what is beside its command or address."""
     lines = []
     if definition.env:

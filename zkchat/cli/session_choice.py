@@ -5,7 +5,11 @@ from pathlib import Path
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.line_input import can_draw_prompt
+from zkchat.compose import stores
 from zkchat.errors import SessionNotFound, UsageError
+from zkchat.repl.pick_list import numbered_lines
+from zkchat.repl.picker import pick
+from zkchat.repl.session_rows import QUESTION, session_rows, sessions_to_resume
 
 _PLAIN_WIDTH = 100
 """Columns of a list that is not drawn."""
@@ -16,10 +20,6 @@ def choose_session(io: CommandIO, vault: Path | None, *, plain: bool) -> str | N
 
     Where no list can be drawn, print a numbered one, and raise `UsageError` with how to name a session.
     """
-    from zkchat.compose import stores
-    from zkchat.repl.pick_list import numbered_lines
-    from zkchat.repl.session_rows import QUESTION, session_rows, sessions_to_resume
-
     with stores.open_sessions(io.environment, vault, io) as store:
         sessions = sessions_to_resume(store)
     if not sessions:
@@ -33,8 +33,6 @@ def choose_session(io: CommandIO, vault: Path | None, *, plain: bool) -> str | N
             "Choosing from the list needs a terminal that can be drawn on.",
             hint=f"Name a session by its title or its id: zkchat chat --session {sessions[0].id}",
         )
-    from zkchat.repl.picker import pick
-
     chosen = asyncio.run(pick(QUESTION, rows))
     if chosen is None:
         io.note("No session was chosen. To begin a new one: zkchat chat")

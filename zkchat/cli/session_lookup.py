@@ -3,22 +3,22 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from zkchat.chat.conversation import Conversation
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
+from zkchat.compose import stores
+from zkchat.compose.conversation import OpenConversation, open_conversation
+from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.errors import SessionNotFound
+from zkchat.model.message import ChatMessage
+from zkchat.model.session import Session
+from zkchat.model.session_history import History
 from zkchat.model.text import shorten
-
-if TYPE_CHECKING:
-    from zkchat.chat.conversation import Conversation
-    from zkchat.compose.conversation import OpenConversation
-    from zkchat.model.message import ChatMessage
-    from zkchat.model.session import Session
-    from zkchat.model.session_history import History
-    from zkchat.ports.sessions import SessionStore
+from zkchat.ports.sessions import SessionStore
 
 OptionalSessionArgument = Annotated[
     str | None,
@@ -27,13 +27,13 @@ OptionalSessionArgument = Annotated[
 MAX_LINE_LENGTH = 100
 
 
-def first_line(message: "ChatMessage") -> str:
+def first_line(message: ChatMessage) -> str:
     """A message on one line, shortened."""
     words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
     return shorten(words, MAX_LINE_LENGTH)
 
 
-def find_session_or_last(store: "SessionStore", name: str | None) -> "Session":
+def find_session_or_last(store: SessionStore, name: str | None) -> Session:
     if name is not None:
         return store.find(name)
     sessions = store.sessions()
@@ -43,22 +43,19 @@ def find_session_or_last(store: "SessionStore", name: str | None) -> "Session":
 
 
 @contextmanager
-def open_history(io: CommandIO, vault: Path | None, session: str | None) -> "Iterator[tuple[Session, History]]":
-    from zkchat.compose import stores
-    from zkchat.model.session_history import History
-
+def open_history(io: CommandIO, vault: Path | None, session: str | None) -> Iterator[tuple[Session, History]]:
     with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
         yield found, History(store.entries(found.id))
 
 
-def model_line(conversation: "Conversation") -> str:
+def model_line(conversation: Conversation) -> str:
     """The model that answers in a session, and its window."""
     unknown = ", not reached: as it was last" if conversation.connection_problem else ""
     return f"Model {conversation.model.name}, window {conversation.requests.budget.window:,} tokens{unknown}."
 
 
-def model_record(conversation: "Conversation") -> dict[str, object]:
+def model_record(conversation: Conversation) -> dict[str, object]:
     """The same for scripts, with why the model could not be reached."""
     return {
         "model": conversation.model.name,
@@ -67,7 +64,7 @@ def model_record(conversation: "Conversation") -> dict[str, object]:
     }
 
 
-def print_problem(io: CommandIO, conversation: "Conversation", *, unless: str = "") -> None:
+def print_problem(io: CommandIO, conversation: Conversation, *, unless: str = "") -> None:
     """Say that the model cannot be reached, `unless` that was said."""
     problem = conversation.connection_problem
     if problem and problem.text not in unless:
@@ -77,11 +74,7 @@ def print_problem(io: CommandIO, conversation: "Conversation", *, unless: str = 
 @contextmanager
 def open_session_conversation(
     io: CommandIO, vault: Path | None, session: str | None, model: str | None
-) -> "Iterator[OpenConversation]":
-    from zkchat.compose import stores
-    from zkchat.compose.conversation import open_conversation
-    from zkchat.compose.conversation_options import ConversationOptions
-
+) -> Iterator[OpenConversation]:
     with stores.open_sessions(io.environment, vault, io) as store:
         found = find_session_or_last(store, session)
     options = ConversationOptions(vault=vault, model=model, session=found.id, user_interface=TerminalInterface(io))

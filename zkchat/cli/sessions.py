@@ -3,22 +3,30 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, assert_never
+from typing import Annotated, assert_never
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
+from zkchat.compose import stores
+from zkchat.compose.calendar import calendar_for
+from zkchat.compose.workspace import load_workspace
+from zkchat.context.recall.search import ConversationSearch
+from zkchat.errors import UsageError
+from zkchat.model import parts
+from zkchat.model.branches import Branch, branches_of
 from zkchat.model.choices import MAX_PRIORITY, Role
+from zkchat.model.entries import EntryBody, EntryFilter, ListingEntry, PinEntry, PriorityEntry, TitleEntry
+from zkchat.model.message import ChatMessage
+from zkchat.model.parts import Part
+from zkchat.model.session_history import History
 from zkchat.model.text import counted
+from zkchat.model.thread import compaction_of, messages_of, thread_of
 from zkchat.model.times import local_time
-
-if TYPE_CHECKING:
-    from zkchat.context.recall.search import ConversationSearch
-    from zkchat.model.branches import Branch
-    from zkchat.model.entries import EntryBody
-    from zkchat.model.message import ChatMessage
-    from zkchat.model.parts import Part
-    from zkchat.ports.sessions import SessionStore
+from zkchat.ports.sessions import SessionStore
+from zkchat.render import phrases
+from zkchat.render.phrases import priority_effect
+from zkchat.vault.dates.instants import parse_instant
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
@@ -39,8 +47,6 @@ def list_(
     A question of `zkchat ask` is a session too. It is listed once you go on with it (`ask -c`, `chat --continue`) or
     rename it; --all lists it before.
     """
-    from zkchat.compose import stores
-
     io = current_io()
     with stores.open_sessions(io.environment, vault, io) as store:
         known = store.sessions()
@@ -75,14 +81,6 @@ def show(
     json_output: JsonOption = False,
 ) -> None:
     """Show the messages of a session, or some of them."""
-    from zkchat.compose import stores
-    from zkchat.compose.calendar import calendar_for
-    from zkchat.model.branches import branches_of
-    from zkchat.model.entries import EntryFilter
-    from zkchat.model.session_history import History
-    from zkchat.model.thread import messages_of
-    from zkchat.vault.dates.instants import parse_instant
-
     io = current_io()
     calendar = calendar_for(io.environment, vault)
     wanted = EntryFilter(
@@ -128,8 +126,6 @@ def search(
 
     zkchat sessions search the deadline Anna mentioned in March
     """
-    from zkchat.errors import UsageError
-
     io = current_io()
     text = " ".join(query or ())
     if from_stdin == bool(text.strip()):
@@ -164,10 +160,6 @@ def rename(
     json_output: JsonOption = False,
 ) -> None:
     """Give a session another title."""
-    from zkchat.compose import stores
-    from zkchat.errors import UsageError
-    from zkchat.model.entries import ListingEntry, TitleEntry
-
     io = current_io()
     words = " ".join(title.split())
     if not words:
@@ -199,9 +191,8 @@ def pin(
 
     zkchat sessions pin "Sleep and light" 4
     """
-    from zkchat.model.entries import PinEntry
 
-    def entry(message: "ChatMessage") -> PinEntry:
+    def entry(message: ChatMessage) -> PinEntry:
         return PinEntry(message_id=message.id, pinned=not off)
 
     io = current_io()
@@ -237,10 +228,8 @@ def priority(
 
     zkchat sessions priority "Sleep and light" 4 9
     """
-    from zkchat.model.entries import PriorityEntry
-    from zkchat.render.phrases import priority_effect
 
-    def entry(message: "ChatMessage") -> PriorityEntry:
+    def entry(message: ChatMessage) -> PriorityEntry:
         return PriorityEntry(message_id=message.id, priority=value)
 
     io = current_io()
@@ -252,13 +241,9 @@ def priority(
 
 
 def _change_message(
-    io: CommandIO, vault: Path | None, session: str, number: int, entry: "Callable[[ChatMessage], EntryBody]"
-) -> "ChatMessage":
+    io: CommandIO, vault: Path | None, session: str, number: int, entry: Callable[[ChatMessage], EntryBody]
+) -> ChatMessage:
     """Append the entry for the message of that number, and return the message."""
-    from zkchat.compose import stores
-    from zkchat.errors import UsageError
-    from zkchat.model.thread import compaction_of, thread_of
-
     with stores.open_sessions(io.environment, vault, io) as store:
         found = store.find(session)
         thread = thread_of(store.entries(found.id))
@@ -276,8 +261,6 @@ def delete(
     session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
     """Delete a session for good. It goes from copies, damaged files and what the prompt offers too."""
-    from zkchat.errors import UsageError
-    from zkchat.model.thread import messages_of
     from zkchat.repl.history import forget_typed
 
     io = current_io()
@@ -299,11 +282,8 @@ def delete(
 
 
 @contextmanager
-def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple["SessionStore", "ConversationSearch"]]:
+def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple[SessionStore, ConversationSearch]]:
     """The sessions of a vault, and the search over what was said in them."""
-    from zkchat.compose import stores
-    from zkchat.compose.workspace import load_workspace
-
     workspace = load_workspace(io.environment, vault)
     with (
         stores.open_sessions(io.environment, vault, io) as store,
@@ -312,7 +292,7 @@ def _open_search(io: CommandIO, vault: Path | None) -> Iterator[tuple["SessionSt
         yield store, conversations
 
 
-def _branch_lines(branches: "Sequence[Branch]") -> Iterator[str]:
+def _branch_lines(branches: Sequence[Branch]) -> Iterator[str]:
     """Nothing where there is one."""
     if len(branches) < 2:
         return
@@ -322,7 +302,7 @@ def _branch_lines(branches: "Sequence[Branch]") -> Iterator[str]:
         yield f"{mark} b{each.number}  {used}  {counted(each.messages, 'message'):>14}  {each.first_words}"
 
 
-def _message_lines(message: "ChatMessage") -> Iterator[str]:
+def _message_lines(message: ChatMessage) -> Iterator[str]:
     state = "" if message.status == "complete" else f"  ({message.status})"
     state += "" if message.has_usual_priority else f"  (priority {message.priority})"
     yield f"[{message.role}]  {local_time(message.created_at)}  {message.id}{state}"
@@ -331,11 +311,8 @@ def _message_lines(message: "ChatMessage") -> Iterator[str]:
         yield message.error
 
 
-def _format_part(part: "Part") -> str:
+def _format_part(part: Part) -> str:
     """A part as text; thinking and evidence are left to `--json`."""
-    from zkchat.model import parts
-    from zkchat.render import phrases
-
     match part:
         case parts.TextPart():
             text = part.text

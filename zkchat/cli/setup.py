@@ -1,20 +1,37 @@
 """`zkchat setup`: three questions, and the settings that the answers make."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, current_io
+from zkchat.compose.models import survey_models, verify_model
+from zkchat.compose.paths import FoundFolder, count_notes, default_vault, find_folder, find_settings_folder
+from zkchat.compose.setup import (
+    LOCAL_ONLY,
+    MODEL,
+    SetupPlan,
+    SetupResult,
+    default_vault_setting,
+    local_folders_set,
+    missing_folders,
+    offer_within_setup,
+    offered_services,
+    service_settings,
+    top_folders,
+    with_settings,
+    write_setup,
+)
+from zkchat.compose.workspace import load_workspace
+from zkchat.environment import Environment
 from zkchat.errors import LostDefaultVault, UsageError, VaultError, ZkchatError
+from zkchat.model.providers import HostedService, ModelOverview, ModelRow
 from zkchat.model.text import counted
-
-if TYPE_CHECKING:
-    from zkchat.compose.paths import FoundFolder
-    from zkchat.compose.setup import SetupPlan, SetupResult
-    from zkchat.environment import Environment
-    from zkchat.model.providers import HostedService, ModelOverview, ModelRow
+from zkchat.render.model_table import embedding_line, fold, model_facts
+from zkchat.render.sanitize import sanitize_text
 
 _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
 _NONE: Final = "-"
@@ -56,8 +73,6 @@ def setup(
 
     zkchat setup --yes --vault ~/notes --model quote --local-only "Journal, Work"
     """
-    from zkchat.compose.setup import write_setup
-
     io = current_io()
     asks = not yes
     if asks and not (io.environment.stdin_is_tty and io.environment.stderr_is_tty):
@@ -77,9 +92,7 @@ class _Questions:
         self._io = io
         self._asks = asks
 
-    def plan(self, vault: Path | None, model: str | None, local_only: str | None) -> "SetupPlan":
-        from zkchat.compose.setup import LOCAL_ONLY, SetupPlan, default_vault_setting
-
+    def plan(self, vault: Path | None, model: str | None, local_only: str | None) -> SetupPlan:
         if self._asks:
             self._say(_INTRODUCTION)
         folder = self._folder(vault)
@@ -88,9 +101,7 @@ class _Questions:
         folders = self._local_folders(local_only, folder)
         return SetupPlan(folder=folder, settings={**chosen, **default, LOCAL_ONLY: folders})
 
-    def _folder(self, named: Path | None) -> "FoundFolder | None":
-        from zkchat.compose.paths import count_notes, find_folder
-
+    def _folder(self, named: Path | None) -> FoundFolder | None:
         environment = self._io.environment
         found = find_folder(environment, named) if named else self._folder_offered()
         is_offered = found.is_vault or (not found.is_home and count_notes(found.path).notes > 0)
@@ -112,10 +123,8 @@ class _Questions:
                 self._say(f"   {other.path}: {_notes_in(other)}.")
                 return other
 
-    def _folder_offered(self) -> "FoundFolder":
+    def _folder_offered(self) -> FoundFolder:
         """The default vault that is set, else the vault around, else the current folder."""
-        from zkchat.compose.paths import default_vault, find_settings_folder
-
         environment = self._io.environment
         try:
             return default_vault(environment) or find_settings_folder(environment, None)
@@ -123,10 +132,8 @@ class _Questions:
             self._say(error.message)
             return find_settings_folder(environment, None)
 
-    def _model(self, named: str | None, folder: "FoundFolder | None") -> dict[str, str]:
+    def _model(self, named: str | None, folder: FoundFolder | None) -> dict[str, str]:
         """The settings of the chosen model, which has to answer."""
-        from zkchat.compose.setup import MODEL, offered_services
-
         vault = folder.path if folder else None
         if named:
             _verify(self._io.environment, vault, named)
@@ -151,11 +158,8 @@ class _Questions:
                 continue
             return {MODEL: name}
 
-    def _list_models(self, overview: "ModelOverview", services: "Sequence[HostedService]" = ()) -> list[str]:
+    def _list_models(self, overview: ModelOverview, services: Sequence[HostedService] = ()) -> list[str]:
         """Print the models with their numbers, and return their names in this order."""
-        from zkchat.compose.setup import offer_within_setup
-        from zkchat.render.model_table import embedding_line, fold, model_facts
-
         rows, left_out = fold(overview.rows)
         names = [row.name for row in rows] + [service.name for service in services]
         facts = [", ".join(model_facts(row)) + _warning(row) for row in rows]
@@ -171,10 +175,8 @@ class _Questions:
             self._say(f"   {line}")
         return names
 
-    def _model_of(self, service: "HostedService", vault: Path | None) -> dict[str, str]:
+    def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:
         """A model of a hosted service, with the settings that lead there."""
-        from zkchat.compose.setup import MODEL, service_settings, with_settings
-
         settings = service_settings(service)
         environment = with_settings(self._io.environment, settings)
         overview = _survey(environment, vault)
@@ -190,10 +192,8 @@ class _Questions:
         _verify(environment, vault, name)
         return {**settings, MODEL: name}
 
-    def _local_folders(self, named: str | None, folder: "FoundFolder | None") -> str:
+    def _local_folders(self, named: str | None, folder: FoundFolder | None) -> str:
         """The folders that stay on this machine, separated by commas; empty for none."""
-        from zkchat.compose.setup import local_folders_set, missing_folders, top_folders
-
         before = ", ".join(local_folders_set(self._io.environment))
         if named is not None:
             return "" if named.strip() == _NONE else named.strip()
@@ -215,8 +215,6 @@ class _Questions:
 
     def _ask(self, question: str) -> str:
         """A line that the user types. Raises EOFError at the end of the input."""
-        from zkchat.render.sanitize import sanitize_text
-
         environment = self._io.environment
         environment.stderr.write(sanitize_text(f"{self._io.wrap(question, indent=_INDENT)} "))
         environment.stderr.flush()
@@ -226,38 +224,24 @@ class _Questions:
         return line.strip()
 
 
-def _notes_in(found: "FoundFolder") -> str:
-    from zkchat.compose.paths import count_notes
-
+def _notes_in(found: FoundFolder) -> str:
     count = count_notes(found.path)
     return f"{'' if count.is_complete else 'at least '}{counted(count.notes, 'note')}"
 
 
-def _warning(row: "ModelRow") -> str:
+def _warning(row: ModelRow) -> str:
     return "; your notes are sent there" if row.on_this_machine is False and not row.problem else ""
 
 
-def _survey(environment: "Environment", vault: Path | None) -> "ModelOverview":
-    import asyncio
-
-    from zkchat.compose.models import survey_models
-    from zkchat.compose.workspace import load_workspace
-
+def _survey(environment: Environment, vault: Path | None) -> ModelOverview:
     return asyncio.run(survey_models(load_workspace(environment, vault, needs_vault=False)))
 
 
-def _verify(environment: "Environment", vault: Path | None, name: str) -> None:
-    import asyncio
-
-    from zkchat.compose.models import verify_model
-    from zkchat.compose.workspace import load_workspace
-
+def _verify(environment: Environment, vault: Path | None, name: str) -> None:
     asyncio.run(verify_model(load_workspace(environment, vault, needs_vault=False), name))
 
 
-def _report(io: CommandIO, plan: "SetupPlan", result: "SetupResult", *, json_output: bool) -> None:
-    from zkchat.compose.paths import find_settings_folder
-
+def _report(io: CommandIO, plan: SetupPlan, result: SetupResult, *, json_output: bool) -> None:
     folder = plan.folder
     if json_output:
         io.json({"file": result.file, "settings": result.written, "vault": folder.path if folder else None})

@@ -1,19 +1,20 @@
 """`zkchat trust`, and the question that a conversation begins with in a vault that brings something new."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
+from zkchat.compose.paths import find_paths
+from zkchat.compose.settings import own_server_names, trust_states
+from zkchat.compose.trust import VaultTrust, describe_item, left_out_sentence
 from zkchat.errors import StorageError, UsageError
+from zkchat.model.trust import TrustState, VaultItem
+from zkchat.model.values import plain_without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from zkchat.compose.trust import VaultTrust
-    from zkchat.model.trust import TrustState, VaultItem
-
     States = Sequence[tuple[VaultItem, TrustState]]
 
 MAX_ITEMS_ASKED = 30
@@ -32,9 +33,6 @@ def trust(
     Settings beyond the harmless, agents, rules, ZKCHAT.md or AGENTS.md, MCP servers (.mcp.json) and databases of a
     vault are used only after your approval. It holds for their present content: what changes is asked about again.
     """
-    from zkchat.compose.settings import trust_states
-    from zkchat.model.values import plain_without
-
     io = current_io()
     if yes and revoke:
         raise UsageError("Approve it, or take it back?", hint="Choose: --yes or --revoke.")
@@ -57,11 +55,8 @@ def trust(
         _ask_about(io, vault_trust, [(item, state) for item, state in states if state != "approved"])
 
 
-def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> None:
+def ask_to_approve(io: CommandIO, vault: Path | None, *, may_ask: bool) -> None:
     """Ask about what is new in the vault, where somebody is there to be asked; else say that it is left out."""
-    from zkchat.compose.settings import trust_states
-    from zkchat.compose.trust import left_out_sentence
-
     vault_trust = _vault_trust(io, vault)
     states = trust_states(io.environment, vault_trust.paths)
     pending = [(item, state) for item, state in states if state in {"new", "changed"}]
@@ -76,14 +71,11 @@ def ask_to_approve(io: CommandIO, vault: "Path | None", *, may_ask: bool) -> Non
         io.note(left_out_sentence(left_out))
 
 
-def _vault_trust(io: CommandIO, vault: "Path | None") -> "VaultTrust":
-    from zkchat.compose.paths import find_paths
-    from zkchat.compose.trust import VaultTrust
-
+def _vault_trust(io: CommandIO, vault: Path | None) -> VaultTrust:
     return VaultTrust(find_paths(io.environment, vault))
 
 
-def _show(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
+def _show(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
     if not states:
         io.out(f"Nothing comes with {vault_trust.paths.vault} that would need your approval.")
         return
@@ -94,14 +86,14 @@ def _show(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
         io.out("All of it is approved. What changes is asked about again. To take it back: zkchat trust --revoke")
 
 
-def _ask_about(io: CommandIO, vault_trust: "VaultTrust", left_out: "States") -> None:
+def _ask_about(io: CommandIO, vault_trust: VaultTrust, left_out: "States") -> None:
     if left_out and io.environment.stdin_is_tty:
         _decide(io, vault_trust, left_out)
     elif left_out:
         io.out("What is not approved is not used. To approve all of it: zkchat trust --yes")
 
 
-def _decide(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
+def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
     items = [item for item, _ in states]
     try:
         if io.confirm("Without your approval nothing of this is used. Approve it?"):
@@ -114,19 +106,16 @@ def _decide(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> None:
         io.note(f"Your decision could not be kept, so nothing of it is used. {error.message}")
 
 
-def _item_lines(io: CommandIO, vault_trust: "VaultTrust", states: "States") -> "Iterator[str]":
+def _item_lines(io: CommandIO, vault_trust: VaultTrust, states: "States") -> Iterator[str]:
     for item, state, about in _described(io, vault_trust, states):
         yield f"  {item.kind} {item.name}  ({_STATE_WORDS[state]})"
         yield from (f"      {line}" for line in about)
 
 
 def _described(
-    io: CommandIO, vault_trust: "VaultTrust", states: "States"
-) -> "Iterator[tuple[VaultItem, TrustState, Sequence[str]]]":
+    io: CommandIO, vault_trust: VaultTrust, states: "States"
+) -> Iterator[tuple[VaultItem, TrustState, Sequence[str]]]:
     """Each item with lines on what it is, and on a server of the user that counts before it."""
-    from zkchat.compose.settings import own_server_names
-    from zkchat.compose.trust import describe_item
-
     own = own_server_names(io.environment, vault_trust.paths)
     for item, state in states:
         is_overridden = item.kind == "server" and item.name in own

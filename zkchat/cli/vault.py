@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 from msgspec.structs import asdict
 
+from zkchat.actions.links import link_record
 from zkchat.cli.actions import command_of
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.fix_links import fix_links
@@ -14,14 +15,18 @@ from zkchat.cli.note_lookup import open_refreshed_library, print_warnings
 from zkchat.cli.output import Listing
 from zkchat.cli.progress import progress
 from zkchat.cli.vectors import embed_by_server, vectors_record
+from zkchat.compose.library import open_library
+from zkchat.compose.paths import Paths
+from zkchat.compose.pdf import NOT_INSTALLED, unread_reason
+from zkchat.compose.workspace import load_workspace
+from zkchat.model.index import IndexCounts
+from zkchat.model.note import line_place
 from zkchat.render.link_destinations import describe_link
 from zkchat.render.vector_progress import vector_lines
-
-if TYPE_CHECKING:
-    from zkchat.compose.paths import Paths
-    from zkchat.model.index import IndexCounts
-    from zkchat.vault.graph import Followed
-    from zkchat.vault.library import Library
+from zkchat.vault import graph
+from zkchat.vault.graph import Followed
+from zkchat.vault.library import Library
+from zkchat.vault.note_warnings import describe_warning
 
 app = typer.Typer(help="Show what is in the vault, and what in it to mend.", no_args_is_help=True)
 
@@ -39,8 +44,6 @@ def index(
     json_output: JsonOption = False,
 ) -> None:
     """Bring the index up to date. Other commands do so by themselves; here you see what it finds."""
-    from zkchat.compose.library import open_library
-
     io = current_io()
     started = io.environment.now()
     with open_library(io.environment, vault, io) as (paths, library):
@@ -76,11 +79,8 @@ def index(
     print_warnings(io, warnings)
 
 
-def _note_unread_pdfs(io: CommandIO, vault: Path | None, library: "Library") -> None:
+def _note_unread_pdfs(io: CommandIO, vault: Path | None, library: Library) -> None:
     """Say how the text of PDFs can be read, where there are any and the package is missing."""
-    from zkchat.compose.pdf import NOT_INSTALLED, unread_reason
-    from zkchat.compose.workspace import load_workspace
-
     if not library.has_unread_pdf():
         return
     reason = unread_reason(load_workspace(io.environment, vault))
@@ -104,7 +104,7 @@ app.command()(command_of("links", "neighbours"))
 app.command()(fix_links)
 
 
-def _counts_record(counts: "IndexCounts") -> dict[str, object]:
+def _counts_record(counts: IndexCounts) -> dict[str, object]:
     return {
         "notes": counts.notes,
         "links": counts.links,
@@ -115,22 +115,19 @@ def _counts_record(counts: "IndexCounts") -> dict[str, object]:
     }
 
 
-def _format_counts(counts: "IndexCounts") -> str:
+def _format_counts(counts: IndexCounts) -> str:
     numbers = {
         "note": counts.notes, "other file": counts.attachments, "link": counts.links, "section": counts.sections
     }  # fmt: skip
     return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in numbers.items())
 
 
-def _format_index(counts: "IndexCounts") -> str:
+def _format_index(counts: IndexCounts) -> str:
     changed = f", last changed {counts.changed_at.astimezone():%Y-%m-%d %H:%M}" if counts.changed_at else ""
     return f"index of {counts.bytes / 1e6:,.1f} MB{changed}"
 
 
-def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
-    from zkchat.actions.links import link_record
-    from zkchat.vault import graph
-
+def _status_record(paths: Paths, library: Library) -> dict[str, object]:
     doubts = graph.doubts(library)
     return {
         "vault": paths.vault,
@@ -145,11 +142,8 @@ def _status_record(paths: "Paths", library: "Library") -> dict[str, object]:
     }
 
 
-def _list_status(listing: Listing, paths: "Paths", library: "Library") -> None:
-    from zkchat.vault import graph
-    from zkchat.vault.note_warnings import describe_warning
-
-    def with_closest(broken: "Followed") -> str:
+def _list_status(listing: Listing, paths: Paths, library: Library) -> None:
+    def with_closest(broken: Followed) -> str:
         return _format_link(graph.with_suggestions(library, broken))
 
     doubts = graph.doubts(library)
@@ -184,9 +178,7 @@ def _list_some(
     return bool(rows)
 
 
-def _format_link(followed: "Followed") -> str:
-    from zkchat.model.note import line_place
-
+def _format_link(followed: Followed) -> str:
     return f"{line_place(followed.source or '', followed.link.line)}: {describe_link(followed.link, followed.found)}"
 
 

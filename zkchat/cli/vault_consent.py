@@ -1,26 +1,20 @@
 """The user's consent that a folder is a vault: asked for once, before anything is read of it or written into it."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from zkchat.cli.common import CommandIO
-from zkchat.errors import StorageError
+from zkchat.compose.paths import MAX_NOTES_COUNTED, FoundFolder, count_notes, find_folder, known_vaults, unconfirmed
+from zkchat.environment import Environment
+from zkchat.errors import LostDefaultVault, StorageError, VaultError
 from zkchat.model.text import counted
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from zkchat.compose.paths import FoundFolder
-    from zkchat.environment import Environment
-
-
-def confirmed_vault(io: CommandIO, vault: "Path | None") -> "Path | None":
+def confirmed_vault(io: CommandIO, vault: Path | None) -> Path | None:
     """The vault as it was named, or the current folder once the user has agreed.
 
     Raises `UnconfirmedVault` where the answer is no, or nobody is there to be asked. `--vault`, `$ZKCHAT_VAULT` and
     `vault.default` say yes, for the home folder aloud.
     """
-    from zkchat.compose.paths import find_folder, unconfirmed
-
     found = find_folder(io.environment, vault)
     if found.is_vault and (found.is_confirmed or not found.is_home):
         if vault and not (found.is_marked or found.is_confirmed):
@@ -38,11 +32,8 @@ def confirmed_vault(io: CommandIO, vault: "Path | None") -> "Path | None":
     return found.path
 
 
-def is_in_vault(environment: "Environment") -> bool:
+def is_in_vault(environment: Environment) -> bool:
     """Whether a command that is started here and names no folder has a vault. Raises `LostDefaultVault`."""
-    from zkchat.compose.paths import find_folder
-    from zkchat.errors import LostDefaultVault, VaultError
-
     try:
         return find_folder(environment, None).is_vault
     except LostDefaultVault:
@@ -51,11 +42,8 @@ def is_in_vault(environment: "Environment") -> bool:
         return False
 
 
-def holds_notes(environment: "Environment") -> bool:
+def holds_notes(environment: Environment) -> bool:
     """Whether the current folder, if it is not the home folder, could be a vault."""
-    from zkchat.compose.paths import count_notes, find_folder
-    from zkchat.errors import VaultError
-
     try:
         found = find_folder(environment, None)
     except VaultError:
@@ -63,19 +51,17 @@ def holds_notes(environment: "Environment") -> bool:
     return not found.is_home and count_notes(found.path).notes > 0
 
 
-def _can_ask(environment: "Environment") -> bool:
+def _can_ask(environment: Environment) -> bool:
     return environment.stdin_is_tty and environment.stderr_is_tty
 
 
-def _ask(io: CommandIO, found: "FoundFolder") -> bool:
+def _ask(io: CommandIO, found: FoundFolder) -> bool:
     folder = f"your home folder {found.path}" if found.is_home else str(found.path)
     return io.confirm(f"Use {folder} ({_content(found)}) as a vault?")
 
 
-def _content(found: "FoundFolder") -> str:
+def _content(found: FoundFolder) -> str:
     """How many notes there are; of the home folder also how many files."""
-    from zkchat.compose.paths import MAX_NOTES_COUNTED, count_notes
-
     count = count_notes(found.path)
     if count.notes > MAX_NOTES_COUNTED:
         notes = f"more than {counted(MAX_NOTES_COUNTED, 'note')}"
@@ -88,10 +74,8 @@ def _files(number: int, is_complete: bool) -> str:
     return f"{'' if is_complete else 'more than '}{counted(number, 'file')}"
 
 
-def _remember(io: CommandIO, found: "FoundFolder") -> str:
+def _remember(io: CommandIO, found: FoundFolder) -> str:
     """Remember that a folder is a vault; why that was not possible, if it was not."""
-    from zkchat.compose.paths import known_vaults
-
     try:
         known_vaults(io.environment).add(found.path)
     except StorageError as error:

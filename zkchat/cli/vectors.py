@@ -2,23 +2,21 @@
 
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.progress import progress
 from zkchat.errors import ProviderError, ZkchatError
+from zkchat.model.embeddings import EmbeddingProgress
 from zkchat.render.vector_progress import method_label, vector_progress
-
-if TYPE_CHECKING:
-    from zkchat.model.embeddings import EmbeddingProgress
-    from zkchat.vault.library import Library
+from zkchat.vault.library import Library
 
 _POLL_SECONDS: Final = 1.0
 _IDLE_POLLS: Final = 3
 """So many times as long it takes until the next look when nothing is under way."""
 
 
-def embed_by_server(io: CommandIO, library: "Library") -> "EmbeddingProgress | None":
+def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None:
     """Make the vectors of the wanted model, and return how far that came. A server that fails is reported.
 
     Whoever interrupts it loses nothing: the next run goes on from there.
@@ -38,13 +36,13 @@ def embed_by_server(io: CommandIO, library: "Library") -> "EmbeddingProgress | N
     return library.embedding_progress()
 
 
-def tell_of_vectors(io: CommandIO, library: "Library") -> None:
+def tell_of_vectors(io: CommandIO, library: Library) -> None:
     """Say once that a server gives no vectors, so that searches go without them."""
     if notice := library.embedding_notice():
         io.note_wrapped(notice)
 
 
-def vectors_record(found: "EmbeddingProgress | None") -> dict[str, object] | None:
+def vectors_record(found: EmbeddingProgress | None) -> dict[str, object] | None:
     """For programs."""
     if found is None:
         return None
@@ -60,7 +58,7 @@ def vectors_record(found: "EmbeddingProgress | None") -> dict[str, object] | Non
 class VectorActivity:
     """What the bar of a chat says of the vectors; a thread looks once a second, and less often when all are there."""
 
-    def __init__(self, library: "Library", changed: Callable[[], None], *, poll_seconds: float = _POLL_SECONDS) -> None:
+    def __init__(self, library: Library, changed: Callable[[], None], *, poll_seconds: float = _POLL_SECONDS) -> None:
         self.text = ""
         self._library = library
         self._changed = changed

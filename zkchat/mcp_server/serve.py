@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from zkchat.mcp_server.service import HostOptions, VaultService
 from zkchat.mcp_server.stdio import StdioTransport
 
 if TYPE_CHECKING:
-    import socket
-
     from mcp.server.lowlevel import Server
 
     from zkchat.mcp_server.access_token import AccessToken
@@ -28,7 +27,7 @@ def serve_stdio(workspace: Workspace, options: HostOptions, notices: Notices) ->
 
 
 def serve_http(
-    workspace: Workspace, options: HostOptions, notices: Notices, listening: "socket.socket", token: "AccessToken"
+    workspace: Workspace, options: HostOptions, notices: Notices, listening: socket.socket, token: "AccessToken"
 ) -> None:
     """Serve on a port of this machine until a signal ends it."""
     from zkchat.mcp_server import http

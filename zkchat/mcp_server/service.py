@@ -27,6 +27,7 @@ from zkchat.tools.explore import explore_tools
 from zkchat.tools.toolbox import Toolbox
 from zkchat.vault.indexing.indexer import Progress
 from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.vault.privacy.local_folders import unmatched
 
 Done = TypeVar("Done")
 
@@ -163,7 +164,5 @@ class VaultService:
 
     def _say_unmatched(self, library: Library) -> None:
         """Report folders of `privacy.local_only` that hold no note: a mistyped one guards nothing."""
-        from zkchat.vault.privacy.local_folders import unmatched
-
         for warning in unmatched(local_folders_of(self.workspace), [row.path for row in library.indexed()]):
             self._notices.note(f"warning: {warning.text}")

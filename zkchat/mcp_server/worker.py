@@ -25,7 +25,7 @@ class Worker:
         """Do it in the thread. Who is cancelled meanwhile does not wait for what has begun."""
         return await asyncio.wrap_future(self.submit(work))
 
-    def submit(self, work: Callable[[], Done]) -> "Future[Done]":
+    def submit(self, work: Callable[[], Done]) -> Future[Done]:
         future: Future[Done] = Future()
 
         def act() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.host_files import HOSTS, host_places, read_servers_of
+from zkchat.config.host_files import HOSTS, host_places
 from zkchat.config.server_files import read_host_file, read_vault_servers, server_item, server_of, without_comments
 from zkchat.errors import ConfigError
 
@@ -118,45 +118,3 @@ def test_each_program_has_its_places(host: object, tmp_path: Path) -> None:
     places = list(host_places(found, tmp_path, {"APPDATA": "/appdata", "XDG_CONFIG_HOME": "relative"}))
     assert places
     assert all(place.is_relative_to(tmp_path) or place.is_relative_to("/appdata") for place in places)
-
-
-def of_host(tmp_path: Path, content: object, name: str = "mcp.json", project: str = "/vault") -> dict[str, object]:
-    file = tmp_path / name
-    file.write_text(content if isinstance(content, str) else json.dumps(content))
-    found = read_servers_of(file, Path(project))
-    return {each.name: each for each in found.servers.definitions} | {
-        problem.name: problem.sentence for problem in found.servers.problems
-    }
-
-
-def test_servers_are_found_wherever_programs_keep_them(tmp_path: Path) -> None:
-    assert [*of_host(tmp_path, {"mcpServers": {"a": RUN}})] == ["a"]
-    assert [*of_host(tmp_path, {"servers": {"a": RUN}, "inputs": []})] == ["a"]
-    assert [*of_host(tmp_path, {"mcp": {"servers": {"a": RUN}}})] == ["a"]
-    assert [*of_host(tmp_path, '[mcp_servers.a]\ncommand = "uvx"\n', "config.toml")] == ["a"]
-    projects = {"/vault": {"mcpServers": {"b": RUN}}, "/other": {"mcpServers": {"c": RUN}}}
-    assert [*of_host(tmp_path, {"mcpServers": {"a": RUN}, "projects": projects})] == ["a", "b"]
-    with pytest.raises(ConfigError, match="defines no MCP servers"):
-        of_host(tmp_path, {"other": {}})
-    with pytest.raises(FileNotFoundError):
-        read_servers_of(tmp_path / "nothing.json", tmp_path)
-
-
-def test_definitions_of_other_programs_become_ours(tmp_path: Path) -> None:
-    entry = {
-        "command": "x",
-        "args": ["${env:HOME}/y", "${workspaceFolder}"],
-        "env": {"T": "${input:github-token}"},
-        "timeout": 600_000,
-        "local": True,
-        "enabled": False,
-        "alwaysAllow": ["a"],
-    }
-    found = of_host(tmp_path, {"servers": {"My server!": entry, "w": {"serverUrl": "https://a.example"}}})
-    ours = found["My-server"]
-    assert ours == read_servers_of(tmp_path / "mcp.json", Path("/vault")).servers.definitions[0]
-    (first, second) = read_servers_of(tmp_path / "mcp.json", Path("/vault")).servers.definitions
-    assert (first.args, first.env) == (("${HOME}/y", "${workspaceFolder}"), {"T": "${GITHUB_TOKEN}"})
-    assert (first.is_local, first.is_enabled, first.call_seconds) == (False, False, 60)
-    assert second.url == "https://a.example"
-    assert read_servers_of(tmp_path / "mcp.json", Path("/vault")).renamed == {"My server!": "My-server"}

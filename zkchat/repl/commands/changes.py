@@ -7,6 +7,7 @@ from zkchat.errors import FilesChanged, ZkchatError
 from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
 from zkchat.render.change_history import describe_conflict, headline, undo_question, undone_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.writing.links.changed_meaning import links_to_new, remarks_on_new
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.undo import UndoPlan, parse_number, plan_undo_named, reversal, undo_all
 
@@ -73,8 +74,6 @@ def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:
 
 def remarks_on_new_file(context: CommandContext, path: str, text: str) -> tuple[str, ...]:
     """What is to be said of links that would lead to a new file; nothing where the notes cannot be read."""
-    from zkchat.writing.links.changed_meaning import links_to_new, remarks_on_new
-
     with suppress(ZkchatError):
         return remarks_on_new(
             links_to_new(context.browser.refreshed(), StagedChanges(context.changes), path, text), path

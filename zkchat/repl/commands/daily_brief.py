@@ -2,16 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from zkchat.actions.brief import brief_of
 from zkchat.errors import UsageError
+from zkchat.model.events import Event
 from zkchat.repl.command_context import CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import show_result
 from zkchat.vault.brief.daily import DEFAULT_DAYS, MAX_DAYS
-
-if TYPE_CHECKING:
-    from zkchat.model.events import Event
 
 _HINT: Final = "For example /brief 3"
 
@@ -23,7 +21,7 @@ async def brief(context: CommandContext, argument: str) -> Outcome:
     return Play(_events(context, int(argument) if argument else DEFAULT_DAYS))
 
 
-async def _events(context: CommandContext, days: int) -> "AsyncGenerator[Event, None]":
+async def _events(context: CommandContext, days: int) -> AsyncGenerator[Event, None]:
     """The turn in which a model sums it up, and then the brief itself, so that numbers mean its places."""
     has_summary = False
     async with aclosing(context.conversation.summarize_brief(days)) as events:

@@ -1,16 +1,12 @@
 """The command that lists models and lets the user choose one, which must answer before it is used."""
 
-from typing import TYPE_CHECKING
-
 from zkchat.errors import ZkchatError
+from zkchat.model.providers import ModelRow
 from zkchat.render.model_table import model_facts, problem_lines
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
 from zkchat.repl.commands.arguments import parse_number
 from zkchat.repl.interrupts import until_interrupted
 from zkchat.repl.pick_list import PickRow
-
-if TYPE_CHECKING:
-    from zkchat.model.providers import ModelRow
 
 
 async def model(context: CommandContext, argument: str) -> Outcome:
@@ -57,7 +53,7 @@ async def _pick_model(context: CommandContext, number: str) -> str:
     return "" if chosen is None else names[chosen]
 
 
-def _pick_row(row: "ModelRow") -> PickRow:
+def _pick_row(row: ModelRow) -> PickRow:
     return PickRow(name=row.name, about=model_facts(row), search=row.model, is_current=row.is_in_use)
 
 

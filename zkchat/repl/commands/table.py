@@ -4,6 +4,7 @@ A new command is a row here and a function in a module beside this one; an actio
 """
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Final
@@ -59,8 +60,6 @@ async def run(context: CommandContext, line: str) -> Outcome:
 
 def find_command(name: str) -> Command:
     """Find a command by name or alias, case-insensitively. Raises `UsageError` with close matches as a hint."""
-    from difflib import get_close_matches
-
     wanted = name.casefold()
     named = {called: command for command in COMMANDS for called in (command.name, *command.aliases)}
     if wanted in named:

@@ -1,15 +1,13 @@
 """`/write`: whether the model may propose changes of notes, and what became of its last proposal."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from zkchat.chat.proposed_changes import ProposedChanges
 from zkchat.errors import UsageError
 from zkchat.model.choices import WriteMode
 from zkchat.model.entries import ChangesEntry
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-
-if TYPE_CHECKING:
-    from zkchat.chat.proposed_changes import ProposedChanges
 
 _ARGUMENTS: Final = ("on", "off", "status", "diff")
 _ON: Final = "The model may propose changes of your notes."
@@ -58,7 +56,7 @@ def _print_status(context: CommandContext) -> None:
         context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} /write diff")
 
 
-def _unasked(proposals: "ProposedChanges") -> Iterator[str]:
+def _unasked(proposals: ProposedChanges) -> Iterator[str]:
     """Where you are not asked."""
     accepted = ", ".join(proposals.accepted) or "nowhere"
     yield f"Applied without a question: {accepted} (write.accept)"
