@@ -5,6 +5,8 @@ Pure. Selection runs before every request, so the tokenizer should cache its cou
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import islice
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,14 +16,19 @@ from zkchat.context.prompt_items import PromptItem, digest, tool_text
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.entries import ItemsEntry
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import without_suffix
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import LeftOut, RequestItem
+from zkchat.model.session_history import History
 from zkchat.ports.tokenizer import Tokenizer
 
 SMALL_WINDOW = 8192
 """Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
+UNUSED_AFTER: Final = 10
+"""Turns without use after which a note or tool is suggested for removal."""
 _EXCERPT_CHARS = 400
 """Of a rule or note without a description: how much of its text a message is compared with."""
 
@@ -256,3 +263,31 @@ def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:
     """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small."""
     is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
     return not can_read or info.needs_evidence or is_small
+
+
+def unused_items(history: History) -> list[RequestItem]:
+    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
+    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
+    answers = [*islice(finished, UNUSED_AFTER)]
+    if len(answers) < UNUSED_AFTER:
+        return []
+    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
+    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
+    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
+    return [
+        item
+        for item in added_items(history.items).values()
+        if (item.type, item.name) in there
+        and (
+            (item.type == "reference" and item.name.partition("#")[0] not in cited)
+            or (item.type == "tool" and item.name not in called)
+        )
+    ]
+
+
+def _calls(message: ChatMessage) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
+    return answer.request_context.items if answer.request_context else ()
