@@ -1,4 +1,4 @@
-"""What of a conversation a model may see: turns that were given notes which may not leave this machine stay here too.
+"""What of a conversation a model or a server may see: turns that were given notes which stay on this machine stay here.
 
 A turn is such a turn as a whole, from the question to the answer, because the answer quotes what it was given; and so
 is every later one that a model on this machine answers, because it was given the earlier ones.

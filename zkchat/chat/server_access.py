@@ -1,4 +1,4 @@
-"""The MCP servers of a conversation: waited for where a turn needs them, and read where a message names a resource."""
+"""The MCP servers of a conversation: their tools, waited for where a turn needs them, and named resources."""
 
 import asyncio
 import re
