@@ -126,7 +126,7 @@ class Selector:
             for key, item in added.items()
             if key not in known and item.type != "memory"  # which the user only dropped and added back
         ]
-        removed = [LeftOut(item=self._item(known[key]), why="removed") for key in dropped if key in known]
+        removed = [LeftOut(item=item_of(known[key], self._tokenizer), why="removed") for key in dropped if key in known]
         optional = [each for each in known.values() if each.include == "agent" and each.key not in added | dropped]
         scores = self._scores(question, optional)
         relevant, below = self._relevant(optional, scores)
@@ -159,7 +159,9 @@ class Selector:
             near = [each for each in of_type[: limits.most] if scores[each.key] >= limits.threshold]
             relevant.extend(near)
             closest = [each for each in of_type[len(near) :] if scores[each.key] > 0][: limits.recorded]
-            below.extend(LeftOut(item=self._item(each, scores[each.key]), why="score") for each in closest)
+            below.extend(
+                LeftOut(item=item_of(each, self._tokenizer, scores[each.key]), why="score") for each in closest
+            )
         return sorted(relevant, key=lambda each: -scores[each.key]), below
 
     def _within_tool_budget(
@@ -189,20 +191,22 @@ class Selector:
     def _prompt_item(
         self, candidate: Candidate, score: float | None, reason: str, include: IncludeMode | None = None
     ) -> PromptItem:
-        item = self._item(candidate, score)
+        item = item_of(candidate, self._tokenizer, score)
         changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
         return PromptItem(item=replace(item, **changes), text=candidate.text)
 
-    def _item(self, candidate: Candidate, score: float | None = None) -> RequestItem:
-        return RequestItem(
-            type=candidate.type,
-            name=candidate.name,
-            server=candidate.server,
-            include=candidate.include,
-            score=score,
-            tokens=self._tokenizer.count(candidate.text),
-            digest=digest(candidate.text),
-        )
+
+def item_of(candidate: Candidate, tokenizer: Tokenizer, score: float | None = None) -> RequestItem:
+    """A candidate as the record of a request names it."""
+    return RequestItem(
+        type=candidate.type,
+        name=candidate.name,
+        server=candidate.server,
+        include=candidate.include,
+        score=score,
+        tokens=tokenizer.count(candidate.text),
+        digest=digest(candidate.text),
+    )
 
 
 def build_candidates(
