@@ -7,7 +7,6 @@ almost in bytes. The next request is mostly the same text as the last, so the es
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
@@ -176,9 +175,8 @@ def _measures(counted: RequestSize) -> dict[str, int]:
     return {_TOKENS: counted.tokens, **counted.features}
 
 
-@lru_cache(maxsize=2_048)
 def features_of(text: str) -> TokenFeatures:
-    """The features of one message. Cached: of a long conversation they take 20 ms for each request of a turn."""
+    """The features of one message."""
     found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
