@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,7 +15,7 @@ from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.further_passages import FurtherPassages, Page
 from zkchat.chat.journal import Asked
 from zkchat.chat.learning import learning_points
-from zkchat.chat.manual_compaction import ManualCompaction, Preview
+from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE, Preview, clearing, wanted_plan
 from zkchat.chat.privacy import stays_here
 from zkchat.chat.proposed_changes import ChangeSettlement
 from zkchat.chat.server_access import ServerAccess
@@ -25,7 +23,7 @@ from zkchat.chat.staleness import StaleNote
 from zkchat.chat.turn import Turn
 from zkchat.context.assembly import AssembledRequest
 from zkchat.context.calibration import Calibration
-from zkchat.context.selection import added_items
+from zkchat.context.selection import unused_items
 from zkchat.errors import StorageError, UsageError
 from zkchat.memory.facts import Remembered
 from zkchat.model.branches import Branch, branches_of
@@ -39,24 +37,22 @@ from zkchat.model.entries import (
     ModelEntry,
     PinEntry,
     PriorityEntry,
+    RestoreEntry,
     TitleEntry,
 )
-from zkchat.model.events import Event, PromptReady, TurnFinished, Warned
+from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
 from zkchat.model.evidence import VaultListing
 from zkchat.model.goal import Goal
 from zkchat.model.memory import FactSource
 from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.parts import ImagePart, ToolCallPart
+from zkchat.model.parts import ImagePart
 from zkchat.model.profile import Agent
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import RequestItem
-from zkchat.model.session_history import History, Window
+from zkchat.model.session_history import History, Window, mark_condensed
 from zkchat.model.usage import ContextUsage
 from zkchat.ports.tokenizer import Tokenizer
 from zkchat.vault.library import Library
-
-UNUSED_AFTER: Final = 10
-"""Turns without use after which a note or tool is suggested for removal."""
 
 
 class Conversation:
@@ -83,7 +79,6 @@ class Conversation:
         self.writing = ChangeSettlement(core.proposals, core.journal, core.provider, self.requests.planner.tools)
         """The changes of notes that the model proposes."""
         self._meter = ContextMeter(core, self.requests)
-        self._compaction = ManualCompaction(core, self.requests)
         self._reported: set[StaleNote | RequestItem] = set()
         """What changed or is of no use, and was reported to the user."""
 
@@ -345,7 +340,12 @@ class Conversation:
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
     ) -> Preview | None:
         """What `compact` would do; None when there is nothing to summarise."""
-        return await self._compaction.preview(await self.measure(), focus, keep, strategy)
+        assembled = await self.measure()
+        plan = wanted_plan(self.requests, assembled, keep, strategy)
+        if plan is None:
+            return None
+        part, trouble = await self.requests.compactor.draft(assembled, plan, focus)
+        return Preview(plan=plan, part=mark_condensed(part, self.history), trouble=trouble)
 
     def compact(
         self, focus: str = "", *, keep: int | None = None, strategy: CompactionStrategy | None = None
@@ -356,15 +356,28 @@ class Conversation:
     async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
         if self._background:
             self._background.stop()
-        await self._compaction.run(await self.measure(), focus, keep, strategy, emit)
+        assembled = await self.measure()
+        plan = wanted_plan(self.requests, assembled, keep, strategy)
+        if plan is None:
+            await emit(Warned(text=NOTHING_TO_SUMMARISE))
+            return
+        await emit(Compacting(messages=len(plan.archived), tokens=assembled.usage.total))
+        await self.requests.compactor.run(assembled, plan, emit, focus)
 
     def uncompact(self) -> ChatMessage | None:
         """Take the last compaction back, and return its marker; None if none is in force."""
-        return self._compaction.undo()
+        markers = self.window.compactions
+        if not markers:
+            return None
+        self._core.journal.append(RestoreEntry(compaction_id=markers[-1].id))
+        return markers[-1]
 
     def clear(self) -> ChatMessage | None:
         """Archive everything without a summary, and return the marker; None if there is nothing to archive."""
-        return self._compaction.clear(self.agent)
+        if not self.window.live:
+            return None
+        usage = self.requests.assemble(self.requests.planner.plan(self.agent)).usage
+        return self.requests.compactor.apply(clearing(self.history, usage))[0]
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
         """Keep a message word for word through compactions, or no longer."""
@@ -408,18 +421,15 @@ class Conversation:
     def use_agent(self, name: str) -> Agent:
         """Let this agent answer from now on. Raises `ConfigError` with the closest where there is none."""
         agent = self.profiles.agent(name)
-        self._core.journal.ensure_session()
         self._core.journal.append(AgentEntry(name=agent.name))
         return agent
 
     def add(self, item: RequestItem) -> None:
         """Keep a rule, a note or a tool in every request of this session."""
-        self._core.journal.ensure_session()
         self._core.journal.append(ItemsEntry(added=(item,)))
 
     def drop(self, item: RequestItem) -> None:
         """Leave it out of every further request of this session."""
-        self._core.journal.ensure_session()
         self._core.journal.append(ItemsEntry(dropped=(item,)))
 
     def unused(self) -> list[RequestItem]:
@@ -436,31 +446,3 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
-
-
-def unused_items(history: History) -> list[RequestItem]:
-    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
-    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
-    answers = [*islice(finished, UNUSED_AFTER)]
-    if len(answers) < UNUSED_AFTER:
-        return []
-    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
-    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
-    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
-    return [
-        item
-        for item in added_items(history.items).values()
-        if (item.type, item.name) in there
-        and (
-            (item.type == "reference" and item.name.partition("#")[0] not in cited)
-            or (item.type == "tool" and item.name not in called)
-        )
-    ]
-
-
-def _calls(message: ChatMessage) -> bool:
-    return any(isinstance(part, ToolCallPart) for part in message.parts)
-
-
-def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
-    return answer.request_context.items if answer.request_context else ()

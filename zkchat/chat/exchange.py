@@ -1,4 +1,4 @@
-"""What is asked in one turn, and everything that grows while it is answered."""
+"""What is asked in one turn, all that grows while it is answered, and what is said of an answer without words."""
 
 from collections.abc import Sequence
 from typing import Final

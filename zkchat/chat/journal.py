@@ -306,32 +306,28 @@ class Draft:
     def __init__(self, journal: Journal, message: ChatMessage) -> None:
         self.message = message
         self._journal = journal
-        self._text: list[str] = []
-        self._thinking: list[str] = []
-        self._unwritten_text: list[str] = []
-        self._unwritten_thinking: list[str] = []
+        self._pieces: list[tuple[str, str]] = []
+        """Text and thinking, as they arrived."""
+        self._written = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, *, text: str = "", thinking: str = "") -> None:
-        self._text.append(text)
-        self._thinking.append(thinking)
-        self._unwritten_text.append(text)
-        self._unwritten_thinking.append(thinking)
+        self._pieces.append((text, thinking))
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._write)
 
     def _write(self) -> None:
         self._timer = None
+        text, thinking = _joined(self._pieces[self._written :])
+        self._written = len(self._pieces)
         piece = DraftEntry(
             message_id=self.message.id,
             parent_id=self.message.parent_id,
-            text="".join(self._unwritten_text),
-            thinking="".join(self._unwritten_thinking),
+            text=text,
+            thinking=thinking,
             provider=self.message.provider,
             model=self.message.model,
         )
-        self._unwritten_text.clear()
-        self._unwritten_thinking.clear()
         # A failure is reported when the whole message is stored; until then the draft lives in memory.
         self._journal.append(piece)
 
@@ -340,6 +336,10 @@ class Draft:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        thinking, text = "".join(self._thinking), "".join(self._text)
+        text, thinking = _joined(self._pieces)
         parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))
         return replace(self.message, parts=parts)
+
+
+def _joined(pieces: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    return "".join(text for text, _ in pieces), "".join(thinking for _, thinking in pieces)

@@ -1,4 +1,4 @@
-"""What of a conversation a model may see: turns that were given notes which may not leave this machine stay here too.
+"""What of a conversation a model or a server may see: turns that were given notes which stay on this machine stay here.
 
 A turn is such a turn as a whole, from the question to the answer, because the answer quotes what it was given; and so
 is every later one that a model on this machine answers, because it was given the earlier ones.
@@ -20,7 +20,7 @@ from zkchat.model.parts import CompactionPart, Condensed, EvidencePart, FilePart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.prompt import ModelInfo
 from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.session_history import Window
+from zkchat.model.session_history import MessageCache, Window
 from zkchat.model.thread import compaction_of
 from zkchat.ports.models import ModelProvider
 from zkchat.vault.library import GuardedLibrary, Library
@@ -61,8 +61,7 @@ class ConversationPrivacy(Struct, kw_only=True):
     library: GuardedLibrary
     provider: ModelProvider
     _disclosed: bool = False
-    _notes: dict[str, tuple[ChatMessage, frozenset[str]]] = field(default_factory=dict)
-    """By id, messages and the notes they have to do with, because a record is long and is asked for in every turn."""
+    _notes_of: MessageCache[frozenset[str]] = field(default_factory=lambda: MessageCache(_notes_of))
 
     @property
     def is_on_this_machine(self) -> bool:
@@ -121,13 +120,6 @@ class ConversationPrivacy(Struct, kw_only=True):
             return self.library.kept_from_turns(chain.from_iterable(map(self._notes_of, self.journal.history.thread)))
         except StorageError:
             return None if not self.is_on_this_machine else {}
-
-    def _notes_of(self, message: ChatMessage) -> frozenset[str]:
-        known, notes = self._notes.get(message.id, (None, frozenset()))
-        if known is not message:
-            notes = frozenset(_notes_of(message))
-            self._notes[message.id] = message, notes
-        return notes
 
     def shown(self) -> Shown:
         """What the window holds, with a short word in the place of what is withheld."""
@@ -208,7 +200,11 @@ def _turns(thread: Iterable[ChatMessage]) -> Iterator[list[ChatMessage]]:
     yield turn
 
 
-def _notes_of(message: ChatMessage) -> Iterator[str]:
+def _notes_of(message: ChatMessage) -> frozenset[str]:
+    return frozenset(_named_notes(message))
+
+
+def _named_notes(message: ChatMessage) -> Iterator[str]:
     """The paths of the notes that a message names, brings along, or was written with."""
     part = compaction_of(message)
     references = chain(message.references, part.references if part else ())

@@ -321,7 +321,7 @@ def _arguments(call: ToolCallPart) -> dict[str, Any]:
 
 
 def calls_with_results(messages: Iterable[ChatMessage]) -> Iterator[tuple[ToolCallPart, ToolResultPart]]:
-    """The calls that were answered in these messages, in order."""
+    """The calls that were answered in these messages, by their order: servers may use an id in several requests."""
     waiting: list[ToolCallPart] = []
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, ToolCallPart):

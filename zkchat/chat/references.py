@@ -1,4 +1,4 @@
-"""The documents of a turn: links resolved in the vault, references collected, citations checked."""
+"""The documents of a turn: links resolved in the vault, references collected, none sent twice, citations checked."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The MCP servers of a conversation: waited for where a turn needs them, and read where a message names a resource."""
+"""The MCP servers of a conversation: their tools, waited for where a turn needs them, and named resources."""
 
 import asyncio
 import re
@@ -76,14 +76,17 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     async def connected(self, server: str) -> ServerStatus:
         """A server that there is, once it is connected, has failed, or has taken too long."""
         self.servers.start()
-        left = self.wait_seconds
-        while (status := self._status(server)).state in _OPEN and left > 0:
-            await asyncio.sleep(_POLL_SECONDS)
-            left -= _POLL_SECONDS
-        return status
+        await self._wait_while(lambda: self._status(server).state in _OPEN)
+        return self._status(server)
 
     def _status(self, server: str) -> ServerStatus:
         return next(status for status in self.servers.statuses() if status.name == server)
+
+    async def _wait_while(self, is_open: Callable[[], bool]) -> None:
+        left = self.wait_seconds
+        while left > 0 and is_open():
+            await asyncio.sleep(_POLL_SECONDS)
+            left -= _POLL_SECONDS
 
     def mentions(self) -> Iterator[tuple[str, str]]:
         """How a message names each resource that servers list, and what that is called."""
@@ -96,10 +99,7 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
         """Wait where that is wanted, and tell of each server once that the agent needs and that cannot be used."""
         self.servers.start()
         if self.waits:
-            left = self.wait_seconds
-            while left > 0 and any(self._is_awaited(status) for status in self._needed(agent)):
-                await asyncio.sleep(_POLL_SECONDS)
-                left -= _POLL_SECONDS
+            await self._wait_while(lambda: any(map(self._is_awaited, self._needed(agent))))
         return [*self._problems(agent)]
 
     def _is_awaited(self, status: ServerStatus) -> bool:

@@ -10,8 +10,7 @@ from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
 from zkchat.context.formatting import format_document
-from zkchat.context.prompt_items import digest
-from zkchat.context.selection import added_items, dropped_items
+from zkchat.context.selection import added_items, dropped_items, item_of
 from zkchat.errors import UsageError
 from zkchat.memory.project import WHOLE, MemoryState
 from zkchat.model.choices import SessionItemType
@@ -83,17 +82,7 @@ class SessionItems:
         added, dropped = added_items(changes), dropped_items(changes)
         candidates = self._requests.planner.candidates(self.conversation.agent)
         written = {candidate.key: candidate.called for candidate in candidates}
-        offered = {
-            candidate.key: RequestItem(
-                type=candidate.type,
-                name=candidate.name,
-                server=candidate.server,
-                include=candidate.include,
-                tokens=self.conversation.tokenizer.count(candidate.text),
-                digest=digest(candidate.text),
-            )
-            for candidate in candidates
-        }
+        offered = {candidate.key: item_of(candidate, self.conversation.tokenizer) for candidate in candidates}
         return [
             SessionItem(item=item, is_added=key in added, is_dropped=key in dropped, written=written.get(key, ""))
             for key, item in (offered | {key: item for key, item in added.items() if key not in offered}).items()

@@ -1,4 +1,4 @@
-"""Find what has changed since it was sent: notes of this conversation, and items of an old request."""
+"""What was sent of notes, and what has changed since: notes of this conversation, and items of an old request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeGuard

@@ -1,4 +1,4 @@
-"""The index of a program that runs for long, up to date before each use, at little cost where nothing changed."""
+"""The index of a conversation and of a server, up to date before each use, at little cost where nothing changed."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext

@@ -1,4 +1,4 @@
-"""Obsidian's settings of new links, read from the files of the vault."""
+"""How the notes of a vault and their links are to be written, by Obsidian's settings in its files."""
 
 from pathlib import Path
 from typing import Final

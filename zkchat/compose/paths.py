@@ -117,10 +117,7 @@ def find_settings_folder(environment: Environment, vault: Path | None) -> FoundF
 
 def default_vault(environment: Environment) -> FoundFolder | None:
     """The folder of `vault.default`. Raises `LostDefaultVault` where it cannot be used, and `ConfigError`."""
-    file = _user_config(environment)
-    if _is_absent(file) and not environment.variables.get("ZKCHAT_VAULT__DEFAULT"):
-        return None  # without the time that it takes to import the settings
-    path, origin = read_default_vault(file, environment.variables)
+    path, origin = read_default_vault(_user_config(environment), environment.variables)
     if not path:
         return None
     try:
@@ -135,14 +132,6 @@ def default_vault(environment: Environment) -> FoundFolder | None:
 
 def _user_config(environment: Environment) -> Path:
     return environment.config_dir / "config.toml"
-
-
-def _is_absent(file: Path) -> bool:
-    try:
-        file.lstat()
-    except OSError as error:
-        return isinstance(error, FileNotFoundError | NotADirectoryError)
-    return False
 
 
 def _named_folder(environment: Environment, vault: Path | None) -> FoundFolder | None:

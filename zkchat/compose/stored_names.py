@@ -3,26 +3,17 @@
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
-from zkchat.agents.profiles import Profiles
-from zkchat.compose.mcp_servers import defined_servers
 from zkchat.compose.paths import Paths, find_paths
-from zkchat.compose.profiles import ProfileStore
-from zkchat.compose.server_settings import host_names
-from zkchat.compose.trust import VaultTrust
-from zkchat.compose.workspace import load_workspace
-from zkchat.config.schema import FIELDS, field_of
 from zkchat.environment import Environment
 from zkchat.errors import ZkchatError
-from zkchat.files import read_bounded
-from zkchat.model.index import CatalogRow
-from zkchat.model.server_display import show_reach
-from zkchat.model.trust import database_item
-from zkchat.providers.local import list_models
-from zkchat.storage.locations import locate
+
+if TYPE_CHECKING:
+    from zkchat.agents.profiles import Profiles
+    from zkchat.model.index import CatalogRow
 
 Found = TypeVar("Found")
 
@@ -36,7 +27,7 @@ class StoredNames(Struct, frozen=True):
     environment: Environment
     vault: Path | None
 
-    def notes(self) -> list[CatalogRow]:
+    def notes(self) -> "list[CatalogRow]":
         from zkchat.storage.stored_names import read_notes
 
         return self._read("index.db", read_notes)
@@ -72,6 +63,9 @@ class StoredNames(Struct, frozen=True):
 
     def models(self) -> list[tuple[str, str]]:
         """Names that can be given without asking a server: the user's own, files, and `quote`."""
+        from zkchat.compose.workspace import load_workspace
+        from zkchat.providers.local import list_models
+
         settings = load_workspace(self.environment, self.vault).settings
         named = [(name, f"{model.provider}:{model.id}") for name, model in settings.models.items()]
         files = [(info.name, "") for info in list_models(self.environment.cache_dir)]
@@ -79,25 +73,37 @@ class StoredNames(Struct, frozen=True):
 
     def servers(self) -> list[tuple[str, str]]:
         """MCP servers, with how each is reached."""
+        from zkchat.compose.mcp_servers import defined_servers
+        from zkchat.compose.workspace import load_workspace
+        from zkchat.model.server_display import show_reach
+
         found = defined_servers(load_workspace(self.environment, self.vault, needs_vault=False)).servers
         return [(server.name, show_reach(server.definition) if server.definition else "") for server in found]
 
     def mcp_hosts(self) -> list[str]:
         """Programs whose MCP servers can be taken over."""
+        from zkchat.compose.server_settings import host_names
+
         return host_names()
 
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean."""
+        from zkchat.config.schema import FIELDS
+
         return [(key, field.description) for key, field in FIELDS.items()]
 
     def values_of(self, key: str) -> list[str]:
         """What a setting may be, where that is one of a few words."""
+        from zkchat.config.schema import field_of
+
         field = field_of(key)
         if field is None:
             return []
         return ["true", "false"] if field.kinds[0] is bool else [*field.choices]
 
-    def _profiles(self) -> Profiles:
+    def _profiles(self) -> "Profiles":
+        from zkchat.compose.profiles import ProfileStore
+
         return ProfileStore(self._paths).load()
 
     @property
@@ -112,8 +118,13 @@ class StoredNames(Struct, frozen=True):
 
     def _database(self, name: str) -> Path | None:
         """Where a database is; None for one in the vault that the user has not approved."""
+        from zkchat.storage.locations import locate
+
         paths = self._paths
         if self._may_be_in_vault(paths):
+            from zkchat.compose.trust import VaultTrust
+            from zkchat.compose.workspace import load_workspace
+            from zkchat.model.trust import database_item
             from zkchat.storage.vault_databases import validate_vault_database
 
             if load_workspace(self.environment, self.vault).settings.storage.location == "vault":
@@ -124,6 +135,8 @@ class StoredNames(Struct, frozen=True):
 
     def _may_be_in_vault(self, paths: Paths) -> bool:
         """Whether any layer of the settings says where databases are: to read them all takes longer than a Tab may."""
+        from zkchat.files import read_bounded
+
         if _LOCATION_VARIABLE in self.environment.variables:
             return True
         for file, beneath in ((paths.user_config, None), (paths.vault_config, paths.vault)):

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.context.budget import Budget, TokenCounts, usage_of
-from zkchat.context.calibration import IMAGES, Calibration, RequestSize, TokenFeatures, features_of, sum_features
+from zkchat.context.calibration import IMAGES, Calibration, RequestSize, features_of, sum_features
 from zkchat.context.formatting import ImageLook, format_message, format_summary, images_of, unseen
 from zkchat.context.prompt_items import PromptItem, RequestPlan, digest, prompt_item
 from zkchat.model.choices import ItemType
@@ -50,47 +50,36 @@ class AssembledRequest(Struct, frozen=True, kw_only=True):
 class _FormattedMessage(Struct, frozen=True, kw_only=True):
     """A message as requests hold it: as prompt messages, and as items of their records."""
 
-    message: ChatMessage
-    can_read: bool
-    short: Mapping[str, str]
-    """Its short form, or those of its tool results by call."""
     prompt: Sequence[PromptMessage]
-    looks: Sequence[ImageLook]
-    """What becomes of each of its images."""
     items: Sequence[RequestItem]
     """The message, and what it brings along as items of their own."""
     contents: Mapping[str, str]
 
 
 class Assembler:
-    """Assembles one request after the other, and caches what the last one held of each message."""
+    """Assembles one request after the other."""
 
     def __init__(self, tokenizer: Tokenizer, look: Callable[[ImagePart], ImageLook] = unseen) -> None:
         """`look`: whether the model gets an image, and what it costs then."""
         self._tokenizer = tokenizer
         self._look = look
-        self._formatted: Mapping[str, _FormattedMessage] = {}
-        """By id, the messages of the last request."""
-        self._features: Mapping[str, TokenFeatures] = {}
-        """By text, of the last request."""
+        self._features_of = lru_cache(maxsize=1_024)(features_of)
+        """Of 200 messages they take 16 ms, and a turn assembles a handful of requests."""
 
     def assemble(self, plan: RequestPlan, window: Window, budget: Budget, calibration: Calibration) -> AssembledRequest:
         """The request for what the window holds, however large: whether it fits is for the caller to see in `usage`."""
         contents: dict[str, str] = {}
-        self._formatted = self._format_window(window, plan.can_read)
-        items = [*_items(plan, window, self._formatted.values(), self._tokenizer, contents)]
+        formatted = self._format_window(window, plan.can_read)
+        items = [*_items(plan, window, formatted, self._tokenizer, contents)]
         record = RequestContext(agent=plan.agent, can_read=plan.can_read, items=tuple(items), left_out=plan.left_out)
         messages = {message.id: message for message in window.live}
-        request = request_from(record, messages, contents, {id_: each.prompt for id_, each in self._formatted.items()})
+        request = request_from(record, messages, contents)
         counts = _counts(items)
-        counts = replace(counts, messages=counts.messages + self._joining_tokens(request, items))
+        counts = replace(counts, messages=counts.messages + self._joining_tokens(request, formatted, items))
         # Instructions and tools that leave no room for a question are an error; a long history is not.
         budget.left_for_messages(system=counts.system, tools=counts.tools)
-        self._features = {
-            said.text: self._features.get(said.text) or features_of(said.text) for said in request.messages
-        }
         of_images = {IMAGES: counts.images} if counts.images else {}
-        features = sum_features([*(self._features[said.text] for said in request.messages), of_images])
+        features = sum_features([*(self._features_of(said.text) for said in request.messages), of_images])
         expected = calibration.expected(RequestSize(counts.total, features))
         usage = usage_of(budget, counts, expected=expected, exact=self._tokenizer.exact)
         usage = replace(usage, token_features=features)
@@ -104,9 +93,11 @@ class Assembler:
             budget=budget,
         )
 
-    def _joining_tokens(self, request: ModelRequest, items: Sequence[RequestItem]) -> int:
+    def _joining_tokens(
+        self, request: ModelRequest, formatted: Iterable[_FormattedMessage], items: Sequence[RequestItem]
+    ) -> int:
         """What messages take more together than apart, where some were joined or one was put before them."""
-        before = [message.role for each in self._formatted.values() for message in each.prompt]
+        before = [message.role for each in formatted for message in each.prompt]
         said = [message for message in request.messages if message.role != "system"]
         if before == [message.role for message in said]:
             return 0
@@ -114,34 +105,28 @@ class Assembler:
         images = sum(item.tokens for item in items if item.type == "image")
         return prompt_tokens(said, self._tokenizer) + images - counted
 
-    def _format_window(self, window: Window, can_read: bool) -> dict[str, _FormattedMessage]:
+    def _format_window(self, window: Window, can_read: bool) -> list[_FormattedMessage]:
         short: dict[str, dict[str, str]] = {}
         for (id_, call), text in window.condensed.items():
             short.setdefault(id_, {})[call] = text
-        return {
-            message.id: self._format_cached(message, short.get(message.id, {}), can_read) for message in window.live
-        }
+        return [self._formatted(message, short.get(message.id, {}), can_read) for message in window.live]
 
-    def _format_cached(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _FormattedMessage:
-        known = self._formatted.get(message.id)
+    def _formatted(self, message: ChatMessage, short: Mapping[str, str], can_read: bool) -> _FormattedMessage:
         looks = [] if "" in short else [*map(self._look, images_of(message))]
-        is_same = known and known.message is message
-        if known and is_same and (known.can_read, known.short, known.looks) == (can_read, short, looks):
-            return known
-        return _formatted(message, short, looks, can_read, self._tokenizer)
+        prompt = format_message(message, can_read=can_read, condensed=short, unsent=[look.reason for look in looks])
+        tokens = prompt_tokens(prompt, self._tokenizer) + sum(look.tokens for look in looks)
+        text = json.dumps(short, ensure_ascii=False) if short else ""
+        contents = {digest(text): text} if text else {}
+        item = RequestItem(type="message", name=message.id, tokens=tokens, digest="".join(contents))
+        attached = () if short else (*_attached_items(message, self._tokenizer), *_image_items(message, looks))
+        return _FormattedMessage(prompt=prompt, items=(item, *attached), contents=contents)
 
 
 def request_from(
-    context: RequestContext,
-    messages: Mapping[str, ChatMessage],
-    contents: Mapping[str, str],
-    formatted: Mapping[str, Sequence[PromptMessage]] | None = None,
+    context: RequestContext, messages: Mapping[str, ChatMessage], contents: Mapping[str, str]
 ) -> ModelRequest:
-    """The request that a record describes. Raises KeyError where a message or a text is not known.
-
-    Messages that were `formatted` before, by id, are not formatted again.
-    """
-    known, unsent = formatted or {}, _reasons_by_message(context)
+    """The request that a record describes. Raises KeyError where a message or a text is not known."""
+    unsent = _reasons_by_message(context)
     sent = [item for item in context.items if not item.part_of]
     said = [item for item in sent if item.type == "message"]
     asked = next((item for item in reversed(said) if messages[item.name].role == "user"), None)
@@ -149,8 +134,6 @@ def request_from(
 
     def prompt_of(item: RequestItem) -> Sequence[PromptMessage]:
         beside = this_turn if item is asked else ()
-        if item.name in known and not beside:
-            return known[item.name]
         short = json.loads(contents[item.digest]) if item.digest else {}
         reasons = unsent.get(item.name, ())
         return format_message(
@@ -248,26 +231,6 @@ def _items(
         contents |= message.contents
         yield from message.items
     yield from (counted(each) for each in texts if each.item.this_turn_only)
-
-
-def _formatted(
-    message: ChatMessage, short: Mapping[str, str], looks: Sequence[ImageLook], can_read: bool, tokenizer: Tokenizer
-) -> _FormattedMessage:
-    prompt = format_message(message, can_read=can_read, condensed=short, unsent=[look.reason for look in looks])
-    tokens = prompt_tokens(prompt, tokenizer) + sum(look.tokens for look in looks)
-    text = json.dumps(short, ensure_ascii=False) if short else ""
-    contents = {digest(text): text} if text else {}
-    item = RequestItem(type="message", name=message.id, tokens=tokens, digest="".join(contents))
-    attached = () if short else (*_attached_items(message, tokenizer), *_image_items(message, looks))
-    return _FormattedMessage(
-        message=message,
-        can_read=can_read,
-        short=short,
-        prompt=prompt,
-        looks=looks,
-        items=(item, *attached),
-        contents=contents,
-    )
 
 
 def prompt_tokens(prompt: Iterable[PromptMessage], tokenizer: Tokenizer) -> int:

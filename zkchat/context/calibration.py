@@ -181,10 +181,7 @@ def features_of(text: str) -> TokenFeatures:
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
         others = "".join(_NOT_ASCII.findall(text))  # those of ASCII take one byte each
-        highest = max(others)
         for name, letters in _LETTERS.items():
-            if highest < _SCRIPTS[name][0]:
-                continue  # to compile a class of thousands of letters takes milliseconds
             found[name] = sum(len(run.encode("utf-8", "replace")) - len(run) for run in letters.findall(others))
     return +found
 

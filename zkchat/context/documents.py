@@ -1,4 +1,4 @@
-"""The documents that a message links to: which of them go into the request with it, and how much of each. Pure.
+"""The documents that a message links to: which of them go with it, how much of each, and its short form. Pure.
 
 A document that is too long goes in by its outline and by parts; what part it is, is said to the model and to the user.
 """

@@ -302,7 +302,11 @@ _FILLERS = {language: frozenset(listed.split()) for language, listed in FILLERS.
 
 
 def statements(text: str, budget: int) -> Iterator[str]:
-    """The statements of a text in order, cut so that several of them fit into so many tokens."""
+    """The statements of a text in order, cut so that several of them fit into so many tokens.
+
+    Sentences, list items, table rows and headings; of what has no sentence ends its lines, and of long lines their
+    clauses.
+    """
     limit = min(MAX_STATEMENT, max(MIN_STATEMENT, 2 * budget))
     for unit in _units(text):
         yield from _short(unit, limit)

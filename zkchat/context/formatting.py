@@ -1,4 +1,4 @@
-"""Format messages, documents and evidence as a model reads them: the same text for the same message every time."""
+"""Format messages, images, documents and evidence as a model reads them: always the same text for the same message."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -165,7 +165,7 @@ def format_quote(message: ChatMessage | IndexedMessage, text: str) -> str:
 
 
 class ImageLook(Struct, frozen=True, kw_only=True):
-    """What becomes of an image in a request."""
+    """What becomes of an image in a request, by whoever knows whether its file is what it was, and may be shown."""
 
     tokens: int = 0
     reason: str = ""

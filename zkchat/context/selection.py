@@ -5,6 +5,8 @@ Pure. Selection runs before every request, so the tokenizer should cache its cou
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import islice
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,14 +16,19 @@ from zkchat.context.prompt_items import PromptItem, digest, tool_text
 from zkchat.context.relevance import Relevance
 from zkchat.model.choices import IncludeMode, ItemType
 from zkchat.model.entries import ItemsEntry
+from zkchat.model.message import ChatMessage
 from zkchat.model.note import without_suffix
+from zkchat.model.parts import ToolCallPart
 from zkchat.model.profile import Agent, Rule
 from zkchat.model.prompt import ModelInfo, ToolSpec
 from zkchat.model.request_context import LeftOut, RequestItem
+from zkchat.model.session_history import History
 from zkchat.ports.tokenizer import Tokenizer
 
 SMALL_WINDOW = 8192
 """Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
+UNUSED_AFTER: Final = 10
+"""Turns without use after which a note or tool is suggested for removal."""
 _EXCERPT_CHARS = 400
 """Of a rule or note without a description: how much of its text a message is compared with."""
 
@@ -119,7 +126,7 @@ class Selector:
             for key, item in added.items()
             if key not in known and item.type != "memory"  # which the user only dropped and added back
         ]
-        removed = [LeftOut(item=self._item(known[key]), why="removed") for key in dropped if key in known]
+        removed = [LeftOut(item=item_of(known[key], self._tokenizer), why="removed") for key in dropped if key in known]
         optional = [each for each in known.values() if each.include == "agent" and each.key not in added | dropped]
         scores = self._scores(question, optional)
         relevant, below = self._relevant(optional, scores)
@@ -152,7 +159,9 @@ class Selector:
             near = [each for each in of_type[: limits.most] if scores[each.key] >= limits.threshold]
             relevant.extend(near)
             closest = [each for each in of_type[len(near) :] if scores[each.key] > 0][: limits.recorded]
-            below.extend(LeftOut(item=self._item(each, scores[each.key]), why="score") for each in closest)
+            below.extend(
+                LeftOut(item=item_of(each, self._tokenizer, scores[each.key]), why="score") for each in closest
+            )
         return sorted(relevant, key=lambda each: -scores[each.key]), below
 
     def _within_tool_budget(
@@ -182,20 +191,22 @@ class Selector:
     def _prompt_item(
         self, candidate: Candidate, score: float | None, reason: str, include: IncludeMode | None = None
     ) -> PromptItem:
-        item = self._item(candidate, score)
+        item = item_of(candidate, self._tokenizer, score)
         changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
         return PromptItem(item=replace(item, **changes), text=candidate.text)
 
-    def _item(self, candidate: Candidate, score: float | None = None) -> RequestItem:
-        return RequestItem(
-            type=candidate.type,
-            name=candidate.name,
-            server=candidate.server,
-            include=candidate.include,
-            score=score,
-            tokens=self._tokenizer.count(candidate.text),
-            digest=digest(candidate.text),
-        )
+
+def item_of(candidate: Candidate, tokenizer: Tokenizer, score: float | None = None) -> RequestItem:
+    """A candidate as the record of a request names it."""
+    return RequestItem(
+        type=candidate.type,
+        name=candidate.name,
+        server=candidate.server,
+        include=candidate.include,
+        score=score,
+        tokens=tokenizer.count(candidate.text),
+        digest=digest(candidate.text),
+    )
 
 
 def build_candidates(
@@ -256,3 +267,31 @@ def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:
     """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small."""
     is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
     return not can_read or info.needs_evidence or is_small
+
+
+def unused_items(history: History) -> list[RequestItem]:
+    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
+    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
+    answers = [*islice(finished, UNUSED_AFTER)]
+    if len(answers) < UNUSED_AFTER:
+        return []
+    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
+    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
+    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
+    return [
+        item
+        for item in added_items(history.items).values()
+        if (item.type, item.name) in there
+        and (
+            (item.type == "reference" and item.name.partition("#")[0] not in cited)
+            or (item.type == "tool" and item.name not in called)
+        )
+    ]
+
+
+def _calls(message: ChatMessage) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
+    return answer.request_context.items if answer.request_context else ()

@@ -1,4 +1,4 @@
-"""Rank the units of a long text by how much they bear on a question: by its words, by their shape, by neighbours."""
+"""Rank the units of a long text by how much they bear on a question, and find those that answer it."""
 
 import re
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Project memory: `ZKCHAT.md` at the vault's root, with the files that it imports, within a budget. Pure."""
+"""Project memory: `ZKCHAT.md` at the vault's root, with the files it imports, and whether memory is sent. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import pairwise

@@ -36,7 +36,6 @@ from zkchat.model.values import from_plain
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library
-from zkchat.vault.search.question_terms import topic_terms
 
 QUESTION = "How long does rye bread take?"
 UNFOUNDED = "Bread usually takes about four hours."
@@ -243,38 +242,32 @@ def test_a_model_that_has_used_its_tools_is_trusted(library: Library) -> None:
     assert answer_of(events_of(talk.say(QUESTION))).text == UNFOUNDED
 
 
-def test_who_takes_the_tools_away_wants_no_look_into_the_notes(library: Library) -> None:
-    model = Careless(UNFOUNDED, FOUNDED)
-    talk = conversation(library, model)
-    for tool in talk.tools:
-        talk.drop(RequestItem(type="tool", name=tool.name))
-    events_of(talk.say(QUESTION))
-    assert len(model.requests) == 1
-
-
-def test_it_can_be_switched_off(library: Library) -> None:
-    model = Careless(UNFOUNDED, FOUNDED)
-    assert answer_of(events_of(conversation(library, model, look_again=False).say(QUESTION))).text == UNFOUNDED
-
-
-@pytest.mark.parametrize("info", [{"calls_tools": False}, {"context_limit": 8192}])
+@pytest.mark.parametrize("info", [{"calls_tools": False}, {"context_limit": 8192}], ids=["no tools", "small window"])
 def test_models_that_get_their_evidence_at_once_are_asked_once(library: Library, info: dict[str, object]) -> None:
-    model = Careless(UNFOUNDED, FOUNDED, **info)
-    events_of(conversation(library, model).say(QUESTION))
-    assert len(model.requests) == 1
+    assert asked_once(library, Careless(UNFOUNDED, FOUNDED, **info))
 
 
-def test_strict_answers_have_their_evidence_already(library: Library) -> None:
-    model = Careless(UNFOUNDED, FOUNDED)
-    events_of(conversation(library, model, strict=True).say(QUESTION))
-    assert len(model.requests) == 1
+def asked_once(library: Library, model: Careless, *without: str, **more: bool) -> bool:
+    """Whether a model without some tools is asked once."""
+    talk = conversation(library, model, **more)
+    for name in without:
+        talk.drop(RequestItem(type="tool", name=name))
+    events_of(talk.say(QUESTION))
+    return len(model.requests) == 1
+
+
+def test_who_takes_the_tools_away_or_switches_it_off_or_wants_strict_answers_is_left_alone(library: Library) -> None:
+    tools = [tool.name for tool in conversation(library, Careless()).tools]
+    assert asked_once(library, Careless(UNFOUNDED, FOUNDED), *tools)
+    assert asked_once(library, Careless(UNFOUNDED, FOUNDED), look_again=False)
+    assert asked_once(library, Careless(UNFOUNDED, FOUNDED), strict=True)
+    assert not asked_once(library, Careless(UNFOUNDED, FOUNDED))
 
 
 def test_an_answer_that_ran_out_of_room_is_no_reason_to_ask_again(library: Library) -> None:
     model = Careless(UNFOUNDED, FOUNDED)
     model.reason = "length"
-    events_of(conversation(library, model).say(QUESTION))
-    assert len(model.requests) == 1
+    assert asked_once(library, model)
 
 
 def test_where_the_second_request_fails_the_first_answer_is_the_answer(library: Library) -> None:
@@ -415,22 +408,3 @@ def test_of_the_garden_questions_are_looked_up_and_everyday_talk_is_not(tmp_path
         questions = [each["question"] for each in asked if each.get("path")]
         assert len([*filter(is_looked_up, questions)]) >= 0.9 * len(questions)
         assert [*filter(is_looked_up, EVERYDAY_TALK)] == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["thanks!", "Thanks a lot, that helps", "hi", "who are you?", "make it shorter please", "ok", "谢谢！", "👍", "",
-     "merci beaucoup", "Kannst du es nochmal kürzer erklären?", "go on", "Спасибо!", "¡muchas gracias!",
-     "谢谢你的帮助", "ありがとうございました", "Bonjour, ça va ?", "Bom dia! Obrigado", "Привет! Как дела?"],
-)  # fmt: skip
-def test_small_talk_asks_for_nothing_in_the_notes(text: str) -> None:
-    assert not topic_terms(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [QUESTION, "Tell me about compost", "compost", "睡眠について何と書いた？", "Thanks! And what about the roof?",
-     "Wie lange schläft ein Igel?"],
-)  # fmt: skip
-def test_a_word_that_tells_what_it_is_about_makes_it_a_question(text: str) -> None:
-    assert topic_terms(text)

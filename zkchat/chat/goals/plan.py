@@ -152,8 +152,10 @@ Write nothing but the list, in the language of the goal."""
 
 
 def step_brief(goal: Goal, number: int, summaries: Sequence[str], *, room: int, writes: bool) -> Brief:
-    """For the message that holds a step. `summaries` are the results of the steps so far, by step, of which there is
-    room for so many characters."""
+    """For the message that holds a step: short, so that a small model can follow it.
+
+    `summaries` are the results of the steps so far, by step, of which there is room for so many characters.
+    """
     changes = (
         "Changes of notes are proposals: the user reviews all of them at the end. Say what you propose.\n"
         if writes

@@ -1,7 +1,10 @@
-"""BM25 ranking of the messages of a conversation, by their words and those of the messages around them.
+"""The order of messages: by their words and those of the messages around them, and by what else they say.
 
-BM25F in its simple form, with the parameters that found most on public conversations: what a message says, who said it
-and when count whole, and what the two messages on each side say counts 0.3. Needs NumPy: import this module where it is
+BM25F in its simple form, with the parameters that found most on public conversations: what a message says, who said
+it and when count whole, and what the two messages on each side say counts 0.3. Of those that are found, one moves up
+if its meaning is near, its speaker is named, the message before it asks and fits, or it names a time where one is
+asked for; one that only asks moves down. The weights were chosen on public conversations. Only the order changes:
+what share of a question a message answers to stays what its words say. Needs NumPy: import this module where it is
 used.
 """
 
