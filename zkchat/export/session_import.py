@@ -19,8 +19,7 @@ from zkchat.export.chat_exports import (
     zk_chat_conversation,
 )
 from zkchat.export.foreign_messages import ConversationReader, ForeignConversation, derived_id
-from zkchat.export.foreign_parts import text_at
-from zkchat.export.import_report import Tally
+from zkchat.export.foreign_parts import Tally, text_at
 from zkchat.export.session_json import VERSION, Json
 from zkchat.model.entries import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.model.message import ChatMessage
