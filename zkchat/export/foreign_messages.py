@@ -16,7 +16,7 @@ from typing import Any, Final, cast, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.export.foreign_parts import PartReader, Tally, is_result, text_at
+from zkchat.export.foreign_parts import PartReader, Tally, first_of, is_result, list_of, object_of, text_at
 from zkchat.export.session_json import Json
 from zkchat.model.choices import Role
 from zkchat.model.message import ChatMessage, ContextType
@@ -156,8 +156,7 @@ class ConversationReader:
         self, value: Mapping[str, Json], role: Role, parts: Sequence[Part], parent: str | None, id_: str
     ) -> ChatMessage:
         is_summary = any(isinstance(part, CompactionPart) for part in parts)
-        metadata = value.get("metadata") or value.get("response_metadata")
-        inner = metadata if isinstance(metadata, dict) else {}
+        inner = object_of(value.get("metadata") or value.get("response_metadata"))
         model = text_at(value, "model", "model_slug") or text_at(inner, "model_slug", "model_name")
         return ChatMessage(
             id=id_,
@@ -209,7 +208,7 @@ class ConversationReader:
         yield from pieces
 
     def _said(self, value: Mapping[str, Json], role: Role) -> Iterator[Part]:
-        content = next((value[key] for key in _CONTENTS if value.get(key) is not None), None)
+        content = first_of(value, _CONTENTS)
         calls, reader = value.get("tool_calls"), self._parts
         if not any(key in value for key in (*_CONTENTS, "tool_calls")):
             raise InvalidMessage("has no content")
@@ -222,14 +221,13 @@ class ConversationReader:
             yield from reader.parts({"type": "thinking", "thinking": thought})
         yield from reader.parts(content)
         for key, read in (("images", reader.image), ("attachments", reader.file), ("files", reader.file)):
-            listed = value.get(key)
-            for item in listed if isinstance(listed, list) else ():
+            for item in list_of(value.get(key)):
                 yield from read(item)
         for call in calls if isinstance(calls, list) else [calls] if calls else ():
-            yield from reader.call(call if isinstance(call, dict) else {})
+            yield from reader.call(object_of(call))
 
     def _references(self, listed: Json) -> Iterator[DocumentReference]:
-        for value in listed if isinstance(listed, list) else ():
+        for value in list_of(listed):
             try:
                 yield _reference(value)
             except InvalidValue:
@@ -237,7 +235,7 @@ class ConversationReader:
 
     def _time(self, value: Mapping[str, Json]) -> datetime:
         before = self.messages[-1].created_at if self.messages else self.now
-        written = next((value[key] for key in _TIMES if value.get(key) is not None), None)
+        written = first_of(value, _TIMES)
         if written is None:
             return before
         try:
@@ -273,8 +271,7 @@ def _numbers(value: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def _holds_results(content: Json) -> bool:
-    kinds = (text_at(part, "type") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
-    return any(is_result(kind) for kind in kinds)
+    return any(is_result(text_at(object_of(part), "type")) for part in list_of(content))
 
 
 def _context_type(value: Mapping[str, Json], role: Role, *, is_summary: bool) -> ContextType:
@@ -298,7 +295,7 @@ def _usage(value: Mapping[str, Json]) -> TokenUsage | None:
 
 def _reference(value: Json) -> DocumentReference:
     """A document of a message. A path that leads out of the vault is not kept."""
-    given = {name: item for name, item in value.items() if item is not None} if isinstance(value, dict) else {}
+    given = {name: item for name, item in object_of(value).items() if item is not None}
     path = given.get("relative_path")
     path = path.replace("\\", "/") if isinstance(path, str) else None
     is_inside = bool(path) and not _OUTSIDE.match(path or "")
@@ -343,7 +340,7 @@ def _typed(value: Mapping[str, Json], kind: str) -> Mapping[str, Json]:
 
 
 def _role_of(value: Mapping[str, Json]) -> Role:
-    written = next((value[key] for key in _ROLE_KEYS if value.get(key) is not None), None)
+    written = first_of(value, _ROLE_KEYS)
     role = _ROLES.get(written.casefold()) if isinstance(written, str) else None
     if role is None:
         known = ", ".join(get_args(Role))

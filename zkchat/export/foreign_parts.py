@@ -8,7 +8,7 @@ import binascii
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -79,6 +79,21 @@ def is_result(kind: str) -> bool:
 def text_at(value: Mapping[str, Json], *keys: str) -> str:
     """The first of these fields that holds a text."""
     return next((found for key in keys if isinstance(found := value.get(key), str) and found), "")
+
+
+def list_of(value: Json) -> list[Json]:
+    """A list as it is, anything else as an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def object_of(value: Json) -> dict[str, Json]:
+    """An object as it is, anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def first_of(value: Mapping[str, Json], keys: Iterable[str]) -> Json:
+    """The first of these fields that is there and not null."""
+    return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
 def as_text(value: Json) -> str:
@@ -201,15 +216,8 @@ class PartReader(Struct):
             yield TextPart(text=said)
 
     def _thought(self, piece: Mapping[str, Json]) -> Iterator[Part]:
-        found = next(
-            (
-                piece[key]
-                for key in ("thinking", "reasoning", "text", "summary", "content", "thoughts")
-                if piece.get(key)
-            ),
-            None,
-        )
-        if text := _joined(found):
+        keys = ("thinking", "reasoning", "text", "summary", "content", "thoughts")
+        if text := _joined(next((piece[key] for key in keys if piece.get(key)), None)):
             yield ThinkingPart(text=text)
         else:
             self.tally.leave_out_part(noun_of("redacted_thinking"))
@@ -225,8 +233,8 @@ class PartReader(Struct):
         self._calls += 1
         call_id = text_at(piece, *_CALL_IDS) or f"call-{self._calls}"
         self._tools[call_id] = name
-        written = next((named[key] for key in _ARGUMENTS if named.get(key) is not None), {})
-        yield ToolCallPart(call_id=call_id, name=name, arguments=as_text(written))
+        written = first_of(named, _ARGUMENTS)
+        yield ToolCallPart(call_id=call_id, name=name, arguments="{}" if written is None else as_text(written))
 
     def result(self, piece: Mapping[str, Json]) -> ToolResultPart:
         inner = piece.get("functionResponse")
@@ -235,7 +243,7 @@ class PartReader(Struct):
         call_id = text_at(piece, *_CALL_IDS)
         name = self._tools.get(call_id) or text_at(piece, "name", "tool_name", "toolName")
         call_id = call_id or next((known for known, tool in reversed(self._tools.items()) if tool == name), "")
-        said = next((piece[key] for key in ("content", "output", "result", "text") if piece.get(key) is not None), None)
+        said = first_of(piece, ("content", "output", "result", "text"))
         failed = piece.get("is_error") is True or piece.get("status") == "error" or bool(piece.get("exception"))
         return ToolResultPart(call_id=call_id, name=name, text=self._result_text(said), failed=failed)
 
@@ -279,7 +287,7 @@ class PartReader(Struct):
 
     def file(self, attached: Json) -> Iterator[Part]:
         """An attachment: its text, where the export holds that."""
-        named = attached if isinstance(attached, dict) else {}
+        named = object_of(attached)
         name = text_at(named, "file_name", "name") or "attachment"
         if text := text_at(named, "extracted_content", "text"):
             yield FilePart(name=name, text=text)
