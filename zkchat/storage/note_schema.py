@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from zkchat.model.embeddings import passage_digest
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
-from zkchat.storage.note_days import day_columns
+from zkchat.storage.note_days import DAY_COLUMNS
 
-VERSION = 25
+VERSION = 26
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 _STATEMENTS = (
@@ -25,12 +25,12 @@ _STATEMENTS = (
     """INSERT INTO state VALUES ('generation', abs(random() % (1 << 50))), ('complete', 0),
         ('text_generation', abs(random() % (1 << 50))), ('epoch', abs(random() % (1 << 50))), ('next_section', 1),
         ('name_rule', 0), ('notes', 0), ('documents', 0), ('attachments', 0), ('links', 0), ('sections', 0)""",
-    """CREATE TABLE notes (
+    f"""CREATE TABLE notes (
         id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INT, modified_ns INT,
         settled INT, digest BLOB, title TEXT, aliases TEXT,
         headings TEXT, blocks TEXT, first_section INT, sections INT,
         privacy TEXT, named TEXT, created TEXT, updated TEXT, blob BLOB, committed INTEGER,
-        first_committed INTEGER, told INT, written INT, changed INT)""",
+        first_committed INTEGER, {DAY_COLUMNS})""",
     "CREATE INDEX notes_written ON notes (told, written, first_section, sections)",
     "CREATE INDEX notes_changed ON notes (changed)",
     # The last and the first commit of each file, up to a commit; which notes hold what was committed is noted with
@@ -87,7 +87,6 @@ _STATEMENTS = (
 """A text index in segments: what is written is not rewritten. The sections of a note that is gone are `dead` until the
 segments they stand in are merged."""
 SCHEMA = tuple(" ".join(statement.split()) for statement in _STATEMENTS)
-"""Without indentation, so that it stays on the first page of the file: damage to the others is noticed and mended."""
 
 FILE_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 # The last column is `IndexedNote.is_source`.
@@ -97,12 +96,7 @@ STORE_COMMIT = """INSERT INTO commits VALUES (
         :path, :blob, :seconds,
         coalesce((SELECT first_seconds FROM commits WHERE path = :first_path), :first_seconds))
     ON CONFLICT (path) DO UPDATE SET blob = excluded.blob, seconds = excluded.seconds"""
-_NOTE_COLUMNS = (
-    *("id", "path", "size", "modified_ns", "settled", "digest", "title", "aliases", "headings", "blocks"),
-    *("first_section", "sections", "privacy", "named", "created", "updated", "blob", "committed", "first_committed"),
-)
-_NOTE_VALUES = {name: f"?{number}" for number, name in enumerate(_NOTE_COLUMNS, start=1)}
-INSERT_NOTE = f"INSERT INTO notes VALUES ({', '.join(_NOTE_VALUES.values())}, {day_columns(_NOTE_VALUES)})"  # noqa: S608
+INSERT_NOTE = "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 CATALOG = "SELECT path, title, aliases, sections > 0 OR privacy = 'never' FROM notes"
 CATALOG_OF_KEYS = """SELECT DISTINCT names.path, title, aliases, sections > 0 OR privacy = 'never'
     FROM json_each(?) AS asked CROSS JOIN names ON names.key = asked.value
