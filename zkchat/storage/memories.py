@@ -1,8 +1,8 @@
 """Facts in SQLite, beside the sessions of their vault, with the vectors by which they are compared."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,8 +12,7 @@ from zkchat.model.memory import Fact, FactSource
 from zkchat.model.text import counted
 from zkchat.model.values import from_plain
 from zkchat.storage.database import execute_all
-from zkchat.storage.database_errors import damaged
-from zkchat.storage.durable_database import DurableDatabase, LazyStore, timestamp
+from zkchat.storage.durable_database import DurableDatabase, LazyStore, UnreadableRow, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.sqlite_pages import Row, read_rows
 
@@ -48,18 +47,13 @@ class SqliteMemories(DurableDatabase):
     """Implements `ports.memory.MemoryStore` and `ports.embeddings.VectorCache`."""
 
     migrations = (_create_tables, _add_local_facts)
-    _read: tuple[int, tuple[Fact, ...]] | None = None
-    """The facts, and the version of the data they were read from."""
 
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:
-            version = int(connection.execute("PRAGMA data_version").fetchone()[0])  # grows when others write
-            if self._read is None or self._read[0] != version:
-                try:
-                    self._read = version, tuple(_fact(row) for row in connection.execute(_FACTS))
-                except ValueError as error:
-                    raise damaged(self._path) from error
-            return self._read[1]
+            try:
+                return tuple(_fact(row) for row in connection.execute(_FACTS))
+            except ValueError as error:
+                raise UnreadableRow from error
 
     def add(
         self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
@@ -120,12 +114,6 @@ class SqliteMemories(DurableDatabase):
                 "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
                 [(method, digest, vector) for digest, vector in vectors.items()],
             )
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with super()._writing() as connection:
-            self._read = None
-            yield connection
 
     def verify(self) -> None:
         self.facts()

@@ -168,16 +168,7 @@ class SqliteSessions(DurableDatabase):
 
     def enter(self, session_id: str) -> bool:
         """Say that a session is open here, until the store is closed. False if another process has it open."""
-        with suppress(StorageError):
-            self._begin_log()
         return self._locks.acquire(session_id)
-
-    def _begin_log(self) -> None:
-        """Create the write-ahead log now, so that the first message does not wait for that."""
-        log = sibling(self._path, "-wal")
-        if not log.exists() or not log.stat().st_size:
-            with self._writing() as connection:
-                connection.execute(f"PRAGMA user_version = {len(self.migrations)}")
 
     def create(self, title: str = "") -> Session:
         created = self._retry_without_reserve(lambda: self._create(title))

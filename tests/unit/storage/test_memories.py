@@ -112,11 +112,6 @@ def test_a_fact_is_found_by_its_id_or_the_beginning_of_it(path: Path, clock: Clo
                 store.find(unknown)
 
 
-def test_the_list_is_read_once_while_nothing_changes(store: SqliteMemories) -> None:
-    store.add("a", "user")
-    assert store.facts() is store.facts()
-
-
 def test_what_another_process_adds_is_seen(store: SqliteMemories, path: Path, clock: Clock) -> None:
     store.add("mine", "user")
     assert texts(store) == ["mine"]
