@@ -1,7 +1,6 @@
 import shutil
 import sqlite3
 import stat
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -54,10 +53,6 @@ def test_a_fact_is_there_when_the_store_is_opened_again(path: Path, clock: Clock
     with opened(path, clock) as store:
         assert store.facts() == (added,)
     assert (added.text, added.source, added.session_id, added.at, added.uses) == ("I like tea", "model", "s1", NOON, 0)
-
-
-def test_nobody_else_may_read_the_file(store: SqliteMemories, path: Path) -> None:
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_fact_that_gave_way_is_not_listed_and_its_words_are_kept_with_the_new_one(store: SqliteMemories) -> None:
@@ -120,21 +115,6 @@ def test_what_another_process_adds_is_seen(store: SqliteMemories, path: Path, cl
     assert texts(store) == ["mine", "theirs"]
 
 
-def test_many_writers_at_once_lose_nothing(path: Path, clock: Clock) -> None:
-    def write(prefix: str) -> None:
-        with opened(path, clock, prefix) as store:
-            for number in range(10):
-                store.add(f"{prefix}{number}", "user")
-
-    writers = [threading.Thread(target=write, args=(prefix,)) for prefix in "abcd"]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    with opened(path, clock) as store:
-        assert len(texts(store)) == 40
-
-
 def test_half_of_a_character_does_not_stop_a_fact(store: SqliteMemories) -> None:
     assert store.add("a\ud800b", "user").text == "a?b"
 
@@ -147,12 +127,6 @@ def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:
     store.keep_vectors("two", {"d1": b"x"})
     assert store.vectors("one", ["d1"]) == {}
     assert store.vectors("two", ["d1"]) == {"d1": b"x"}
-
-
-def test_a_sound_file_is_opened_without_a_word(path: Path, clock: Clock) -> None:
-    store, notices = open_memories(path, now=clock, new_id=lambda: "f1")
-    with store:
-        assert (texts(store), notices) == ([], ())
 
 
 def damage(path: Path) -> None:
@@ -174,17 +148,6 @@ def test_a_damaged_file_is_kept_and_facts_come_back_from_the_last_copy(path: Pat
     assert f"was damaged. 1 fact could be saved; the damaged file is kept as {path.with_name(KEPT)}" in notices[0]
     assert path.with_name(KEPT).read_bytes().startswith(b"no database")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_without_a_copy_the_memory_begins_anew_and_says_so(path: Path, clock: Clock) -> None:
-    path.parent.mkdir()
-    damage(path)
-    store, notices = open_memories(path, now=clock, new_id=lambda: "f1")
-    with store:
-        assert texts(store) == []
-    assert notices[0].endswith(
-        f"was damaged. Nothing could be read; the damaged file is kept as {path.with_name(KEPT)}."
-    )
 
 
 def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: Clock) -> None:
@@ -224,19 +187,3 @@ def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:
     with store:
         assert texts(store) == ["I like tea"]
     assert "was damaged" in notices[0]
-
-
-def test_a_file_with_other_tables_is_damage(path: Path, clock: Clock) -> None:
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE other (x)")
-        connection.execute("PRAGMA user_version = 1")
-    with pytest.raises(StorageDamaged):
-        opened(path, clock)
-
-
-def test_a_fact_that_went_into_a_file_which_was_set_aside_is_told_of(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        path.rename(path.with_name("elsewhere.db"))
-        with pytest.raises(StorageDamaged):
-            store.add("I like tea", "user")

@@ -1,6 +1,4 @@
 import sqlite3
-import stat
-import sys
 from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -136,14 +134,6 @@ def test_a_new_version_of_a_note_takes_the_place_of_the_old(index: SqliteNoteInd
     assert index.sections([1, 2]) == []
     assert index.dead_sections() == [1, 2]
     assert index.section_ranges(NoteFilter(tags=("plant",))) == []
-
-
-def test_a_removed_note_leaves_nothing_but_dead_sections(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)], added_files=["x.png"]))
-    index.apply(IndexBatch(removed=["a.md", "never.md"], removed_files=["x.png"]))
-    assert counts_of(index) == (0, 0, 0)
-    assert index.catalog() == []
-    assert index.dead_sections() == [1, 2]
 
 
 def test_a_stamp_changes_without_the_note(index: SqliteNoteIndex) -> None:
@@ -350,13 +340,6 @@ def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> Non
     assert index.generation() == generation
 
 
-def test_the_file_is_for_its_owner_alone(path: Path, index: SqliteNoteIndex) -> None:
-    index.finish()
-    if sys.platform != "win32":
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
 def test_an_index_of_another_version_is_begun_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(SqliteNoteIndex(path)) as index:
         index.apply(IndexBatch(notes=[stored(NOTE)]))
@@ -424,13 +407,6 @@ def test_a_value_of_another_kind_in_a_column_is_damage(
         database.commit()
     with pytest.raises(StorageDamaged):
         ask(index)
-
-
-def test_reset_throws_everything_away(path: Path, index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE)]))
-    index.reset()
-    assert not path.exists()
-    assert counts_of(index) == (0, 0, 0)
 
 
 def test_readers_do_not_wait_for_a_writer(path: Path, index: SqliteNoteIndex) -> None:

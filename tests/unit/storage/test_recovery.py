@@ -106,12 +106,6 @@ def test_after_a_kill_everything_is_there(killed: Path) -> None:
         assert (texts(store), opened.notices) == (ALL_AND_THE_LAST, ())
 
 
-def test_a_second_terminal_opens_beside_the_first(path: Path) -> None:
-    with open_at(path).store as first, open_at(path).store as second:
-        session = first.create("From the first")
-        assert second.get(session.id) == session
-
-
 def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_message_saved(path: Path) -> None:
     damaged = overwrite(path, 0, b"garbage!" * 12)
     opened = open_at(path)
@@ -123,14 +117,6 @@ def test_garbage_in_the_header_is_noticed_the_file_kept_and_every_message_saved(
         f"{path} was damaged. 2 sessions with 12 messages could be saved; the damaged file is kept as {kept}.",
     )
     assert kept.read_bytes() == damaged
-
-
-def test_the_next_start_after_a_recovery_is_silent(path: Path) -> None:
-    overwrite(path, 0, b"garbage!" * 12)
-    open_at(path).store.close()
-    opened = open_at(path)
-    opened.store.close()
-    assert opened.notices == ()
 
 
 def test_sequence_numbers_times_and_ids_survive_a_recovery(path: Path) -> None:
@@ -317,16 +303,6 @@ def test_a_recovery_that_was_killed_at_its_very_end_is_finished(path: Path) -> N
     assert "2 sessions with 12 messages" in opened.notices[0]
 
 
-def test_one_session_with_one_message_is_counted_in_the_singular(tmp_path: Path) -> None:
-    path = tmp_path / "sessions.db"
-    with open_at(path).store as store:
-        store.append(store.create().id, [message(1)])
-    overwrite(path, 0, bytes(100))
-    opened = open_at(path)
-    opened.store.close()
-    assert "1 session with 1 message could be saved" in opened.notices[0]
-
-
 def test_a_store_of_a_newer_zkchat_is_no_damage(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE from_the_future (x)")
@@ -348,12 +324,6 @@ def test_a_process_that_had_the_damaged_file_open_is_told_to_open_the_new_one(pa
             other.append(session.id, [TitleEntry(title="Into the void")])
     with open_at(path).store as store:
         assert store.get(session.id).title == "Short"
-
-
-def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match="could not be written"):
-        open_at(tmp_path / "file" / "sessions.db")
 
 
 @pytest.mark.parametrize("name", [b"entries_stay_as_written", b"sessions_follow_entries", b"doomed", b"append-only"])

@@ -214,13 +214,3 @@ def test_items_of_a_session_that_is_there_cannot_be_deleted(store: SqliteSession
         pytest.raises(sqlite3.IntegrityError, match="append-only"),
     ):
         connection.execute("DELETE FROM request_items")
-
-
-def test_a_recovery_keeps_items_that_several_records_of_one_row_name(store: SqliteSessions, tmp_path: Path) -> None:
-    said = [answer(number, items_up_to(number)) for number in (3, 6, 9)]
-    store.append("s1", said)
-    store.close()
-    with SqliteSessions(tmp_path / "new.db", now=lambda: NOON, new_id=lambda: "s9") as recovered:
-        with recovered._writing() as connection:
-            SqliteSessions.restore(connection, [tmp_path / "sessions.db"])
-        assert bodies(recovered) == said

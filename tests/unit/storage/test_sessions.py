@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.stored_text import incompressible
+from tests.unit.storage.test_migrations import old_database
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
 from zkchat.model.choices import Role
 from zkchat.model.entries import (
@@ -20,6 +21,7 @@ from zkchat.model.entries import (
     EntryFilter,
     HeadEntry,
     ItemsEntry,
+    ListingEntry,
     MessageEntry,
     PinEntry,
     PriorityEntry,
@@ -28,13 +30,12 @@ from zkchat.model.entries import (
     UnknownEntry,
 )
 from zkchat.model.message import ChatMessage, Status
-from zkchat.model.parts import TextPart, ToolCallPart
-from zkchat.model.references import DocumentReference, LineRange
+from zkchat.model.parts import TextPart
 from zkchat.model.request_context import RequestContext, RequestItem
+from zkchat.model.session import Session
+from zkchat.model.stored_forms import read_message
 from zkchat.model.thread import messages_of, orphans_of, thread_of
-from zkchat.model.usage import BudgetUse, ContextUsage
 from zkchat.model.values import to_json, to_plain
-from zkchat.ports.sessions import SessionStore
 from zkchat.storage.database import open_database
 from zkchat.storage.durable_database import backups_of
 from zkchat.storage.sessions import SqliteSessions
@@ -85,11 +86,6 @@ def message(
 
 def ids(entries: list[Entry]) -> list[str]:
     return [entry.body.message.id for entry in entries if isinstance(entry.body, MessageEntry)]
-
-
-def test_the_store_keeps_the_promise_of_the_port(store: SqliteSessions) -> None:
-    port: SessionStore = store
-    assert port.sessions() == []
 
 
 def test_what_was_appended_is_there_for_the_next_process(path: Path, store: SqliteSessions) -> None:
@@ -146,28 +142,6 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: Sqli
     assert store.get(session.id).title == "\ufffd"
 
 
-def test_what_was_appended_is_what_is_read_back(store: SqliteSessions) -> None:
-    session = store.create()
-    item = RequestItem(type="message", name="m1", tokens=3, score=0.5)
-    answer = ChatMessage(
-        id="m2",
-        parent_id="m1",
-        role="assistant",
-        parts=(TextPart(text="Yes."), ToolCallPart(call_id="c", name="find", arguments="{")),
-        references=(DocumentReference(wikilink="[[a]]", lines=LineRange(first=1, last=2)),),
-        created_at=datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=7))),
-        request_context=RequestContext(items=(item,), usage=ContextUsage(budgets={"system": BudgetUse(used=1)})),
-    )
-    bodies: list[EntryBody] = [
-        message("m1", "Is it?"),
-        ContentEntry(digest="d", text="t"),
-        MessageEntry(message=answer),
-    ]
-    written = store.append(session.id, bodies)
-    assert store.entries(session.id) == written
-    assert [entry.body for entry in written] == bodies
-
-
 def test_of_what_a_request_held_nothing_is_stored_that_goes_without_saying(store: SqliteSessions, path: Path) -> None:
     session = store.create()
     item = RequestItem(type="message", name="m1", tokens=3)
@@ -180,12 +154,6 @@ def test_of_what_a_request_held_nothing_is_stored_that_goes_without_saying(store
     assert '"items":"0"' in body
     assert stored == '{"type":"message","name":"m1","tokens":3}'
     assert '"include":"always"' in to_json(to_plain(answer))
-
-
-def test_appending_nothing_to_a_session_changes_nothing(store: SqliteSessions) -> None:
-    session = store.create()
-    assert store.append(session.id, []) == []
-    assert store.entries(session.id) == []
 
 
 def test_sequence_numbers_run_from_one_in_every_session(store: SqliteSessions) -> None:
@@ -304,11 +272,6 @@ def test_messages_that_are_found_have_the_priority_that_the_user_set(store: Sqli
     last, first = EntryFilter(last=2), EntryFilter(role="user", until=store.entries(talk)[3].at)
     assert [found.priority for found in messages_of(store.entries(talk, last)).values()] == [2, 5]
     assert [found.priority for found in messages_of(store.entries(talk, first)).values()] == [9]
-
-
-def test_more_messages_than_there_are_give_all_of_them(store: SqliteSessions, talk: str) -> None:
-    assert len(store.entries(talk, EntryFilter(last=100))) == 6
-    assert store.entries(store.create().id, EntryFilter(last=100)) == []
 
 
 def test_a_message_that_was_stored_twice_is_one_of_the_last_once(store: SqliteSessions, talk: str) -> None:
@@ -449,15 +412,6 @@ def test_a_name_that_fits_nothing_says_where_to_look(named: SqliteSessions, name
     assert "zkchat sessions list" in raised.value.hint
 
 
-def test_a_session_without_a_title_is_listed_as_such(path: Path) -> None:
-    with SqliteSessions(path, now=Clock(), new_id=Ids("aa1", "aa2")) as store:
-        store.create()
-        store.create()
-        with pytest.raises(SessionNotFound) as raised:
-            store.find("aa")
-    assert "aa1 (untitled)" in raised.value.hint
-
-
 def test_threads_may_share_a_store(store: SqliteSessions) -> None:
     session = store.create()
 
@@ -489,10 +443,6 @@ def test_a_full_disk_takes_nothing_of_an_append_and_later_ones_work(path: Path, 
 def limit(store: SqliteSessions, *, pages: int) -> None:
     """Make the disk as small as that, for this store."""
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
-
-
-def test_every_append_is_synced_to_disk(store: SqliteSessions) -> None:
-    assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_a_clean_close_leaves_a_copy_of_what_was_written(path: Path) -> None:
@@ -588,3 +538,55 @@ def test_contents_of_one_request_share_a_row_and_keep_their_places(path: Path, s
         rows = database.execute("SELECT sequence, kind FROM entries ORDER BY sequence").fetchall()
     assert rows == [(5, "content"), (6, "message"), (8, "content"), (9, "message")]
     assert store.append(session.id, [message("m3")])[0].sequence == 10
+
+
+def turn(id_: str, role: str, text: str, model: str = "") -> MessageEntry:
+    provider, _, name = model.partition(":")
+    fields = {"id": id_, "role": role, "created_at": NOON, "parts": [TextPart(text=text)]}
+    return MessageEntry(message=read_message({**fields, "provider": provider, "model": name}))
+
+
+def listing(session: Session) -> tuple[bool, str, str]:
+    return session.listed, session.first_words, session.model
+
+
+def test_first_words_stay_and_the_last_model_counts(store: SqliteSessions) -> None:
+    id_ = store.create("A title").id
+    assert listing(store.get(id_)) == (True, "", "")
+    store.append(
+        id_,
+        [
+            turn("m1", "user", "What  is\nsleep?"),
+            turn("m2", "assistant", "Rest.", "ollama:qwen3:8b"),
+        ],
+    )
+    store.append(id_, [turn("m3", "user", "Sure?"), TitleEntry(title="Renamed")])
+    assert listing(store.get(id_)) == (True, "What is sleep?", "ollama:qwen3:8b")
+    store.append(id_, [turn("m4", "assistant", "Yes.", "quote")])
+    assert listing(store.get(id_)) == (True, "What is sleep?", "quote")
+
+
+def test_a_session_is_not_listed_until_somebody_goes_on_with_it(store: SqliteSessions) -> None:
+    id_ = store.create().id
+    store.append(id_, [ListingEntry(listed=False), turn("m1", "user", "Once?")])
+    store.append(id_, [turn("m2", "assistant", "Once.")])
+    assert not store.get(id_).listed
+    store.append(id_, [ListingEntry(listed=True), turn("m3", "user", "Again?")])
+    assert store.get(id_).listed
+
+
+def test_a_session_from_elsewhere_has_the_same(store: SqliteSessions) -> None:
+    store.add("x1", [turn("m1", "user", "Hello"), turn("m2", "assistant", "Hi.", "openai:gpt")])
+    assert listing(store.get("x1")) == (True, "Hello", "openai:gpt")
+
+
+def test_a_message_that_cannot_be_read_does_not_stop_the_migration(tmp_path: Path) -> None:
+    path = old_database(tmp_path, "sessions", 1)
+    with closing(sqlite3.connect(path)) as connection:
+        (row,) = connection.execute("SELECT * FROM entries WHERE kind = 'message'").fetchall()
+        broken = [*row[:1], 3, *row[2:-1], "{"]
+        connection.execute("INSERT INTO sessions VALUES ('s2', '', ?, ?, 1)", (row[7], row[7]))
+        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ["s2", *broken[1:]])
+        connection.commit()
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        assert [listing(session) for session in store.sessions()] == [(True, "", ""), (True, "I like tea.", "")]
