@@ -13,11 +13,10 @@ from typing import ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 from zkchat.errors import StorageDamaged, StorageError, StorageFull, ZkchatError
 from zkchat.storage.database import Migration, back_up, has_schema, is_sound, migrate, open_database, transaction
-from zkchat.storage.database_errors import damaged, sibling, storage_errors
+from zkchat.storage.database_errors import damaged, remove_file, sibling, storage_errors
 
 RESERVE_BYTES: Final = 1 << 20
 _MIN_FREE_FOR_RESERVE: Final = 32 * RESERVE_BYTES
-_MIN_FREE_FOR_MESSAGE: Final = 64 * 1024
 _MAX_BACKUPS: Final = 3
 
 Result = TypeVar("Result")
@@ -106,8 +105,6 @@ class DurableDatabase(ABC):
 
     def _retry_without_reserve(self, write: Callable[[], Result]) -> Result:
         """Where the disk is full, release the reserve and write again."""
-        if is_full(self._path):
-            release_reserve(self._path)
         try:
             return write()
         except StorageFull:
@@ -127,10 +124,15 @@ class DurableDatabase(ABC):
                     connection.execute("PRAGMA secure_delete = ON")
                     erase(connection)
             except StorageError:
-                _remove(copy)
+                self._remove(copy)
         incomplete = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
         for file in (*incomplete, *damaged_copies_of(self._path)):
-            _remove(file)
+            self._remove(file)
+
+    @staticmethod
+    def _remove(file: Path) -> None:
+        with storage_errors(file):
+            remove_file(file)
 
 
 Store = TypeVar("Store", bound=DurableDatabase)
@@ -254,22 +256,6 @@ def release_reserve(path: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def is_full(path: Path) -> bool:
-    """Whether the disk has too little space for a message: asking is faster than a write that fails."""
-    try:
-        return shutil.disk_usage(path.parent).free < _MIN_FREE_FOR_MESSAGE
-    except OSError:
-        return False
-
-
-def _remove(file: Path) -> None:
-    with storage_errors(file):
-        if file.is_dir() and not file.is_symlink():
-            file.rmdir()
-        else:
-            file.unlink(missing_ok=True)
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

@@ -4,7 +4,6 @@ import json
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby, pairwise
 from typing import Any, assert_never
@@ -172,9 +171,6 @@ _BETWEEN_HEADINGS = "\x1f"
 SectionRow = tuple[int, str, str, str, str, int, int, str]
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
-
-
 def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[object, ...]:
     """For `INSERT_NOTE`."""
     note, stamp = stored.note, stored.stamp
@@ -304,14 +300,13 @@ def postings_of_row(
 
 
 def _packed(values: Sequence[object]) -> str:
-    return _encode(values) if values else ""
+    return json.dumps(values, ensure_ascii=False) if values else ""
 
 
 def _unpacked(packed: str) -> list[Any]:
     return json.loads(packed) if packed else []
 
 
-@lru_cache(maxsize=256)
 def names_of(packed: str) -> tuple[str, ...]:
     names = tuple(_unpacked(packed))
     require_texts(names)
@@ -380,7 +375,6 @@ def _path_lists(path: str, others: tuple[str, ...]) -> tuple[_PathList | None, _
     return _path_list(others[:end]) if end else None, _path_list(tuple(everyone))
 
 
-@lru_cache(maxsize=256)
 def _path_list(paths: tuple[str, ...]) -> _PathList:
     packed = _packed(paths)
     return blake2b(packed.encode(errors="surrogatepass"), digest_size=16).digest(), packed
