@@ -19,7 +19,6 @@ from zkchat.storage.note_schema import (
     INSERT_NOTE,
     TOUCH_KEYS,
     dated_section_rows,
-    link_row,
     note_row,
     numbered,
     passage_row,
@@ -152,7 +151,7 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
     )
     database.executemany(
         INSERT_LINK,
-        (link_row(number, link) for number, stored in numbered for link in stored.note.links),
+        ((number, *link) for number, stored in numbered for link in stored.note.links),
     )
     with_links = [number for number, stored in numbered if stored.note.links]
     database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))

@@ -4,8 +4,9 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
@@ -124,21 +125,18 @@ class SqliteMemories(DurableDatabase):
     @staticmethod
     def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
         """Each fact in its newest version."""
-        found: dict[str, _FactRow] = {}
-        for source in sources:
-            for row in read_rows(source):
-                with suppress(ValueError):
-                    if fact := _fact_row(row):
-                        found.setdefault(fact.id, fact)
+        found: dict[object, dict[str, object]] = {}
+        for row in chain.from_iterable(map(read_rows, sources)):
+            with suppress(ValueError):
+                fact = _stored_fact(row)
+                found.setdefault(fact["id"], fact)
         connection.executemany(
-            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, replaced_by, local) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
-            [(*fact[:7], fact.local) for fact in found.values()],
+            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, local) "
+            "VALUES (:id, :text, :source, :at, :session_id, :uses, :used_at, :local)",
+            found.values(),
         )
-        connection.executemany(
-            "UPDATE facts SET replaced_by = ? WHERE id = ?",
-            [(fact.replaced_by, fact.id) for fact in found.values() if fact.replaced_by in found],
-        )
+        replaced = [fact for fact in found.values() if fact["replaced_by"] in found]
+        connection.executemany("UPDATE facts SET replaced_by = :replaced_by WHERE id = :id", replaced)
 
 
 def no_fact(name: str, candidates: int = 0) -> UsageError:
@@ -158,37 +156,15 @@ def _fact(row: Sequence[object]) -> Fact:
     return from_plain(Fact, dict(zip(Fact.__struct_fields__, row, strict=True)))
 
 
-class _FactRow(NamedTuple):
-    id: str
-    text: str
-    source: str
-    at: str
-    session_id: str
-    uses: int
-    used_at: str | None
-    replaced_by: str | None
-    local: int
+def _stored_fact(row: Row) -> dict[str, object]:
+    """The columns of a row; those of the first version say nothing of where the fact may go.
 
-
-def _fact_row(row: Row) -> _FactRow | None:
-    """The row of a fact, if it is one; those of the first version say nothing of where the fact may go."""
-    match row:
-        case (
-            int(),
-            str(id_),
-            str(text),
-            str(source),
-            str(at),
-            str(session_id),
-            int(uses),
-            str() | None as used_at,
-            str() | None as replaced_by,
-            *local,
-        ) if all(isinstance(each, int) for each in local[:1]):
-            stays = int(bool(local and local[0]))
-            from_plain(Fact, {"id": id_, "text": text, "source": source, "at": at, "used_at": used_at})
-            return _FactRow(id_, text, source, at, session_id, uses, used_at, replaced_by, stays)
-    return None
+    Raises `ValueError` for rows of other tables.
+    """
+    names = ("number", "id", "text", "source", "at", "session_id", "uses", "used_at", "replaced_by", "local")
+    found: dict[str, object] = {"local": 0, **dict(zip(names, row, strict=False))}
+    from_plain(Fact, {name: value for name, value in found.items() if name in Fact.__struct_fields__})
+    return found
 
 
 def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[SqliteMemories]:

@@ -194,15 +194,6 @@ def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[obje
     )
 
 
-def link_row(note: int, link: Link) -> tuple[object, ...]:
-    """With flags as numbers, as in all rows: the module of the database takes long to find out what True is."""
-    text, target, anchor, display, size, syntax, embed, external, start, end, line, in_comment, in_frontmatter = link
-    return (
-        note, text, target, anchor, display, size, syntax, +embed, +external, start, end, line, +in_comment,
-        in_frontmatter,
-    )  # fmt: skip
-
-
 def section_row(number: int, note: int, section: Section) -> tuple[object, ...]:
     heading_path, text, _, _, first_line, last_line = section
     return number, note, _BETWEEN_HEADINGS.join(heading_path), first_line, last_line, text
