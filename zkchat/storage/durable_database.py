@@ -136,10 +136,11 @@ class DurableDatabase(ABC):
 
 
 Store = TypeVar("Store", bound=DurableDatabase)
-Store_co = TypeVar("Store_co", covariant=True)
+Opened = TypeVar("Opened")
+Opened_co = TypeVar("Opened_co", covariant=True)
 
 
-class StoreFile(Protocol[Store_co]):
+class StoreFile(Protocol[Opened_co]):
     """The file of a store that may not be there yet."""
 
     @property
@@ -147,15 +148,15 @@ class StoreFile(Protocol[Store_co]):
         """Whether something is stored by now, perhaps by another process."""
         ...
 
-    def open(self) -> Store_co: ...
+    def open(self) -> Opened_co: ...
 
 
-class LazyStore(ABC, Generic[Store]):
+class LazyStore(ABC, Generic[Opened]):
     """A store of a vault for which nothing is stored yet: read as empty, opened with the first write."""
 
-    def __init__(self, file: StoreFile[Store]) -> None:
+    def __init__(self, file: StoreFile[Opened]) -> None:
         self._file = file
-        self._store: Store | None = None
+        self._store: Opened | None = None
         self._lock = RLock()
 
     def __enter__(self) -> Self:
@@ -163,23 +164,23 @@ class LazyStore(ABC, Generic[Store]):
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            if self._store is not None:
+            if isinstance(self._store, DurableDatabase):
                 self._store.close()
 
     @abstractmethod
     def _not_found(self, name: str) -> ZkchatError:
         """The error for a name that is looked up while nothing is stored."""
 
-    def _existing(self) -> Store | None:
+    def _existing(self) -> Opened | None:
         return self._writable() if self._store is not None or self._file.exists else None
 
-    def _writable(self) -> Store:
+    def _writable(self) -> Opened:
         with self._lock:
             if self._store is None:
                 self._store = self._file.open()
             return self._store
 
-    def _holding(self, name: str, /) -> Store:
+    def _holding(self, name: str, /) -> Opened:
         store = self._existing()
         if store is None:
             raise self._not_found(name)
