@@ -1,6 +1,5 @@
 import shutil
 import sqlite3
-import stat
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -129,27 +128,6 @@ def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:
     assert store.vectors("two", ["d1"]) == {"d1": b"x"}
 
 
-def damage(path: Path) -> None:
-    for file in path.parent.glob(f"{path.name}-*"):
-        file.unlink()
-    path.write_bytes(b"no database at all" * 500)
-
-
-KEPT = "memories.db.damaged-20260301T120000Z"
-
-
-def test_a_damaged_file_is_kept_and_facts_come_back_from_the_last_copy(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        store.add("I like tea", "user")
-    damage(path)
-    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
-    with store:
-        assert texts(store) == ["I like tea"]
-    assert f"was damaged. 1 fact could be saved; the damaged file is kept as {path.with_name(KEPT)}" in notices[0]
-    assert path.with_name(KEPT).read_bytes().startswith(b"no database")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
 def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: Clock) -> None:
     with opened(path, clock) as store:
         old = store.add("I like tea", "user")
@@ -164,16 +142,6 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: 
             ("I sleep late", "", True),
         ]
     assert "2 facts could be saved" in notices[0]
-
-
-def test_facts_of_a_file_that_is_gone_come_back_from_its_copies(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        store.add("I like tea", "user")
-    path.unlink()
-    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
-    with store:
-        assert texts(store) == ["I like tea"]
-    assert "was missing. 1 fact came back" in notices[0]
 
 
 def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:

@@ -94,12 +94,6 @@ def test_a_new_store_opens_in_silence(tmp_path: Path) -> None:
     }
 
 
-def test_a_sound_store_opens_in_silence(path: Path) -> None:
-    opened = open_at(path)
-    with opened.store as store:
-        assert (texts(store), opened.notices) == (ALL, ())
-
-
 def test_after_a_kill_everything_is_there(killed: Path) -> None:
     opened = open_at(killed)
     with opened.store as store:
@@ -174,15 +168,6 @@ def test_a_file_that_was_deleted_on_purpose_is_no_damage(path: Path) -> None:
     opened = open_at(path)
     with opened.store as store:
         assert (store.sessions(), opened.notices) == ([], ())
-
-
-def test_what_is_lost_in_the_file_comes_from_the_backup(path: Path) -> None:
-    with open_at(path, NOON - timedelta(days=2)).store as store:
-        store.append(store.find("Short").id, [message(6)])
-    assert backups_of(path)
-    path.write_bytes(b"")
-    with open_at(path).store as store:
-        assert texts(store) == ALL_AND_THE_LAST
 
 
 def test_a_session_that_was_deleted_stays_deleted(path: Path) -> None:

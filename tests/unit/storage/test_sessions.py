@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from msgspec.structs import replace
 
 from tests.support.stored_text import incompressible
 from tests.unit.storage.test_migrations import old_database
@@ -31,10 +30,9 @@ from zkchat.model.entries import (
 )
 from zkchat.model.message import ChatMessage, Status
 from zkchat.model.parts import TextPart
-from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.session import Session
 from zkchat.model.stored_forms import read_message
-from zkchat.model.thread import messages_of, orphans_of, thread_of
+from zkchat.model.thread import messages_of, thread_of
 from zkchat.model.values import to_json, to_plain
 from zkchat.storage.database import open_database
 from zkchat.storage.durable_database import backups_of
@@ -142,20 +140,6 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: Sqli
     assert store.get(session.id).title == "\ufffd"
 
 
-def test_of_what_a_request_held_nothing_is_stored_that_goes_without_saying(store: SqliteSessions, path: Path) -> None:
-    session = store.create()
-    item = RequestItem(type="message", name="m1", tokens=3)
-    asked = message("m1", "Is it?")
-    answer = replace(asked.message, id="m2", request_context=RequestContext(items=(item,)))
-    store.append(session.id, [asked, MessageEntry(message=answer)])
-    with closing(sqlite3.connect(path)) as database:
-        ((body,),) = database.execute("SELECT body FROM entries WHERE message_id = 'm2'")
-        ((stored,),) = database.execute("SELECT item FROM request_items")
-    assert '"items":"0"' in body
-    assert stored == '{"type":"message","name":"m1","tokens":3}'
-    assert '"include":"always"' in to_json(to_plain(answer))
-
-
 def test_sequence_numbers_run_from_one_in_every_session(store: SqliteSessions) -> None:
     first, second = store.create(), store.create("with a title")
     store.append(first.id, [message("m1"), message("m2")])
@@ -186,19 +170,6 @@ def test_a_message_that_is_stored_again_counts_once_and_the_last_one_holds(store
     store.append(session.id, [message("m2", "Eight.", "assistant", "m1")])
     assert store.get(session.id).message_count == 2
     assert [found.text for found in thread_of(store.entries(session.id))] == ["", "Eight."]
-
-
-def test_an_answer_whose_writer_died_can_be_kept_and_be_finished_after_all(store: SqliteSessions) -> None:
-    session = store.create()
-    drafts = [DraftEntry(message_id="m2", parent_id="m1", text=text) for text in ("Eight ", "hours")]
-    store.append(session.id, [message("m1"), *drafts])
-    orphans = orphans_of(store.entries(session.id))
-    store.append(session.id, [MessageEntry(message=orphan) for orphan in orphans])
-    assert [(orphan.text, orphan.status) for orphan in orphans] == [("Eight hours", "unfinished")]
-    assert orphans_of(store.entries(session.id)) == []
-    store.append(session.id, [message("m2", "Eight hours, says [[Sleep]].", "assistant", "m1")])
-    assert thread_of(store.entries(session.id))[-1].text == "Eight hours, says [[Sleep]]."
-    assert store.get(session.id).message_count == 2
 
 
 @pytest.mark.parametrize(
@@ -576,11 +547,6 @@ def test_a_session_is_not_listed_until_somebody_goes_on_with_it(store: SqliteSes
     assert not store.get(id_).listed
     store.append(id_, [ListingEntry(listed=True), turn("m3", "user", "Again?")])
     assert store.get(id_).listed
-
-
-def test_a_session_from_elsewhere_has_the_same(store: SqliteSessions) -> None:
-    store.add("x1", [turn("m1", "user", "Hello"), turn("m2", "assistant", "Hi.", "openai:gpt")])
-    assert listing(store.get("x1")) == (True, "Hello", "openai:gpt")
 
 
 def test_a_message_that_cannot_be_read_does_not_stop_the_migration(tmp_path: Path) -> None:
