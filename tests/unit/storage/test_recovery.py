@@ -362,6 +362,13 @@ def test_sessions_that_are_gone_come_back_from_their_copies_and_the_user_is_told
     assert open_at(copied).notices == ()
 
 
+def test_a_message_that_is_no_text_any_more_comes_back_from_the_copy(copied: Path) -> None:
+    overwrite(copied, copied.read_bytes().index(b"message 3 ") + 3, b"\xff")
+    copied.with_name("sessions.db.suspect").touch()
+    with open_at(copied).store as store:
+        assert texts(store) == ALL_AND_THE_LAST
+
+
 def test_deleted_sessions_do_not_come_back_from_copies(copied: Path) -> None:
     with open_at(copied).store as store:
         for session in store.sessions():
