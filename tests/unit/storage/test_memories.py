@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sessions import NOON
+from tests.unit.storage.test_migrations import old_database
 from zkchat.errors import StorageDamaged, UsageError
 from zkchat.storage.memories import SqliteMemories, open_memories
 
@@ -142,6 +143,15 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: 
             ("I sleep late", "", True),
         ]
     assert "2 facts could be saved" in notices[0]
+
+
+def test_facts_of_the_first_version_are_restored_as_ones_that_may_go_anywhere(tmp_path: Path, clock: Clock) -> None:
+    old = old_database(tmp_path, "memories", 1)
+    with opened(tmp_path / "new" / "memories.db", clock) as store:
+        with store._writing() as connection:
+            SqliteMemories.restore(connection, [old])
+        assert store.facts()
+        assert not any(fact.local for fact in store.facts())
 
 
 def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:

@@ -3,7 +3,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import UTC, date
+from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import accumulate
 from pathlib import Path
 
@@ -278,6 +278,20 @@ def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> N
         NoteFilter(within=frozenset()): [],
     }
     assert {wanted: index.section_ranges(wanted, newest_first=True) for wanted in ranges} == ranges
+
+
+@pytest.mark.parametrize("hours", [-12, 0, 14])
+def test_notes_at_the_edges_of_a_period_are_those_of_its_days_in_the_time_zone(
+    index: SqliteNoteIndex, hours: int
+) -> None:
+    zone = timezone(timedelta(hours=hours))
+    times = [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(200)]
+    notes = [Note(path=f"{number}.md", title="x") for number in range(len(times))]
+    stamps = [int(at.timestamp()) * 1_000_000_000 for at in times]
+    index.apply(IndexBatch(notes=[stored(note, 1, modified_ns=at) for note, at in zip(notes, stamps, strict=True)]))
+    period = DayRange(date(2026, 3, 3), date(2026, 3, 7))
+    expected = [(number, 1) for number, at in enumerate(times, 1) if at.astimezone(zone).date() in period]
+    assert sorted(index.section_ranges(NoteFilter(period=period, zone=zone))) == expected
 
 
 def test_terms_are_looked_up_in_all_segments(index: SqliteNoteIndex) -> None:
