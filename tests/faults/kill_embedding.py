@@ -30,7 +30,7 @@ NOTES = 24
 BATCH = 4
 PIECE_BYTES = 100
 SEED = 7
-TRACED = ("vector_files.py", "vector_blocks.py", "embedding.py", "kill_embedding.py")
+TRACED = ("vector_files.py", "embedding.py", "kill_embedding.py")
 
 
 def write_vault(vault: Path) -> None:

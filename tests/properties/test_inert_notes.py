@@ -9,8 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.support.sessions import NOON
-from zkchat.export.active_content import neutralize
-from zkchat.export.notes import answer_note, as_markdown
+from zkchat.export.notes import answer_note, as_markdown, neutralize
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart
 from zkchat.model.session import Session

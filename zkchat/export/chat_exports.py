@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from zkchat.export.foreign_messages import ForeignConversation
-from zkchat.export.foreign_parts import text_at
+from zkchat.export.foreign_parts import list_of, object_of, text_at
 from zkchat.export.session_json import Json
 
 _SUMMARY: Final = "[Previous conversation summary]: "
@@ -13,14 +13,13 @@ _SUMMARY: Final = "[Previous conversation summary]: "
 
 def chatgpt_conversation(value: Mapping[str, Json]) -> ForeignConversation:
     """A conversation of ChatGPT's export: a tree of nodes, one of them the current one."""
-    mapping = value.get("mapping")
-    nodes = {id_: node for id_, node in mapping.items() if isinstance(node, dict)} if isinstance(mapping, dict) else {}
+    nodes = {id_: node for id_, node in object_of(value.get("mapping")).items() if isinstance(node, dict)}
     return ForeignConversation(
         id=text_at(value, "conversation_id", "id"),
         title=text_at(value, "title"),
         model=text_at(value, "default_model_slug"),
         head=text_at(value, "current_node"),
-        messages=[message for id_ in _in_order(nodes) if (message := _chatgpt_message(id_, nodes))],
+        messages=[_chatgpt_message(id_, nodes) for id_ in _in_order(nodes)],
     )
 
 
@@ -36,25 +35,20 @@ def _in_order(nodes: Mapping[str, Mapping[str, Json]]) -> Iterator[str]:
                 continue
             seen.add(id_)
             yield id_
-            children = nodes[id_].get("children")
-            waiting.extend(
-                reversed([child for child in children if isinstance(child, str)]) if isinstance(children, list) else ()
-            )
+            children = list_of(nodes[id_].get("children"))
+            waiting.extend(child for child in reversed(children) if isinstance(child, str))
 
 
-def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[str, Json] | None:
+def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
     node = nodes[id_]
     message = node.get("message")
-    parent = node.get("parent")
-    common: dict[str, Json] = {"id": id_, "parent": parent}
+    common: dict[str, Json] = {"id": id_, "parent": node.get("parent")}
     if not isinstance(message, dict):
         return {**common, "role": "system", "content": ""}
-    author, content, metadata = (
-        value if isinstance(value := message.get(key), dict) else {} for key in ("author", "content", "metadata")
-    )
+    author, content, metadata = (object_of(message.get(key)) for key in ("author", "content", "metadata"))
     recipient = text_at(message, "recipient")
     role = author.get("role")
-    parts: Json = _chatgpt_content(content)
+    parts = _chatgpt_content(content)
     if role == "assistant" and recipient not in ("", "all"):
         parts = [{"type": "tool_call", "id": id_, "name": recipient, "arguments": _plain_text(parts)}]
     return {
@@ -64,7 +58,7 @@ def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[
         "tool_name": author.get("name"),
         "tool_call_id": _caller_of(id_, nodes) if role == "tool" else None,
         "content": parts,
-        "files": _unsent_files(metadata.get("attachments"), parts),
+        "files": _unsent_files(list_of(metadata.get("attachments")), parts),
         "create_time": message.get("create_time"),
         "model": metadata.get("model_slug"),
     }
@@ -96,34 +90,25 @@ def _chatgpt_content(content: Mapping[str, Json]) -> list[Json]:
             return [{**content, "type": kind or "unknown"}]
 
 
-def _plain_text(parts: Json) -> str:
-    listed = parts if isinstance(parts, list) else []
-    return "".join(
-        part if isinstance(part, str) else text_at(part, "text") for part in listed if isinstance(part, str | dict)
-    )
+def _plain_text(parts: list[Json]) -> str:
+    return "".join(part if isinstance(part, str) else text_at(object_of(part), "text") for part in parts)
 
 
-def _unsent_files(attachments: Json, parts: Json) -> list[Json]:
+def _unsent_files(attachments: list[Json], parts: list[Json]) -> list[Json]:
     """The attachments that are not among the parts: images stand there too."""
-    listed = attachments if isinstance(attachments, list) else []
-    shown = sum(isinstance(part, dict) for part in parts) if isinstance(parts, list) else 0
-    images = [
-        each
-        for each in listed
-        if isinstance(each, dict) and text_at(each, "mime_type", "mimeType").startswith("image/")
-    ]
-    return [each for each in listed if each not in images[:shown]]
+    shown = sum(isinstance(part, dict) for part in parts)
+    images = [each for each in attachments if text_at(object_of(each), "mime_type", "mimeType").startswith("image/")]
+    return [each for each in attachments if each not in images[:shown]]
 
 
 def claude_conversation(value: Mapping[str, Json]) -> ForeignConversation:
     """A conversation of Claude's export."""
-    messages = value.get("chat_messages")
     return ForeignConversation(
         id=text_at(value, "uuid", "id"),
         title=text_at(value, "name", "title"),
         model=text_at(value, "model"),
         head=text_at(value, "current_leaf_message_uuid"),
-        messages=[_claude_message(each) for each in messages] if isinstance(messages, list) else [],
+        messages=[_claude_message(each) for each in list_of(value.get("chat_messages"))],
     )
 
 
@@ -131,29 +116,21 @@ def _claude_message(value: Json) -> Json:
     """The typed content counts; the plain text beside it holds placeholders for what it leaves out."""
     if not isinstance(value, dict):
         return value
-    content = value.get("content")
-    files, attachments = value.get("files"), value.get("attachments")
-    known = (
-        {text_at(each, "file_name") for each in attachments if isinstance(each, dict)}
-        if isinstance(attachments, list)
-        else set()
-    )
+    known = {text_at(each, "file_name") for each in list_of(value.get("attachments")) if isinstance(each, dict)}
+    files = list_of(value.get("files"))
     return {
         **value,
-        "content": content if content else value.get("text"),
-        "files": [each for each in files if not (isinstance(each, dict) and text_at(each, "file_name") in known)]
-        if isinstance(files, list)
-        else None,
+        "content": value.get("content") or value.get("text"),
+        "files": [each for each in files if not (isinstance(each, dict) and text_at(each, "file_name") in known)],
     }
 
 
 def zk_chat_conversation(id_: str, value: Mapping[str, Json]) -> ForeignConversation:
     """A session of zk-chat's `chat_sessions.json`."""
-    messages = value.get("messages")
     return ForeignConversation(
         id=id_,
         title=text_at(value, "title", "name"),
-        messages=[_zk_chat_message(each, value) for each in messages] if isinstance(messages, list) else [],
+        messages=[_zk_chat_message(each, value) for each in list_of(value.get("messages"))],
         has_local_times=True,
     )
 

@@ -1,28 +1,30 @@
-"""Messages of other programs: a role and a content, and where they say so an author, a time, a model, references."""
+"""Messages of other programs: a role and a content, and where they say so an author, a time, a model, references.
+
+Each program has its own envelope for them; and calls of tools are paired with their results, for models refuse one
+without the other.
+"""
 
 import json
 import re
 from base64 import b32encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.export.foreign_parts import PartReader, is_result, text_at
-from zkchat.export.import_report import Tally
-from zkchat.export.message_envelopes import InvalidMessage, id_at, role_of, unwrapped
+from zkchat.export.foreign_parts import PartReader, Tally, first_of, is_result, list_of, object_of, text_at
 from zkchat.export.session_json import Json
-from zkchat.export.tool_pairs import pair_calls
 from zkchat.model.choices import Role
 from zkchat.model.message import ChatMessage, ContextType
-from zkchat.model.parts import CompactionPart, Part, TextPart, ToolResultPart
+from zkchat.model.parts import CompactionPart, Part, TextPart, ToolCallPart, ToolResultPart
 from zkchat.model.patterns import lazy_pattern
 from zkchat.model.references import DocumentReference
 from zkchat.model.stored_forms import read_message
+from zkchat.model.text import shorten
 from zkchat.model.usage import TokenUsage
 from zkchat.model.values import InvalidValue, explain, from_plain
 
@@ -37,6 +39,19 @@ _MAX_COUNT: Final = 1 << 40
 _NUMBER: Final = lazy_pattern(r"[+-]?\d+(?:\.\d+)?")
 _OUTSIDE: Final = lazy_pattern(r"/|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 """A path that does not lead into the vault."""
+_ROLES: Final[Mapping[str, Role]] = {
+    **{role: cast("Role", role) for role in get_args(Role)},
+    **dict.fromkeys(("human", "humanmessage"), "user"),
+    **dict.fromkeys(("ai", "bot", "model", "gpt", "chatgpt", "claude", "aimessage", "aimessagechunk"), "assistant"),
+    **dict.fromkeys(("developer", "systemmessage"), "system"),
+    **dict.fromkeys(("function", "toolmessage", "functionmessage", "ipython"), "tool"),
+}
+_ROLE_KEYS: Final = ("role", "sender", "from")
+_MAX_ID_LENGTH: Final = 200
+
+
+class InvalidMessage(Exception):
+    """Describes what is wrong with a message, as the end of a sentence."""
 
 
 class ForeignConversation(Struct, frozen=True, kw_only=True):
@@ -96,7 +111,7 @@ class ConversationReader:
                 self.tally.leave_out_message(f"Message {number} {error}.")
         if any(map(is_own, self.conversation.messages)):
             return self.messages
-        self.messages, self._moved = pair_calls(self.messages, self.tally)
+        self.messages, self._moved = _pair_calls(self.messages, self.tally)
         return self.messages
 
     @property
@@ -112,11 +127,11 @@ class ConversationReader:
             defaults = {"id": derived_id(self.key, number, value), "created_at": self.now, "parent_id": self._last_id}
             self.messages.append(read_message({**defaults, **value}))
             return
-        self._read_foreign(number, unwrapped(value))
+        self._read_foreign(number, _unwrapped(value))
 
     def _read_foreign(self, number: int, value: Mapping[str, Json]) -> None:
-        external_id = id_at(value, "id", "uuid", "message_id")
-        parent = self._ids.get(id_at(value, "parent", "parent_id", "parent_message_uuid"), self._last_id)
+        external_id = _id_at(value, "id", "uuid", "message_id")
+        parent = self._ids.get(_id_at(value, "parent", "parent_id", "parent_message_uuid"), self._last_id)
         self._ids.setdefault(external_id, parent)
         last = parent
         for place, (role, parts) in enumerate(self._pieces(value)):
@@ -141,15 +156,14 @@ class ConversationReader:
         self, value: Mapping[str, Json], role: Role, parts: Sequence[Part], parent: str | None, id_: str
     ) -> ChatMessage:
         is_summary = any(isinstance(part, CompactionPart) for part in parts)
-        metadata = value.get("metadata") or value.get("response_metadata")
-        inner = metadata if isinstance(metadata, dict) else {}
+        inner = object_of(value.get("metadata") or value.get("response_metadata"))
         model = text_at(value, "model", "model_slug") or text_at(inner, "model_slug", "model_name")
         return ChatMessage(
             id=id_,
             parent_id=parent,
             role=role,
             name=text_at(value, "name") if role != "tool" else "",
-            external_id=id_at(value, "id", "uuid", "message_id"),
+            external_id=_id_at(value, "id", "uuid", "message_id"),
             parts=self._numbered(parts, parent),
             references=tuple(self._references(value.get("references"))) if role in ("user", "assistant") else (),
             created_at=self._time(value),
@@ -176,7 +190,7 @@ class ConversationReader:
 
     def _pieces(self, value: Mapping[str, Json]) -> Iterator[tuple[Role, list[Part]]]:
         """The parts of a message in the messages that we make of it: results of tools, and summaries, stand alone."""
-        role = role_of(value)
+        role = _role_of(value)
         pieces: list[tuple[Role, list[Part]]] = []
         for part in self._said(value, role):
             match part:
@@ -194,7 +208,7 @@ class ConversationReader:
         yield from pieces
 
     def _said(self, value: Mapping[str, Json], role: Role) -> Iterator[Part]:
-        content = next((value[key] for key in _CONTENTS if value.get(key) is not None), None)
+        content = first_of(value, _CONTENTS)
         calls, reader = value.get("tool_calls"), self._parts
         if not any(key in value for key in (*_CONTENTS, "tool_calls")):
             raise InvalidMessage("has no content")
@@ -207,14 +221,13 @@ class ConversationReader:
             yield from reader.parts({"type": "thinking", "thinking": thought})
         yield from reader.parts(content)
         for key, read in (("images", reader.image), ("attachments", reader.file), ("files", reader.file)):
-            listed = value.get(key)
-            for item in listed if isinstance(listed, list) else ():
+            for item in list_of(value.get(key)):
                 yield from read(item)
         for call in calls if isinstance(calls, list) else [calls] if calls else ():
-            yield from reader.call(call if isinstance(call, dict) else {})
+            yield from reader.call(object_of(call))
 
     def _references(self, listed: Json) -> Iterator[DocumentReference]:
-        for value in listed if isinstance(listed, list) else ():
+        for value in list_of(listed):
             try:
                 yield _reference(value)
             except InvalidValue:
@@ -222,7 +235,7 @@ class ConversationReader:
 
     def _time(self, value: Mapping[str, Json]) -> datetime:
         before = self.messages[-1].created_at if self.messages else self.now
-        written = next((value[key] for key in _TIMES if value.get(key) is not None), None)
+        written = first_of(value, _TIMES)
         if written is None:
             return before
         try:
@@ -258,8 +271,7 @@ def _numbers(value: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def _holds_results(content: Json) -> bool:
-    kinds = (text_at(part, "type") for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
-    return any(is_result(kind) for kind in kinds)
+    return any(is_result(text_at(object_of(part), "type")) for part in list_of(content))
 
 
 def _context_type(value: Mapping[str, Json], role: Role, *, is_summary: bool) -> ContextType:
@@ -283,7 +295,7 @@ def _usage(value: Mapping[str, Json]) -> TokenUsage | None:
 
 def _reference(value: Json) -> DocumentReference:
     """A document of a message. A path that leads out of the vault is not kept."""
-    given = {name: item for name, item in value.items() if item is not None} if isinstance(value, dict) else {}
+    given = {name: item for name, item in object_of(value).items() if item is not None}
     path = given.get("relative_path")
     path = path.replace("\\", "/") if isinstance(path, str) else None
     is_inside = bool(path) and not _OUTSIDE.match(path or "")
@@ -297,3 +309,133 @@ def _reference(value: Json) -> DocumentReference:
             "status": given.get("status") or ("resolved" if is_inside else "missing"),
         },
     )
+
+
+def _unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A message as its own fields, with its role, where a program wrote it in an envelope."""
+    match value:
+        case {"type": str(kind), "data": dict(inner)} if kind.casefold() in _ROLES:  # LangChain
+            return {"role": kind, **inner}
+        case {"id": [*_, str(name)], "kwargs": dict(inner)}:  # LangChain, serialized
+            return {"role": name, **inner}
+        case {"message": dict(inner)} if "role" in inner:  # logs of coding agents
+            outer = {"timestamp": value.get("timestamp"), "uuid": value.get("uuid"), "parent": value.get("parentUuid")}
+            return {**outer, **inner}
+        case {"author": dict(author)}:
+            return {**value, "role": author.get("role"), "name": author.get("name")}
+        case {"type": str(kind)} if not any(key in value for key in _ROLE_KEYS):
+            return _typed(value, kind)
+        case _:
+            return value
+
+
+def _typed(value: Mapping[str, Json], kind: str) -> Mapping[str, Json]:
+    """A message that has a type instead of a role: that of its author, or that of the one part that it is."""
+    if kind.casefold() in _ROLES:
+        return {**value, "role": kind}
+    if kind == "message":
+        return value
+    role = "tool" if kind.endswith("_output") else "assistant"
+    return {"role": role, "content": [{**value}], "created_at": value.get("created_at")}
+
+
+def _role_of(value: Mapping[str, Json]) -> Role:
+    written = first_of(value, _ROLE_KEYS)
+    role = _ROLES.get(written.casefold()) if isinstance(written, str) else None
+    if role is None:
+        known = ", ".join(get_args(Role))
+        raise InvalidMessage(
+            f"has the role {shorten(repr(written), 60)}, which is none of {known}"
+            if written is not None
+            else "has no role"
+        )
+    return role
+
+
+def _id_at(value: Mapping[str, Json], *keys: str) -> str:
+    """The first of these fields that holds an id."""
+    found = next((value[key] for key in keys if isinstance(value.get(key), str | int)), "")
+    return str(found)[:_MAX_ID_LENGTH]
+
+
+def _pair_calls(messages: Sequence[ChatMessage], tally: Tally) -> tuple[list[ChatMessage], Mapping[str, str | None]]:
+    """The messages without unanswered calls and unmatched results, and for each that is gone the one before it.
+
+    Messages come after those that they follow.
+    """
+    known = {message.id: message for message in messages}
+    results: dict[str, list[Part]] = {}
+    """What is left of each message of a tool."""
+    answered: set[tuple[str, str]] = set()
+    """The calls that have a result, each with the message that made it."""
+    for message in messages:
+        if message.role != "tool":
+            continue
+        caller, before = _caller_of(message, known)
+        results[message.id] = []
+        path = [results[message.id], *(results[id_] for id_ in before if id_ in results)]
+        for part in message.parts:
+            if isinstance(part, ToolResultPart) and caller and _add_result(part, caller, path):
+                continue
+            tally.leave_out_part("unmatched tool result")
+        answered.update((caller.id, part.call_id) for part in _results(path) if caller)
+    return _without(messages, results, answered, tally)
+
+
+def _caller_of(message: ChatMessage, known: Mapping[str, ChatMessage]) -> tuple[ChatMessage | None, list[str]]:
+    """The message whose calls a result may answer, the nearest before it that is not from a tool; and those between."""
+    between: list[str] = []
+    caller = known.get(message.parent_id or "")
+    while caller is not None and caller.role == "tool":
+        between.append(caller.id)
+        caller = known.get(caller.parent_id or "")
+    return caller, between
+
+
+def _add_result(part: ToolResultPart, caller: ChatMessage, path: Sequence[list[Part]]) -> bool:
+    """Add a result to its message, the first of the path, if it answers a call: the one that it names, else the first
+    open one of its name. A further result of a call is added to the text of the first.
+    """
+    calls = [each for each in caller.parts if isinstance(each, ToolCallPart)]
+    known = {each.call_id for each in _results(path)}
+    for call in calls:
+        is_named = call.call_id == part.call_id or (not part.call_id and part.name in ("", call.name))
+        if is_named and call.call_id not in known:
+            path[0].append(replace(part, call_id=call.call_id, name=call.name))
+            return True
+    for message in path:
+        for place, first in enumerate(message):
+            if isinstance(first, ToolResultPart) and part.call_id == first.call_id:
+                message[place] = replace(first, text=f"{first.text}\n{part.text}")
+                return True
+    return False
+
+
+def _results(path: Iterable[Iterable[Part]]) -> Iterator[ToolResultPart]:
+    return (part for message in path for part in message if isinstance(part, ToolResultPart))
+
+
+def _without(
+    messages: Sequence[ChatMessage],
+    results: Mapping[str, list[Part]],
+    answered: Set[tuple[str, str]],
+    tally: Tally,
+) -> tuple[list[ChatMessage], dict[str, str | None]]:
+    kept: list[ChatMessage] = []
+    moved: dict[str, str | None] = {}
+    for message in messages:
+        parts = results.get(message.id)
+        if parts is None:
+            parts = [
+                part
+                for part in message.parts
+                if not isinstance(part, ToolCallPart) or (message.id, part.call_id) in answered
+            ]
+            for _ in range(len(message.parts) - len(parts)):
+                tally.leave_out_part("unanswered tool call")
+        parent = moved.get(message.parent_id, message.parent_id) if message.parent_id else None
+        if parts:
+            kept.append(replace(message, parts=tuple(parts), parent_id=parent))
+        else:
+            moved[message.id] = parent
+    return kept, moved

@@ -1,15 +1,18 @@
-"""The typed parts of messages as other programs write them: text, thoughts, tool calls and results, images, files."""
+"""The typed parts of messages as other programs write them: text, thoughts, tool calls and results, images, files.
+
+What an import leaves out of them is counted and named.
+"""
 
 import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct, field
 
-from zkchat.export.import_report import Tally, noun_of
 from zkchat.export.session_json import Json
 from zkchat.model.parts import (
     CompactionPart,
@@ -22,6 +25,7 @@ from zkchat.model.parts import (
     ToolResultPart,
 )
 from zkchat.model.patterns import lazy_pattern
+from zkchat.model.text import counted, shorten
 
 _DATA: Final = lazy_pattern(r"data:(image/[\w.+-]+);base64,(.*)", re.DOTALL)
 _MAX_IMAGE_CHARACTERS: Final = 28_000_000
@@ -38,6 +42,34 @@ _CALL_IDS: Final = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "id"
 _NO_TEXT: Final = lazy_pattern(r"```\nThis block is not supported on your current device yet\.\n```\n?")
 """What an export of Claude writes in place of a block that it leaves out."""
 
+_MAX_NAMED: Final = 5
+_MAX_KEPT: Final = 1000
+_MAX_KIND_LENGTH: Final = 40
+_NOUNS: Final[Mapping[str, str]] = {
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "image_generation_call": "image",
+    "image_asset_pointer": "image",
+    "audio": "audio recording",
+    "audio_url": "audio recording",
+    "input_audio": "audio recording",
+    "audio_asset_pointer": "audio recording",
+    "real_time_user_audio_video_asset_pointer": "audio recording",
+    "video": "video",
+    "video_url": "video",
+    "video_container_asset_pointer": "video",
+    "file": "file",
+    "input_file": "file",
+    "document": "file",
+    "redacted_thinking": "hidden thought",
+    "compaction": "unreadable summary",
+    "user_editable_context": "custom instruction",
+    "model_editable_context": "memory note",
+    "reasoning_recap": "thinking-time note",
+}
+"""What people call the types of parts that zkchat cannot take in."""
+
 
 def is_result(kind: str) -> bool:
     """Whether parts of this type are results of tools."""
@@ -49,9 +81,93 @@ def text_at(value: Mapping[str, Json], *keys: str) -> str:
     return next((found for key in keys if isinstance(found := value.get(key), str) and found), "")
 
 
+def list_of(value: Json) -> list[Json]:
+    """A list as it is, anything else as an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def object_of(value: Json) -> dict[str, Json]:
+    """An object as it is, anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def first_of(value: Mapping[str, Json], keys: Iterable[str]) -> Json:
+    """The first of these fields that is there and not null."""
+    return next((value[key] for key in keys if value.get(key) is not None), None)
+
+
 def as_text(value: Json) -> str:
     """A text as it is, anything else as JSON."""
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def noun_of(kind: str, media_type: str = "") -> str:
+    """What to call a part of this type, or of this media type."""
+    family = media_type.partition("/")[0].casefold()
+    if family in ("image", "audio", "video"):
+        return _NOUNS[family]
+    return _NOUNS.get(kind) or f"'{shorten(' '.join(kind.split()), _MAX_KIND_LENGTH)}' part"
+
+
+class Tally(Struct):
+    """Counts what is left out while a file is read."""
+
+    parts: Counter[str] = field(default_factory=Counter)
+    """Parts of messages, by what people call them."""
+    messages: list[str] = field(default_factory=list)
+    """A sentence for each message that could not be read."""
+    message_count: int = 0
+    conversations: list[str] = field(default_factory=list)
+    """A sentence for each conversation that could not be read."""
+    conversation_count: int = 0
+
+    def leave_out_part(self, noun: str) -> None:
+        self.parts[noun] += 1
+
+    def leave_out_message(self, sentence: str) -> None:
+        self.message_count += 1
+        if len(self.messages) < _MAX_KEPT:
+            self.messages.append(sentence)
+
+    def leave_out_conversation(self, sentence: str) -> None:
+        self.conversation_count += 1
+        if len(self.conversations) < _MAX_KEPT:
+            self.conversations.append(sentence)
+
+    def include(self, other: "Tally", conversation: str = "") -> None:
+        """Add what was left out of one conversation of the file, which is named if there are several."""
+        self.parts += other.parts
+        self.message_count += other.message_count
+        named = (f"{conversation}: {sentence}" if conversation else sentence for sentence in other.messages)
+        self.messages += [*named][: _MAX_KEPT - len(self.messages)]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.parts or self.message_count or self.conversation_count)
+
+    def phrases(self) -> list[str]:
+        """`3 parts left out: 2 images, 1 audio recording`, and how many messages and conversations were left out."""
+        parts = ", ".join(counted(number, noun) for noun, number in self.parts.most_common())
+        return [
+            *([f"{counted(self.parts.total(), 'part')} left out: {parts}"] if self.parts else []),
+            *([f"{counted(self.message_count, 'message')} left out"] if self.message_count else []),
+            *([f"{counted(self.conversation_count, 'conversation')} left out"] if self.conversation_count else []),
+        ]
+
+    def problems(self) -> list[str]:
+        """A sentence for each of the first conversations and messages that were left out, and how many more."""
+        shown = [*self.conversations[:_MAX_NAMED], *self.messages[:_MAX_NAMED]]
+        more = self.conversation_count + self.message_count - len(shown)
+        return [*shown, *([f"… and {more:,} more; --json names them."] if more else [])]
+
+    def record(self) -> dict[str, object]:
+        """The same for scripts."""
+        return {
+            "parts": dict(self.parts),
+            "messages": self.message_count,
+            "conversations": self.conversation_count,
+            "problems": [*self.conversations, *self.messages],
+        }
 
 
 class PartReader(Struct):
@@ -100,15 +216,8 @@ class PartReader(Struct):
             yield TextPart(text=said)
 
     def _thought(self, piece: Mapping[str, Json]) -> Iterator[Part]:
-        found = next(
-            (
-                piece[key]
-                for key in ("thinking", "reasoning", "text", "summary", "content", "thoughts")
-                if piece.get(key)
-            ),
-            None,
-        )
-        if text := _joined(found):
+        keys = ("thinking", "reasoning", "text", "summary", "content", "thoughts")
+        if text := _joined(next((piece[key] for key in keys if piece.get(key)), None)):
             yield ThinkingPart(text=text)
         else:
             self.tally.leave_out_part(noun_of("redacted_thinking"))
@@ -124,8 +233,8 @@ class PartReader(Struct):
         self._calls += 1
         call_id = text_at(piece, *_CALL_IDS) or f"call-{self._calls}"
         self._tools[call_id] = name
-        written = next((named[key] for key in _ARGUMENTS if named.get(key) is not None), {})
-        yield ToolCallPart(call_id=call_id, name=name, arguments=as_text(written))
+        written = first_of(named, _ARGUMENTS)
+        yield ToolCallPart(call_id=call_id, name=name, arguments="{}" if written is None else as_text(written))
 
     def result(self, piece: Mapping[str, Json]) -> ToolResultPart:
         inner = piece.get("functionResponse")
@@ -134,7 +243,7 @@ class PartReader(Struct):
         call_id = text_at(piece, *_CALL_IDS)
         name = self._tools.get(call_id) or text_at(piece, "name", "tool_name", "toolName")
         call_id = call_id or next((known for known, tool in reversed(self._tools.items()) if tool == name), "")
-        said = next((piece[key] for key in ("content", "output", "result", "text") if piece.get(key) is not None), None)
+        said = first_of(piece, ("content", "output", "result", "text"))
         failed = piece.get("is_error") is True or piece.get("status") == "error" or bool(piece.get("exception"))
         return ToolResultPart(call_id=call_id, name=name, text=self._result_text(said), failed=failed)
 
@@ -178,7 +287,7 @@ class PartReader(Struct):
 
     def file(self, attached: Json) -> Iterator[Part]:
         """An attachment: its text, where the export holds that."""
-        named = attached if isinstance(attached, dict) else {}
+        named = object_of(attached)
         name = text_at(named, "file_name", "name") or "attachment"
         if text := text_at(named, "extracted_content", "text"):
             yield FilePart(name=name, text=text)

@@ -19,8 +19,7 @@ from zkchat.export.chat_exports import (
     zk_chat_conversation,
 )
 from zkchat.export.foreign_messages import ConversationReader, ForeignConversation, derived_id
-from zkchat.export.foreign_parts import text_at
-from zkchat.export.import_report import Tally
+from zkchat.export.foreign_parts import Tally, list_of, object_of, text_at
 from zkchat.export.session_json import VERSION, Json
 from zkchat.model.entries import Entry, EntryBody, HeadEntry, MessageEntry, TitleEntry
 from zkchat.model.message import ChatMessage
@@ -181,7 +180,7 @@ def _candidates_in_list(values: list[Json]) -> tuple[str, list[_Candidate]]:
         forms = dict.fromkeys(form for form, _ in pairs if form)
         return " and ".join(forms), [candidate for _, candidate in pairs]
     is_nested = bool(values) and all(isinstance(each, list) for each in values)
-    listed = map(_listed, values) if is_nested else [values]
+    listed = map(list_of, values) if is_nested else [values]
     return "list of messages", [_Candidate("", ForeignConversation(messages=each)) for each in listed]
 
 
@@ -206,13 +205,12 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
     messages = _messages_of(value)
     if messages is None:
         return "", _Candidate(title)
-    session = value.get("session")
     return "list of messages", _Candidate(
         title,
         ForeignConversation(
             messages=[*_instructions(value), *messages],
             id=text_at(value, "id", "uuid", "conversation_id", "session_id")
-            or (text_at(session, "id") if isinstance(session, dict) else ""),
+            or text_at(object_of(value.get("session")), "id"),
             title=title,
             model=text_at(value, "model"),
             head=text_at(value, "head"),
@@ -230,19 +228,15 @@ def _messages_of(value: Json) -> list[Json] | None:
     if not isinstance(value, dict):
         return None
     if is_session(value):
-        return [*_listed(value.get("messages"))]
+        return [*list_of(value.get("messages"))]
     if isinstance(value.get("input"), list) or isinstance(value.get("output"), list):
-        return [*_listed(value.get("input")), *_listed(value.get("output"))]
-    return next((found for key in ("contents", "conversations", "history") if (found := _listed(value.get(key)))), None)
-
-
-def _listed(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
+        return [*list_of(value.get("input")), *list_of(value.get("output"))]
+    return next((found for key in ("contents", "conversations", "history") if (found := list_of(value.get(key)))), None)
 
 
 def _imported(candidate: _Candidate, now: datetime, tally: Tally) -> Imported:
     if candidate.entries is not None:
-        entries = _listed(candidate.entries.get("entries"))
+        entries = list_of(candidate.entries.get("entries"))
         imported = Imported(derived_id("zkchat", entries), _own_bodies(candidate.entries, entries, now))
     elif candidate.foreign is not None:
         imported = _foreign(candidate.foreign, now, tally)
@@ -303,8 +297,7 @@ def _entry(number: int, value: Json, now: datetime) -> Entry:
 
 
 def _title_of(value: Mapping[str, Json]) -> str:
-    session = value.get("session")
-    titles = (text_at(session, "title") if isinstance(session, dict) else "", text_at(value, "title"))
+    titles = (text_at(object_of(value.get("session")), "title"), text_at(value, "title"))
     return next((title for title in titles if title.strip()), "")
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from zkchat.errors import StorageDamaged
 from zkchat.storage.database import open_database, transaction
-from zkchat.storage.database_errors import DATABASE_SUFFIXES, sibling, storage_errors
+from zkchat.storage.database_errors import DATABASE_SUFFIXES, remove_file, sibling, storage_errors
 
 _PAGE_CACHE_KIB = 16_384
 _WAL_PAGES = 4_000
@@ -58,7 +58,7 @@ class CacheDatabase:
         with self._lock, storage_errors(self._path):
             self.close()
             for suffix in DATABASE_SUFFIXES:
-                _remove(sibling(self._path, suffix))
+                remove_file(sibling(self._path, suffix))
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -149,11 +149,3 @@ class CacheDatabase:
 def _version(database: sqlite3.Connection) -> int:
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     return version
-
-
-def _remove(file: Path) -> None:
-    """Remove a file, or an empty folder of that name; what is in another folder is not ours to delete."""
-    if file.is_dir() and not file.is_symlink():
-        file.rmdir()
-    else:
-        file.unlink(missing_ok=True)

@@ -83,6 +83,14 @@ def sibling(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
+def remove_file(file: Path) -> None:
+    """Remove a file, or an empty folder of that name; what is in another folder is not ours to delete."""
+    if file.is_dir() and not file.is_symlink():
+        file.rmdir()
+    else:
+        file.unlink(missing_ok=True)
+
+
 def result_code(error: BaseException) -> int | None:
     """The primary result code; None for an error that did not come from SQLite itself."""
     code = getattr(error, "sqlite_errorcode", None)

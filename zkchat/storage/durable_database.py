@@ -13,11 +13,10 @@ from typing import ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 from zkchat.errors import StorageDamaged, StorageError, StorageFull, ZkchatError
 from zkchat.storage.database import Migration, back_up, has_schema, is_sound, migrate, open_database, transaction
-from zkchat.storage.database_errors import damaged, sibling, storage_errors
+from zkchat.storage.database_errors import damaged, remove_file, sibling, storage_errors
 
 RESERVE_BYTES: Final = 1 << 20
 _MIN_FREE_FOR_RESERVE: Final = 32 * RESERVE_BYTES
-_MIN_FREE_FOR_MESSAGE: Final = 64 * 1024
 _MAX_BACKUPS: Final = 3
 
 Result = TypeVar("Result")
@@ -106,8 +105,6 @@ class DurableDatabase(ABC):
 
     def _retry_without_reserve(self, write: Callable[[], Result]) -> Result:
         """Where the disk is full, release the reserve and write again."""
-        if is_full(self._path):
-            release_reserve(self._path)
         try:
             return write()
         except StorageFull:
@@ -127,17 +124,23 @@ class DurableDatabase(ABC):
                     connection.execute("PRAGMA secure_delete = ON")
                     erase(connection)
             except StorageError:
-                _remove(copy)
+                self._remove(copy)
         incomplete = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
         for file in (*incomplete, *damaged_copies_of(self._path)):
-            _remove(file)
+            self._remove(file)
+
+    @staticmethod
+    def _remove(file: Path) -> None:
+        with storage_errors(file):
+            remove_file(file)
 
 
 Store = TypeVar("Store", bound=DurableDatabase)
-Store_co = TypeVar("Store_co", covariant=True)
+Opened = TypeVar("Opened")
+Opened_co = TypeVar("Opened_co", covariant=True)
 
 
-class StoreFile(Protocol[Store_co]):
+class StoreFile(Protocol[Opened_co]):
     """The file of a store that may not be there yet."""
 
     @property
@@ -145,15 +148,15 @@ class StoreFile(Protocol[Store_co]):
         """Whether something is stored by now, perhaps by another process."""
         ...
 
-    def open(self) -> Store_co: ...
+    def open(self) -> Opened_co: ...
 
 
-class LazyStore(ABC, Generic[Store]):
+class LazyStore(ABC, Generic[Opened]):
     """A store of a vault for which nothing is stored yet: read as empty, opened with the first write."""
 
-    def __init__(self, file: StoreFile[Store]) -> None:
+    def __init__(self, file: StoreFile[Opened]) -> None:
         self._file = file
-        self._store: Store | None = None
+        self._store: Opened | None = None
         self._lock = RLock()
 
     def __enter__(self) -> Self:
@@ -161,23 +164,23 @@ class LazyStore(ABC, Generic[Store]):
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            if self._store is not None:
+            if isinstance(self._store, DurableDatabase):
                 self._store.close()
 
     @abstractmethod
     def _not_found(self, name: str) -> ZkchatError:
         """The error for a name that is looked up while nothing is stored."""
 
-    def _existing(self) -> Store | None:
+    def _existing(self) -> Opened | None:
         return self._writable() if self._store is not None or self._file.exists else None
 
-    def _writable(self) -> Store:
+    def _writable(self) -> Opened:
         with self._lock:
             if self._store is None:
                 self._store = self._file.open()
             return self._store
 
-    def _holding(self, name: str, /) -> Store:
+    def _holding(self, name: str, /) -> Opened:
         store = self._existing()
         if store is None:
             raise self._not_found(name)
@@ -254,22 +257,6 @@ def release_reserve(path: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def is_full(path: Path) -> bool:
-    """Whether the disk has too little space for a message: asking is faster than a write that fails."""
-    try:
-        return shutil.disk_usage(path.parent).free < _MIN_FREE_FOR_MESSAGE
-    except OSError:
-        return False
-
-
-def _remove(file: Path) -> None:
-    with storage_errors(file):
-        if file.is_dir() and not file.is_symlink():
-            file.rmdir()
-        else:
-            file.unlink(missing_ok=True)
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

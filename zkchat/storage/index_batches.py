@@ -13,13 +13,12 @@ from zkchat.errors import StorageDamaged
 from zkchat.model.folder import IndexedFiles, KnownFolder, folder_of
 from zkchat.model.index import IndexBatch, IndexedNote, Segment
 from zkchat.model.note import FileStamp, is_note
-from zkchat.storage.note_days import note_commits, store_days
+from zkchat.storage.note_days import note_commits
 from zkchat.storage.note_schema import (
     INSERT_LINK,
     INSERT_NOTE,
     TOUCH_KEYS,
     dated_section_rows,
-    link_row,
     note_row,
     numbered,
     passage_row,
@@ -53,7 +52,6 @@ def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
         "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
         [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
     )
-    store_days(database, "path", (each.path for each in batch.restamped))
     _change_attachments(database, batch)
     _change_names(database, batch)
     forget_listings(database, _paths_of(batch))
@@ -153,7 +151,7 @@ def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first
     )
     database.executemany(
         INSERT_LINK,
-        (link_row(number, link) for number, stored in numbered for link in stored.note.links),
+        ((number, *link) for number, stored in numbered for link in stored.note.links),
     )
     with_links = [number for number, stored in numbered if stored.note.links]
     database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))

@@ -1,6 +1,5 @@
 """Session stores that are opened late: with the first session, or when the disk has space again."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from zkchat.errors import SessionNotFound, StorageError, StorageFull
@@ -8,18 +7,11 @@ from zkchat.model.entries import Entry, EntryBody, EntryFilter
 from zkchat.model.session import Session
 from zkchat.ports.sessions import SessionStore
 from zkchat.storage.durable_database import LazyStore
-from zkchat.storage.sessions import SqliteSessions, no_session
+from zkchat.storage.sessions import no_session
 
 
-class _SessionsProxy(ABC):
-    """What `LazySessions` and `UnavailableSessions` share: every request goes to a store that is opened late."""
-
-    @abstractmethod
-    def _writable(self) -> SessionStore: ...
-
-    @abstractmethod
-    def _holding(self, name: str, /) -> SessionStore:
-        """The store that may hold a session of that name or id."""
+class LazySessions(LazyStore[SessionStore]):
+    """Implements `ports.sessions.SessionStore` for a vault without sessions; the file is made with the first one."""
 
     def create(self, title: str = "") -> Session:
         return self._writable().create(title)
@@ -33,6 +25,10 @@ class _SessionsProxy(ABC):
     def entries(self, session_id: str, wanted: EntryFilter | None = None) -> list[Entry]:
         return self._holding(session_id).entries(session_id, wanted)
 
+    def sessions(self) -> list[Session]:
+        store = self._existing()
+        return store.sessions() if store else []
+
     def get(self, session_id: str) -> Session:
         return self._holding(session_id).get(session_id)
 
@@ -42,46 +38,28 @@ class _SessionsProxy(ABC):
     def delete(self, session_id: str) -> None:
         self._holding(session_id).delete(session_id)
 
-
-class LazySessions(LazyStore[SqliteSessions], _SessionsProxy):
-    """Implements `ports.sessions.SessionStore` for a vault without sessions; the file is made with the first one."""
-
-    def sessions(self) -> list[Session]:
-        store = self._existing()
-        return store.sessions() if store else []
-
     def enter(self, session_id: str) -> bool:
-        store = self._existing()
-        return store.enter(session_id) if store else True
+        return self._store.enter(session_id) if self._store else True
 
     def _not_found(self, name: str) -> SessionNotFound:
         return no_session(name)
 
 
-class UnavailableSessions(_SessionsProxy):
+class UnavailableSessions(LazySessions):
     """Implements `ports.sessions.SessionStore` where the disk is full or the folder cannot be written.
 
     Every request raises the reason, so that the conversation warns and goes on in memory. A full disk may have space
     again: then the store is opened, and what waits in memory is written.
     """
 
+    exists = True
+
     def __init__(self, reason: StorageError, reopen: Callable[[], SessionStore]) -> None:
+        super().__init__(self)
         self._reason = reason
         self._reopen = reopen
-        self._reopened: SessionStore | None = None
 
-    def sessions(self) -> list[Session]:
-        return self._writable().sessions()
-
-    def enter(self, session_id: str) -> bool:
-        return self._reopened.enter(session_id) if self._reopened else True
-
-    def _writable(self) -> SessionStore:
-        if self._reopened is None:
-            if not isinstance(self._reason, StorageFull):
-                raise self._reason
-            self._reopened = self._reopen()
-        return self._reopened
-
-    def _holding(self, _name: str, /) -> SessionStore:
-        return self._writable()
+    def open(self) -> SessionStore:
+        if not isinstance(self._reason, StorageFull):
+            raise self._reason
+        return self._reopen()

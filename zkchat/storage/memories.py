@@ -1,19 +1,19 @@
 """Facts in SQLite, beside the sessions of their vault, with the vectors by which they are compared."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.memory import Fact, FactSource
 from zkchat.model.text import counted
 from zkchat.model.values import from_plain
 from zkchat.storage.database import execute_all
-from zkchat.storage.database_errors import damaged
-from zkchat.storage.durable_database import DurableDatabase, LazyStore, timestamp
+from zkchat.storage.durable_database import DurableDatabase, LazyStore, UnreadableRow, timestamp
 from zkchat.storage.recovery import Recovered, open_recovered
 from zkchat.storage.sqlite_pages import Row, read_rows
 
@@ -48,18 +48,13 @@ class SqliteMemories(DurableDatabase):
     """Implements `ports.memory.MemoryStore` and `ports.embeddings.VectorCache`."""
 
     migrations = (_create_tables, _add_local_facts)
-    _read: tuple[int, tuple[Fact, ...]] | None = None
-    """The facts, and the version of the data they were read from."""
 
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:
-            version = int(connection.execute("PRAGMA data_version").fetchone()[0])  # grows when others write
-            if self._read is None or self._read[0] != version:
-                try:
-                    self._read = version, tuple(_fact(row) for row in connection.execute(_FACTS))
-                except ValueError as error:
-                    raise damaged(self._path) from error
-            return self._read[1]
+            try:
+                return tuple(_fact(row) for row in connection.execute(_FACTS))
+            except ValueError as error:
+                raise UnreadableRow from error
 
     def add(
         self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
@@ -121,12 +116,6 @@ class SqliteMemories(DurableDatabase):
                 [(method, digest, vector) for digest, vector in vectors.items()],
             )
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with super()._writing() as connection:
-            self._read = None
-            yield connection
-
     def verify(self) -> None:
         self.facts()
 
@@ -136,21 +125,18 @@ class SqliteMemories(DurableDatabase):
     @staticmethod
     def restore(connection: sqlite3.Connection, sources: Iterable[Path]) -> None:
         """Each fact in its newest version."""
-        found: dict[str, _FactRow] = {}
-        for source in sources:
-            for row in read_rows(source):
-                with suppress(ValueError):
-                    if fact := _fact_row(row):
-                        found.setdefault(fact.id, fact)
+        found: dict[object, dict[str, object]] = {}
+        for row in chain.from_iterable(map(read_rows, sources)):
+            with suppress(ValueError):
+                fact = _stored_fact(row)
+                found.setdefault(fact["id"], fact)
         connection.executemany(
-            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, replaced_by, local) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
-            [(*fact[:7], fact.local) for fact in found.values()],
+            "INSERT INTO facts (id, text, source, at, session_id, uses, used_at, local) "
+            "VALUES (:id, :text, :source, :at, :session_id, :uses, :used_at, :local)",
+            found.values(),
         )
-        connection.executemany(
-            "UPDATE facts SET replaced_by = ? WHERE id = ?",
-            [(fact.replaced_by, fact.id) for fact in found.values() if fact.replaced_by in found],
-        )
+        replaced = [fact for fact in found.values() if fact["replaced_by"] in found]
+        connection.executemany("UPDATE facts SET replaced_by = :replaced_by WHERE id = :id", replaced)
 
 
 def no_fact(name: str, candidates: int = 0) -> UsageError:
@@ -170,37 +156,15 @@ def _fact(row: Sequence[object]) -> Fact:
     return from_plain(Fact, dict(zip(Fact.__struct_fields__, row, strict=True)))
 
 
-class _FactRow(NamedTuple):
-    id: str
-    text: str
-    source: str
-    at: str
-    session_id: str
-    uses: int
-    used_at: str | None
-    replaced_by: str | None
-    local: int
+def _stored_fact(row: Row) -> dict[str, object]:
+    """The columns of a row; those of the first version say nothing of where the fact may go.
 
-
-def _fact_row(row: Row) -> _FactRow | None:
-    """The row of a fact, if it is one; those of the first version say nothing of where the fact may go."""
-    match row:
-        case (
-            int(),
-            str(id_),
-            str(text),
-            str(source),
-            str(at),
-            str(session_id),
-            int(uses),
-            str() | None as used_at,
-            str() | None as replaced_by,
-            *local,
-        ) if all(isinstance(each, int) for each in local[:1]):
-            stays = int(bool(local and local[0]))
-            from_plain(Fact, {"id": id_, "text": text, "source": source, "at": at, "used_at": used_at})
-            return _FactRow(id_, text, source, at, session_id, uses, used_at, replaced_by, stays)
-    return None
+    Raises `ValueError` for rows of other tables.
+    """
+    names = ("number", "id", "text", "source", "at", "session_id", "uses", "used_at", "replaced_by", "local")
+    found: dict[str, object] = {"local": 0, **dict(zip(names, row, strict=False))}
+    from_plain(Fact, {name: value for name, value in found.items() if name in Fact.__struct_fields__})
+    return found
 
 
 def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[SqliteMemories]:

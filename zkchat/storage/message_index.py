@@ -4,9 +4,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import starmap
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from zkchat.model.choices import Role
+from msgspec.structs import asdict
+
 from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow
 from zkchat.storage.cache_database import CacheDatabase
 from zkchat.storage.durable_database import timestamp
@@ -23,7 +24,10 @@ SCHEMA: Final = (
     "CREATE INDEX messages_by_change ON messages (session, changed)",
 )
 
-_Row = tuple[str, str, int, int, bytes, bytes, bytes, bytes, str, Role, str, str, str]
+_COLUMNS: Final = (
+    *("session", "id", "place", "changed", "said", "labels", "features", "vector"),
+    *("external_id", "role", "name", "time", "text"),
+)
 
 _ADD = """
     INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -83,38 +87,12 @@ class SqliteMessageIndex:
         self._file.vacuum()
 
 
-def _row(message: IndexedMessage) -> _Row:
-    return (
-        message.session,
-        message.id,
-        message.place,
-        message.changed,
-        message.said,
-        message.labels,
-        message.features,
-        message.vector,
-        message.external_id,
-        message.role,
-        message.name,
-        message.time.isoformat(),
-        message.text.encode("utf-8", "replace").decode(),  # half of a surrogate pair has no UTF-8 form
-    )
+def _row(message: IndexedMessage) -> list[object]:
+    text = message.text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no UTF-8 form
+    stored = {**asdict(message), "time": message.time.isoformat(), "text": text}
+    return [stored[column] for column in _COLUMNS]
 
 
-def _message(row: _Row) -> IndexedMessage:
-    session, id_, place, changed, said, labels, features, vector, external_id, role, name, time, text = row
-    return IndexedMessage(
-        session=session,
-        id=id_,
-        place=place,
-        changed=changed,
-        said=said,
-        labels=labels,
-        features=features,
-        vector=vector,
-        external_id=external_id,
-        role=role,
-        name=name,
-        time=datetime.fromisoformat(time),
-        text=text,
-    )
+def _message(row: Sequence[Any]) -> IndexedMessage:
+    stored = dict(zip(_COLUMNS, row, strict=True))
+    return IndexedMessage(**{**stored, "time": datetime.fromisoformat(stored["time"])})

@@ -43,8 +43,7 @@ from zkchat.storage.index_batches import (
     state,
     store_known_folders,
 )
-from zkchat.storage.note_days import date_facts, facts_of_days, note_commits, store_days
-from zkchat.storage.note_filters import section_ranges
+from zkchat.storage.note_days import date_facts, facts_of_days, note_commits, section_ranges
 from zkchat.storage.vector_files import VectorFiles
 
 
@@ -216,7 +215,6 @@ class SqliteNoteIndex:
         with self._writing() as database:
             rows = [(day, path, day) for path, day in days.items()]
             changed = database.executemany("UPDATE notes SET named = ? WHERE path = ? AND named IS NOT ?", rows)
-            store_days(database, "path", days)
             generation = state(database, "generation") + (changed.rowcount > 0)
             set_state(database, name_rule=rule, generation=generation)
             return generation

@@ -4,7 +4,6 @@ import json
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby, pairwise
 from typing import Any, assert_never
@@ -14,9 +13,9 @@ from msgspec.structs import replace
 from zkchat.model.embeddings import passage_digest
 from zkchat.model.index import IndexedNote, KnownNote, Segment, StoredLink, StoredSection, TermPostings
 from zkchat.model.note import Ambiguous, Block, External, Heading, Link, Missing, Resolution, Resolved, Section
-from zkchat.storage.note_days import day_columns
+from zkchat.storage.note_days import DAY_COLUMNS
 
-VERSION = 25
+VERSION = 26
 """Another number in the file: it is thrown away. To be raised when tables, tokens or parsing change."""
 
 _STATEMENTS = (
@@ -25,12 +24,12 @@ _STATEMENTS = (
     """INSERT INTO state VALUES ('generation', abs(random() % (1 << 50))), ('complete', 0),
         ('text_generation', abs(random() % (1 << 50))), ('epoch', abs(random() % (1 << 50))), ('next_section', 1),
         ('name_rule', 0), ('notes', 0), ('documents', 0), ('attachments', 0), ('links', 0), ('sections', 0)""",
-    """CREATE TABLE notes (
+    f"""CREATE TABLE notes (
         id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INT, modified_ns INT,
         settled INT, digest BLOB, title TEXT, aliases TEXT,
         headings TEXT, blocks TEXT, first_section INT, sections INT,
         privacy TEXT, named TEXT, created TEXT, updated TEXT, blob BLOB, committed INTEGER,
-        first_committed INTEGER, told INT, written INT, changed INT)""",
+        first_committed INTEGER, {DAY_COLUMNS})""",
     "CREATE INDEX notes_written ON notes (told, written, first_section, sections)",
     "CREATE INDEX notes_changed ON notes (changed)",
     # The last and the first commit of each file, up to a commit; which notes hold what was committed is noted with
@@ -87,7 +86,6 @@ _STATEMENTS = (
 """A text index in segments: what is written is not rewritten. The sections of a note that is gone are `dead` until the
 segments they stand in are merged."""
 SCHEMA = tuple(" ".join(statement.split()) for statement in _STATEMENTS)
-"""Without indentation, so that it stays on the first page of the file: damage to the others is noticed and mended."""
 
 FILE_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 # The last column is `IndexedNote.is_source`.
@@ -97,12 +95,7 @@ STORE_COMMIT = """INSERT INTO commits VALUES (
         :path, :blob, :seconds,
         coalesce((SELECT first_seconds FROM commits WHERE path = :first_path), :first_seconds))
     ON CONFLICT (path) DO UPDATE SET blob = excluded.blob, seconds = excluded.seconds"""
-_NOTE_COLUMNS = (
-    *("id", "path", "size", "modified_ns", "settled", "digest", "title", "aliases", "headings", "blocks"),
-    *("first_section", "sections", "privacy", "named", "created", "updated", "blob", "committed", "first_committed"),
-)
-_NOTE_VALUES = {name: f"?{number}" for number, name in enumerate(_NOTE_COLUMNS, start=1)}
-INSERT_NOTE = f"INSERT INTO notes VALUES ({', '.join(_NOTE_VALUES.values())}, {day_columns(_NOTE_VALUES)})"  # noqa: S608
+INSERT_NOTE = "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 CATALOG = "SELECT path, title, aliases, sections > 0 OR privacy = 'never' FROM notes"
 CATALOG_OF_KEYS = """SELECT DISTINCT names.path, title, aliases, sections > 0 OR privacy = 'never'
     FROM json_each(?) AS asked CROSS JOIN names ON names.key = asked.value
@@ -178,9 +171,6 @@ _BETWEEN_HEADINGS = "\x1f"
 SectionRow = tuple[int, str, str, str, str, int, int, str]
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
-
-
 def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[object, ...]:
     """For `INSERT_NOTE`."""
     note, stamp = stored.note, stored.stamp
@@ -202,15 +192,6 @@ def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[obje
         None,
         None,
     )
-
-
-def link_row(note: int, link: Link) -> tuple[object, ...]:
-    """With flags as numbers, as in all rows: the module of the database takes long to find out what True is."""
-    text, target, anchor, display, size, syntax, embed, external, start, end, line, in_comment, in_frontmatter = link
-    return (
-        note, text, target, anchor, display, size, syntax, +embed, +external, start, end, line, +in_comment,
-        in_frontmatter,
-    )  # fmt: skip
 
 
 def section_row(number: int, note: int, section: Section) -> tuple[object, ...]:
@@ -310,14 +291,13 @@ def postings_of_row(
 
 
 def _packed(values: Sequence[object]) -> str:
-    return _encode(values) if values else ""
+    return json.dumps(values, ensure_ascii=False) if values else ""
 
 
 def _unpacked(packed: str) -> list[Any]:
     return json.loads(packed) if packed else []
 
 
-@lru_cache(maxsize=256)
 def names_of(packed: str) -> tuple[str, ...]:
     names = tuple(_unpacked(packed))
     require_texts(names)
@@ -386,7 +366,6 @@ def _path_lists(path: str, others: tuple[str, ...]) -> tuple[_PathList | None, _
     return _path_list(others[:end]) if end else None, _path_list(tuple(everyone))
 
 
-@lru_cache(maxsize=256)
 def _path_list(paths: tuple[str, ...]) -> _PathList:
     packed = _packed(paths)
     return blake2b(packed.encode(errors="surrogatepass"), digest_size=16).digest(), packed

@@ -11,6 +11,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Generic, NamedTuple
 
+from msgspec import Struct
+
 from zkchat.errors import StorageDamaged
 from zkchat.files import locked
 from zkchat.storage.database import Migration, is_sound, migrate, open_database, transaction
@@ -38,12 +40,11 @@ def open_recovered(
     return _Recovery(kind, path, now, new_id).open()
 
 
-class _Recovery(Generic[Store]):
-    def __init__(self, kind: type[Store], path: Path, now: Callable[[], datetime], new_id: Callable[[], str]) -> None:
-        self._kind = kind
-        self._path = path
-        self._now = now
-        self._new_id = new_id
+class _Recovery(Struct, Generic[Store]):
+    _kind: type[Store]
+    _path: Path
+    _now: Callable[[], datetime]
+    _new_id: Callable[[], str]
 
     def open(self) -> Recovered[Store]:
         path = self._path

@@ -80,34 +80,24 @@ _SESSIONS = f"SELECT {', '.join(Session.__struct_fields__)} FROM sessions NOT IN
 _LAST_ENTRY = """COALESCE ((
     SELECT entries.rowid FROM entries WHERE session_id = sessions.id ORDER BY sequence DESC LIMIT 1), 0)"""
 
-_ENTRIES = """
-    SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
-    FROM entries WHERE session_id = :session AND sequence > :after
-        AND (kind = 'priority' OR (
-            (:role IS NULL OR role = :role)
-            AND (:since IS NULL OR at >= :since)
-            AND (:until IS NULL OR at <= :until)))
-    ORDER BY sequence"""
-
-_LAST_MESSAGES = """
+_COLUMNS: Final = ", ".join(EntryRow._fields)
+_WANTED: Final = """(:role IS NULL OR role = :role)
+    AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at <= :until)"""
+_ENTRIES: Final = f"""
+    SELECT {_COLUMNS} FROM entries
+    WHERE session_id = :session AND sequence > :after AND (kind = 'priority' OR ({_WANTED}))
+    ORDER BY sequence"""  # noqa: S608 - only our own text
+_LAST_MESSAGES: Final = f"""
     WITH newest AS (
         SELECT message_id, MIN (sequence) AS first FROM entries
         WHERE session_id = :session AND sequence > :after AND message_id IS NOT NULL AND kind IN ('message', 'draft')
-            AND (:role IS NULL OR role = :role)
-            AND (:since IS NULL OR at >= :since)
-            AND (:until IS NULL OR at <= :until)
+            AND {_WANTED}
         GROUP BY message_id ORDER BY first DESC LIMIT :last)
-    SELECT session_id, sequence, kind, role, message_id, parent_id, title, at, body
-    FROM entries WHERE session_id = :session AND sequence >= (SELECT MIN (first) FROM newest)
+    SELECT {_COLUMNS} FROM entries
+    WHERE session_id = :session AND sequence >= (SELECT MIN (first) FROM newest)
         AND message_id IN (SELECT message_id FROM newest)
-        AND (kind = 'priority' OR (
-            kind IN ('message', 'draft')
-            AND (:role IS NULL OR role = :role)
-            AND (:since IS NULL OR at >= :since)
-            AND (:until IS NULL OR at <= :until)))
-    ORDER BY sequence"""
-
-
+        AND (kind = 'priority' OR (kind IN ('message', 'draft') AND {_WANTED}))
+    ORDER BY sequence"""  # noqa: S608
 _BEFORE_ALL: Final = -(1 << 63)
 
 
@@ -168,16 +158,7 @@ class SqliteSessions(DurableDatabase):
 
     def enter(self, session_id: str) -> bool:
         """Say that a session is open here, until the store is closed. False if another process has it open."""
-        with suppress(StorageError):
-            self._begin_log()
         return self._locks.acquire(session_id)
-
-    def _begin_log(self) -> None:
-        """Create the write-ahead log now, so that the first message does not wait for that."""
-        log = sibling(self._path, "-wal")
-        if not log.exists() or not log.stat().st_size:
-            with self._writing() as connection:
-                connection.execute(f"PRAGMA user_version = {len(self.migrations)}")
 
     def create(self, title: str = "") -> Session:
         created = self._retry_without_reserve(lambda: self._create(title))

@@ -21,7 +21,7 @@ _HEADER: Final = (
 
 
 def read_rows(database: Path) -> Iterator[Row]:
-    """Every row of every table, most of them twice: tables are read from both ends, up to what is damaged.
+    """Every whole row of every table, most of them twice: tables are read from both ends, up to what is damaged.
 
     Nothing is read of a table whose root page is damaged, or of a file whose schema is: backups hold what they held.
     """
@@ -30,12 +30,22 @@ def read_rows(database: Path) -> Iterator[Row]:
         return
     with suppress(*_DAMAGE), closing(_opened(database)) as connection:
         connection.execute("PRAGMA writable_schema = ON")  # so that one bad statement does not hide all tables
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
         tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         for (table,) in tables:
             for order in ("ASC", "DESC"):
                 with suppress(*_DAMAGE):
-                    yield from connection.execute(f'SELECT * FROM "{table}" ORDER BY rowid {order}')  # noqa: S608
+                    rows = connection.execute(f'SELECT * FROM "{table}" ORDER BY rowid {order}')  # noqa: S608
+                    yield from filter(_is_whole, rows)
+
+
+def _is_whole(row: Row) -> bool:
+    """Whether what should be text is text: a backup may hold the row as it was."""
+    try:
+        "".join(value for value in row if isinstance(value, str)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _opened(database: Path) -> sqlite3.Connection:

@@ -6,9 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Final
-
-from msgspec import Struct
+from typing import Final, NamedTuple
 
 from zkchat.errors import StorageError
 from zkchat.files import RefusedFile, list_names, read_bounded, write_atomically
@@ -17,6 +15,7 @@ from zkchat.storage import memories, message_index, note_schema, sessions, summa
 from zkchat.storage.changes.journal import SqliteChangeJournal
 from zkchat.storage.database import Migration, execute_all, open_read_only
 from zkchat.storage.database_errors import result_code, storage_errors
+from zkchat.storage.durable_database import DurableDatabase
 from zkchat.storage.locations import DATABASES
 from zkchat.storage.pdf import texts
 
@@ -32,28 +31,28 @@ Schema = frozenset[tuple[bytes, bytes, bytes, bytes]]
 """Kind, name, table and statement of each thing in a database."""
 
 
-class _Known(Struct, frozen=True):
+class _Known(NamedTuple):
     """What a database of ours may hold."""
 
-    versions: Sequence[Sequence[Migration]]
-    """The migrations that lead to each version, from the one numbered `first` on."""
-    first: int
+    migrations: Sequence[Migration]
+    version: int
+    """That the migrations lead to."""
     is_cache: bool
-    """Whether one of another version is rebuilt."""
+    """Whether one of another version is rebuilt; else each migration leads to a version of its own."""
 
 
-def _durable(migrations: Sequence[Migration]) -> _Known:
-    return _Known([migrations[:version] for version in range(len(migrations) + 1)], 0, is_cache=False)
+def _durable(store: type[DurableDatabase]) -> _Known:
+    return _Known(store.migrations, len(store.migrations), is_cache=False)
 
 
 def _cache(schema: Sequence[str], version: int) -> _Known:
-    return _Known([[lambda connection: execute_all(connection, *schema)]], version, is_cache=True)
+    return _Known([lambda connection: execute_all(connection, *schema)], version, is_cache=True)
 
 
 _KNOWN: Final = {
-    "sessions.db": _durable(sessions.SqliteSessions.migrations),
-    "memories.db": _durable(memories.SqliteMemories.migrations),
-    "changes.db": _durable(SqliteChangeJournal.migrations),
+    "sessions.db": _durable(sessions.SqliteSessions),
+    "memories.db": _durable(memories.SqliteMemories),
+    "changes.db": _durable(SqliteChangeJournal),
     "index.db": _cache(note_schema.SCHEMA, note_schema.VERSION),
     "messages.db": _cache(message_index.SCHEMA, message_index.VERSION),
     "summaries.db": _cache(summaries.SCHEMA, summaries.VERSION),
@@ -123,10 +122,11 @@ def _is_ours(path: Path, known: _Known) -> bool:
         if result_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return True
         raise
-    index = version - known.first
-    if 0 <= index < len(known.versions):
-        return found == _schema_after(known.versions[index])
-    return known.is_cache and _names(found) <= _names(_schema_after(known.versions[-1]))
+    if known.is_cache and version != known.version:
+        return {row[:2] for row in found} <= {row[:2] for row in _schema_after(known.migrations)}
+    if known.is_cache:
+        return found == _schema_after(known.migrations)
+    return 0 <= version <= known.version and found == _schema_after(known.migrations[:version])
 
 
 def _schema_after(migrations: Sequence[Migration]) -> Schema:
@@ -144,7 +144,3 @@ def _schema_of(connection: sqlite3.Connection) -> Schema:
         for kind, name, table, statement in rows
         if not (kind in (b"table", b"index") and _INTERNAL.fullmatch(name))
     )
-
-
-def _names(schema: Schema) -> frozenset[tuple[bytes, bytes]]:
-    return frozenset((kind, name) for kind, name, _, _ in schema)

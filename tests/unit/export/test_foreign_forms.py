@@ -118,12 +118,17 @@ def test_the_items_of_the_responses_api_are_read_in_order() -> None:
             {"role": "tool", "content": "7 h", "tool_name": "find"},
         ],
         [
+            QUESTION,
+            {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "find", "arguments": '{"q": 1}'}}]},
+            {"role": "tool", "content": "7 h", "tool_call_id": "c"},
+        ],
+        [
             {"role": "user", "parts": [{"text": "How long?"}]},
             {"role": "model", "parts": [{"functionCall": {"name": "find", "args": {"q": 1}}}]},
             {"role": "user", "parts": [{"functionResponse": {"name": "find", "response": "7 h"}}]},
         ],
     ],
-    ids=["langchain", "langchain-serialized", "ollama", "gemini"],
+    ids=["langchain", "langchain-serialized", "ollama", "openai", "gemini"],
 )
 def test_a_tool_call_and_its_result_belong_together_in_each_form(written: Any) -> None:
     asked, called, answered = messages(written)

@@ -26,17 +26,23 @@ def told(path: Path, error: Exception) -> StorageError:
     return caught.value
 
 
-@pytest.mark.parametrize("name", ["IOERR_WRITE", "IOERR_READ", "IOERR_FSYNC", "IOERR"])
-def test_a_disk_that_fails_is_not_called_full(tmp_path: Path, name: str) -> None:
-    error = told(tmp_path / "words.db", fault(name))
+FAILURES = [
+    *map(fault, ("IOERR_WRITE", "IOERR_READ", "IOERR_FSYNC", "IOERR")),
+    OSError(errno.EIO, "Input/output error"),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=repr)
+def test_a_disk_that_fails_is_not_called_full(tmp_path: Path, failure: Exception) -> None:
+    error = told(tmp_path / "words.db", failure)
     assert type(error) is StorageError
     assert "words.db cannot be read or written: the disk reports an error" in error.message
     assert "health" in error.hint
 
 
-def test_an_error_of_the_disk_is_told_the_same_way_whoever_reports_it(tmp_path: Path) -> None:
-    error = told(tmp_path / "words.db", OSError(errno.EIO, "Input/output error"))
-    assert "the disk reports an error" in error.message
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_file_that_has_no_room_means_a_full_disk(tmp_path: Path, number: int) -> None:
+    assert isinstance(told(tmp_path / "words.db", OSError(number, os.strerror(number))), StorageFull)
 
 
 def test_a_write_that_a_limit_refuses_is_told_as_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,16 +46,6 @@ def test_a_full_disk_gets_the_space_and_the_message_is_stored(tmp_path: Path, mo
         assert store.get(session.id).title == "Second"
 
 
-def test_the_space_is_given_up_before_a_message_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "sessions.db"
-    with opened(path) as store:
-        session = store.create("First")
-        monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))
-        store.append(session.id, [TitleEntry(title="Second")])
-        assert not (tmp_path / "sessions.db.reserve").exists()
-        assert store.get(session.id).title == "Second"
-
-
 def test_a_disk_with_little_room_is_left_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)

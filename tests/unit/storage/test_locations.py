@@ -75,15 +75,6 @@ def test_looking_writes_nothing(home: Home) -> None:
     assert [file.name for file in home.root.rglob("*")] == ["notes"]
 
 
-def test_looking_finds_what_was_claimed(home: Home) -> None:
-    vault = home.vault("notes")
-    assert home.claim(vault) == home.locate(vault) == home.claim(vault)
-
-
-def test_two_vaults_have_two_places(home: Home) -> None:
-    assert home.claim(home.vault("work")) != home.claim(home.vault("private"))
-
-
 def test_a_moved_vault_keeps_its_sessions(home: Home) -> None:
     vault = home.vault("notes")
     sessions = home.claim(vault).sessions
@@ -176,13 +167,6 @@ def test_an_id_without_an_end_is_none(home: Home, hostile: Callable[[Path], None
     assert home.claim(vault).sessions.parent.name == "vault001"
 
 
-def test_a_vault_from_another_machine_keeps_its_id(home: Home) -> None:
-    vault = home.vault("notes")
-    (vault / ".zkchat").mkdir()
-    (vault / ".zkchat" / "vault-id").write_text("fromafar\n")
-    assert home.claim(vault).sessions == home.data / "vaults" / "fromafar" / "sessions.db"
-
-
 @pytest.mark.parametrize(
     "nonsense", ["", "../../../etc", "a/b", "short", "UPPER-CASE", "path-0123456789abcdef", "ä" * 12]
 )
@@ -200,26 +184,12 @@ def test_of_several_that_give_an_id_at_once_one_wins_for_all(home: Home) -> None
     assert [place.parent.name for place in places] == [id_of(vault)]
 
 
-def test_the_cache_stays_in_its_place_when_the_vault_gets_its_id(home: Home) -> None:
-    vault = home.vault("notes")
-    before = home.locate(vault).index
-    assert home.claim(vault).index == before
-
-
 def test_a_cache_of_an_earlier_version_is_found_under_the_id(home: Home) -> None:
     vault = home.vault("notes")
     home.claim(vault)
     earlier = home.cache / "vaults" / "vault001"
     earlier.mkdir(parents=True)
     assert home.locate(vault).index == home.claim(vault).index == earlier / "index.db"
-
-
-def test_the_path_is_noted_anew_only_when_it_changed(home: Home) -> None:
-    vault = home.vault("notes")
-    record = home.claim(vault).sessions.with_name("vault-path")
-    before = record.stat().st_ino
-    home.claim(vault)
-    assert (record.read_text(), record.stat().st_ino) == (str(vault), before)
 
 
 def test_folders_of_ours_are_for_their_owner_alone(home: Home) -> None:

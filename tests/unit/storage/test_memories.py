@@ -1,7 +1,5 @@
 import shutil
 import sqlite3
-import stat
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sessions import NOON
+from tests.unit.storage.test_migrations import old_database
 from zkchat.errors import StorageDamaged, UsageError
 from zkchat.storage.memories import SqliteMemories, open_memories
 
@@ -54,10 +53,6 @@ def test_a_fact_is_there_when_the_store_is_opened_again(path: Path, clock: Clock
     with opened(path, clock) as store:
         assert store.facts() == (added,)
     assert (added.text, added.source, added.session_id, added.at, added.uses) == ("I like tea", "model", "s1", NOON, 0)
-
-
-def test_nobody_else_may_read_the_file(store: SqliteMemories, path: Path) -> None:
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_fact_that_gave_way_is_not_listed_and_its_words_are_kept_with_the_new_one(store: SqliteMemories) -> None:
@@ -112,32 +107,12 @@ def test_a_fact_is_found_by_its_id_or_the_beginning_of_it(path: Path, clock: Clo
                 store.find(unknown)
 
 
-def test_the_list_is_read_once_while_nothing_changes(store: SqliteMemories) -> None:
-    store.add("a", "user")
-    assert store.facts() is store.facts()
-
-
 def test_what_another_process_adds_is_seen(store: SqliteMemories, path: Path, clock: Clock) -> None:
     store.add("mine", "user")
     assert texts(store) == ["mine"]
     with opened(path, clock, "g") as other:
         other.add("theirs", "user")
     assert texts(store) == ["mine", "theirs"]
-
-
-def test_many_writers_at_once_lose_nothing(path: Path, clock: Clock) -> None:
-    def write(prefix: str) -> None:
-        with opened(path, clock, prefix) as store:
-            for number in range(10):
-                store.add(f"{prefix}{number}", "user")
-
-    writers = [threading.Thread(target=write, args=(prefix,)) for prefix in "abcd"]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    with opened(path, clock) as store:
-        assert len(texts(store)) == 40
 
 
 def test_half_of_a_character_does_not_stop_a_fact(store: SqliteMemories) -> None:
@@ -152,44 +127,6 @@ def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:
     store.keep_vectors("two", {"d1": b"x"})
     assert store.vectors("one", ["d1"]) == {}
     assert store.vectors("two", ["d1"]) == {"d1": b"x"}
-
-
-def test_a_sound_file_is_opened_without_a_word(path: Path, clock: Clock) -> None:
-    store, notices = open_memories(path, now=clock, new_id=lambda: "f1")
-    with store:
-        assert (texts(store), notices) == ([], ())
-
-
-def damage(path: Path) -> None:
-    for file in path.parent.glob(f"{path.name}-*"):
-        file.unlink()
-    path.write_bytes(b"no database at all" * 500)
-
-
-KEPT = "memories.db.damaged-20260301T120000Z"
-
-
-def test_a_damaged_file_is_kept_and_facts_come_back_from_the_last_copy(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        store.add("I like tea", "user")
-    damage(path)
-    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
-    with store:
-        assert texts(store) == ["I like tea"]
-    assert f"was damaged. 1 fact could be saved; the damaged file is kept as {path.with_name(KEPT)}" in notices[0]
-    assert path.with_name(KEPT).read_bytes().startswith(b"no database")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_without_a_copy_the_memory_begins_anew_and_says_so(path: Path, clock: Clock) -> None:
-    path.parent.mkdir()
-    damage(path)
-    store, notices = open_memories(path, now=clock, new_id=lambda: "f1")
-    with store:
-        assert texts(store) == []
-    assert notices[0].endswith(
-        f"was damaged. Nothing could be read; the damaged file is kept as {path.with_name(KEPT)}."
-    )
 
 
 def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: Clock) -> None:
@@ -208,14 +145,13 @@ def test_facts_of_a_damaged_file_come_back_as_they_were_last(path: Path, clock: 
     assert "2 facts could be saved" in notices[0]
 
 
-def test_facts_of_a_file_that_is_gone_come_back_from_its_copies(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        store.add("I like tea", "user")
-    path.unlink()
-    store, notices = open_memories(path, now=clock, new_id=lambda: "g1")
-    with store:
-        assert texts(store) == ["I like tea"]
-    assert "was missing. 1 fact came back" in notices[0]
+def test_facts_of_the_first_version_are_restored_as_ones_that_may_go_anywhere(tmp_path: Path, clock: Clock) -> None:
+    old = old_database(tmp_path, "memories", 1)
+    with opened(tmp_path / "new" / "memories.db", clock) as store:
+        with store._writing() as connection:
+            SqliteMemories.restore(connection, [old])
+        assert store.facts()
+        assert not any(fact.local for fact in store.facts())
 
 
 def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:
@@ -229,19 +165,3 @@ def test_a_row_that_makes_no_sense_is_damage(path: Path, clock: Clock) -> None:
     with store:
         assert texts(store) == ["I like tea"]
     assert "was damaged" in notices[0]
-
-
-def test_a_file_with_other_tables_is_damage(path: Path, clock: Clock) -> None:
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE other (x)")
-        connection.execute("PRAGMA user_version = 1")
-    with pytest.raises(StorageDamaged):
-        opened(path, clock)
-
-
-def test_a_fact_that_went_into_a_file_which_was_set_aside_is_told_of(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        path.rename(path.with_name("elsewhere.db"))
-        with pytest.raises(StorageDamaged):
-            store.add("I like tea", "user")

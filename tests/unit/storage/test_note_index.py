@@ -1,11 +1,9 @@
 import sqlite3
-import stat
-import sys
 from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import UTC, date
+from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import accumulate
 from pathlib import Path
 
@@ -136,14 +134,6 @@ def test_a_new_version_of_a_note_takes_the_place_of_the_old(index: SqliteNoteInd
     assert index.sections([1, 2]) == []
     assert index.dead_sections() == [1, 2]
     assert index.section_ranges(NoteFilter(tags=("plant",))) == []
-
-
-def test_a_removed_note_leaves_nothing_but_dead_sections(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)], added_files=["x.png"]))
-    index.apply(IndexBatch(removed=["a.md", "never.md"], removed_files=["x.png"]))
-    assert counts_of(index) == (0, 0, 0)
-    assert index.catalog() == []
-    assert index.dead_sections() == [1, 2]
 
 
 def test_a_stamp_changes_without_the_note(index: SqliteNoteIndex) -> None:
@@ -290,6 +280,20 @@ def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> N
     assert {wanted: index.section_ranges(wanted, newest_first=True) for wanted in ranges} == ranges
 
 
+@pytest.mark.parametrize("hours", [-12, 0, 14])
+def test_notes_at_the_edges_of_a_period_are_those_of_its_days_in_the_time_zone(
+    index: SqliteNoteIndex, hours: int
+) -> None:
+    zone = timezone(timedelta(hours=hours))
+    times = [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number) for number in range(200)]
+    notes = [Note(path=f"{number}.md", title="x") for number in range(len(times))]
+    stamps = [int(at.timestamp()) * 1_000_000_000 for at in times]
+    index.apply(IndexBatch(notes=[stored(note, 1, modified_ns=at) for note, at in zip(notes, stamps, strict=True)]))
+    period = DayRange(date(2026, 3, 3), date(2026, 3, 7))
+    expected = [(number, 1) for number, at in enumerate(times, 1) if at.astimezone(zone).date() in period]
+    assert sorted(index.section_ranges(NoteFilter(period=period, zone=zone))) == expected
+
+
 def test_terms_are_looked_up_in_all_segments(index: SqliteNoteIndex) -> None:
     for terms in (("a", "b"), ("b", "c")):
         index.apply(IndexBatch(added_files=[terms[0]], segment=segment(*terms)))
@@ -348,13 +352,6 @@ def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> Non
     assert counts_of(index) == (0, 0, 0)
     assert index.files_in("").attachments == set()
     assert index.generation() == generation
-
-
-def test_the_file_is_for_its_owner_alone(path: Path, index: SqliteNoteIndex) -> None:
-    index.finish()
-    if sys.platform != "win32":
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_an_index_of_another_version_is_begun_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,13 +421,6 @@ def test_a_value_of_another_kind_in_a_column_is_damage(
         database.commit()
     with pytest.raises(StorageDamaged):
         ask(index)
-
-
-def test_reset_throws_everything_away(path: Path, index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE)]))
-    index.reset()
-    assert not path.exists()
-    assert counts_of(index) == (0, 0, 0)
 
 
 def test_readers_do_not_wait_for_a_writer(path: Path, index: SqliteNoteIndex) -> None:

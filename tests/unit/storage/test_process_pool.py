@@ -35,14 +35,6 @@ def test_the_work_is_shared_by_this_process_and_others() -> None:
     assert {os.getpid()} < set(ProcessPool(2).map(pid_after, [0.3] * 10))
 
 
-def test_one_process_does_the_work_alone() -> None:
-    assert {*ProcessPool(1).map(pid_after, [0.0, 0.0])} == {os.getpid()}
-
-
-def test_no_tasks_have_no_results() -> None:
-    assert [*ProcessPool(2).map(math.factorial, [])] == []
-
-
 def test_work_that_goes_wrong_goes_wrong_here_too(tmp_path: Path) -> None:
     files = VaultFiles(tmp_path, exclude=["x"], max_note_bytes=10)
     with pytest.raises(NoteNotFound, match=r"\.md") as error:

@@ -173,16 +173,32 @@ def test_a_recovered_session_gives_no_number_twice(store: SqliteSessions, tmp_pa
         connection.execute("DELETE FROM request_items WHERE number > 2")
         connection.commit()
     store.close()
-    target = tmp_path / "new.db"
-    with SqliteSessions(target, now=lambda: NOON, new_id=lambda: "s9") as recovered:
-        with recovered._writing() as connection:
-            SqliteSessions.restore(connection, [tmp_path / "sessions.db"])
-        assert bodies(recovered)[-1].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
-        later = answer(2, (RequestItem(type="rule", name="new"),))
-        recovered.append("s1", [later])
-        assert bodies(recovered)[1].message.request_context.items == items_up_to(3)  # type: ignore[attr-defined]
-        assert bodies(recovered)[1].message.request_context.left_out == ()  # type: ignore[attr-defined]
-        assert bodies(recovered)[2] == later
+    later = answer(2, (RequestItem(type="rule", name="new"),))
+    with recovered(tmp_path / "new.db", tmp_path / "sessions.db") as again:
+        assert items_of(bodies(again)[-1]) == items_up_to(3)
+        again.append("s1", [later])
+        assert items_of(bodies(again)[1]) == items_up_to(3)
+        assert bodies(again)[1].message.request_context.left_out == ()  # type: ignore[attr-defined]
+        assert bodies(again)[2] == later
+    with closing(sqlite3.connect(tmp_path / "new.db")) as connection, connection:
+        connection.execute("DROP TRIGGER request_items_stay")
+        connection.execute("DELETE FROM request_items WHERE item LIKE '%new%'")
+    with recovered(tmp_path / "newer.db", tmp_path / "new.db") as again:
+        again.append("s1", [answer(3, items_up_to(1)), answer(4, (RequestItem(type="rule", name="newer"),))])
+        assert items_of(bodies(again)[2]) == ()
+
+
+def recovered(target: Path, source: Path) -> SqliteSessions:
+    store = SqliteSessions(target, now=lambda: NOON, new_id=lambda: "s9")
+    with store._writing() as connection:
+        SqliteSessions.restore(connection, [source])
+    return store
+
+
+def items_of(body: object) -> tuple[RequestItem, ...]:
+    assert isinstance(body, MessageEntry)
+    assert body.message.request_context
+    return body.message.request_context.items
 
 
 def test_items_that_came_with_one_request_share_a_row(store: SqliteSessions, tmp_path: Path) -> None:
@@ -214,13 +230,3 @@ def test_items_of_a_session_that_is_there_cannot_be_deleted(store: SqliteSession
         pytest.raises(sqlite3.IntegrityError, match="append-only"),
     ):
         connection.execute("DELETE FROM request_items")
-
-
-def test_a_recovery_keeps_items_that_several_records_of_one_row_name(store: SqliteSessions, tmp_path: Path) -> None:
-    said = [answer(number, items_up_to(number)) for number in (3, 6, 9)]
-    store.append("s1", said)
-    store.close()
-    with SqliteSessions(tmp_path / "new.db", now=lambda: NOON, new_id=lambda: "s9") as recovered:
-        with recovered._writing() as connection:
-            SqliteSessions.restore(connection, [tmp_path / "sessions.db"])
-        assert bodies(recovered) == said

@@ -7,9 +7,9 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from msgspec.structs import replace
 
 from tests.support.stored_text import incompressible
+from tests.unit.storage.test_migrations import old_database
 from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
 from zkchat.model.choices import Role
 from zkchat.model.entries import (
@@ -20,6 +20,7 @@ from zkchat.model.entries import (
     EntryFilter,
     HeadEntry,
     ItemsEntry,
+    ListingEntry,
     MessageEntry,
     PinEntry,
     PriorityEntry,
@@ -28,13 +29,11 @@ from zkchat.model.entries import (
     UnknownEntry,
 )
 from zkchat.model.message import ChatMessage, Status
-from zkchat.model.parts import TextPart, ToolCallPart
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.thread import messages_of, orphans_of, thread_of
-from zkchat.model.usage import BudgetUse, ContextUsage
+from zkchat.model.parts import TextPart
+from zkchat.model.session import Session
+from zkchat.model.stored_forms import read_message
+from zkchat.model.thread import messages_of, thread_of
 from zkchat.model.values import to_json, to_plain
-from zkchat.ports.sessions import SessionStore
 from zkchat.storage.database import open_database
 from zkchat.storage.durable_database import backups_of
 from zkchat.storage.sessions import SqliteSessions
@@ -85,11 +84,6 @@ def message(
 
 def ids(entries: list[Entry]) -> list[str]:
     return [entry.body.message.id for entry in entries if isinstance(entry.body, MessageEntry)]
-
-
-def test_the_store_keeps_the_promise_of_the_port(store: SqliteSessions) -> None:
-    port: SessionStore = store
-    assert port.sessions() == []
 
 
 def test_what_was_appended_is_there_for_the_next_process(path: Path, store: SqliteSessions) -> None:
@@ -146,48 +140,6 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: Sqli
     assert store.get(session.id).title == "\ufffd"
 
 
-def test_what_was_appended_is_what_is_read_back(store: SqliteSessions) -> None:
-    session = store.create()
-    item = RequestItem(type="message", name="m1", tokens=3, score=0.5)
-    answer = ChatMessage(
-        id="m2",
-        parent_id="m1",
-        role="assistant",
-        parts=(TextPart(text="Yes."), ToolCallPart(call_id="c", name="find", arguments="{")),
-        references=(DocumentReference(wikilink="[[a]]", lines=LineRange(first=1, last=2)),),
-        created_at=datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=7))),
-        request_context=RequestContext(items=(item,), usage=ContextUsage(budgets={"system": BudgetUse(used=1)})),
-    )
-    bodies: list[EntryBody] = [
-        message("m1", "Is it?"),
-        ContentEntry(digest="d", text="t"),
-        MessageEntry(message=answer),
-    ]
-    written = store.append(session.id, bodies)
-    assert store.entries(session.id) == written
-    assert [entry.body for entry in written] == bodies
-
-
-def test_of_what_a_request_held_nothing_is_stored_that_goes_without_saying(store: SqliteSessions, path: Path) -> None:
-    session = store.create()
-    item = RequestItem(type="message", name="m1", tokens=3)
-    asked = message("m1", "Is it?")
-    answer = replace(asked.message, id="m2", request_context=RequestContext(items=(item,)))
-    store.append(session.id, [asked, MessageEntry(message=answer)])
-    with closing(sqlite3.connect(path)) as database:
-        ((body,),) = database.execute("SELECT body FROM entries WHERE message_id = 'm2'")
-        ((stored,),) = database.execute("SELECT item FROM request_items")
-    assert '"items":"0"' in body
-    assert stored == '{"type":"message","name":"m1","tokens":3}'
-    assert '"include":"always"' in to_json(to_plain(answer))
-
-
-def test_appending_nothing_to_a_session_changes_nothing(store: SqliteSessions) -> None:
-    session = store.create()
-    assert store.append(session.id, []) == []
-    assert store.entries(session.id) == []
-
-
 def test_sequence_numbers_run_from_one_in_every_session(store: SqliteSessions) -> None:
     first, second = store.create(), store.create("with a title")
     store.append(first.id, [message("m1"), message("m2")])
@@ -218,19 +170,6 @@ def test_a_message_that_is_stored_again_counts_once_and_the_last_one_holds(store
     store.append(session.id, [message("m2", "Eight.", "assistant", "m1")])
     assert store.get(session.id).message_count == 2
     assert [found.text for found in thread_of(store.entries(session.id))] == ["", "Eight."]
-
-
-def test_an_answer_whose_writer_died_can_be_kept_and_be_finished_after_all(store: SqliteSessions) -> None:
-    session = store.create()
-    drafts = [DraftEntry(message_id="m2", parent_id="m1", text=text) for text in ("Eight ", "hours")]
-    store.append(session.id, [message("m1"), *drafts])
-    orphans = orphans_of(store.entries(session.id))
-    store.append(session.id, [MessageEntry(message=orphan) for orphan in orphans])
-    assert [(orphan.text, orphan.status) for orphan in orphans] == [("Eight hours", "unfinished")]
-    assert orphans_of(store.entries(session.id)) == []
-    store.append(session.id, [message("m2", "Eight hours, says [[Sleep]].", "assistant", "m1")])
-    assert thread_of(store.entries(session.id))[-1].text == "Eight hours, says [[Sleep]]."
-    assert store.get(session.id).message_count == 2
 
 
 @pytest.mark.parametrize(
@@ -285,7 +224,7 @@ def test_the_words_of_a_deleted_session_are_in_no_file_any_more(path: Path) -> N
 
 @pytest.fixture
 def talk(store: SqliteSessions) -> str:
-    """Six messages in turns, one a minute from 12:03 on, with other things between them."""
+    """Six messages in turns, one a minute from 12:02 on, with other things between them."""
     session = store.create("Talk")
     for number in range(1, 7):
         role: Role = "user" if number % 2 else "assistant"
@@ -293,10 +232,30 @@ def talk(store: SqliteSessions) -> str:
     return session.id
 
 
-def test_the_last_messages_are_found_without_the_rest(store: SqliteSessions, talk: str) -> None:
-    entries = store.entries(talk, EntryFilter(last=2))
-    assert [type(entry.body) for entry in entries] == [MessageEntry, MessageEntry]
-    assert ids(entries) == ["m5", "m6"]
+def at(minute: int, zone: int = 0) -> datetime:
+    return (NOON + timedelta(minutes=minute)).astimezone(timezone(timedelta(hours=zone)))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (EntryFilter(last=2), ["m5", "m6"]),
+        (EntryFilter(last=100), ["m1", "m2", "m3", "m4", "m5", "m6"]),
+        (EntryFilter(role="assistant"), ["m2", "m4", "m6"]),
+        (EntryFilter(role="user", last=2), ["m3", "m5"]),
+        (EntryFilter(since=at(3), until=at(5)), ["m2", "m3", "m4"]),
+        (EntryFilter(since=at(7, zone=9)), ["m6"]),
+        (EntryFilter(until=at(2, zone=-7)), ["m1"]),
+        (EntryFilter(after=10), ["m6"]),
+    ],
+)
+def test_entries_are_found_by_role_time_and_place(
+    store: SqliteSessions, talk: str, wanted: EntryFilter, found: list[str]
+) -> None:
+    entries = store.entries(talk, wanted)
+    assert ids(entries) == found
+    if wanted.role or wanted.last:
+        assert len(entries) == len(found)  # no pins
 
 
 def test_messages_that_are_found_have_the_priority_that_the_user_set(store: SqliteSessions, talk: str) -> None:
@@ -304,11 +263,6 @@ def test_messages_that_are_found_have_the_priority_that_the_user_set(store: Sqli
     last, first = EntryFilter(last=2), EntryFilter(role="user", until=store.entries(talk)[3].at)
     assert [found.priority for found in messages_of(store.entries(talk, last)).values()] == [2, 5]
     assert [found.priority for found in messages_of(store.entries(talk, first)).values()] == [9]
-
-
-def test_more_messages_than_there_are_give_all_of_them(store: SqliteSessions, talk: str) -> None:
-    assert len(store.entries(talk, EntryFilter(last=100))) == 6
-    assert store.entries(store.create().id, EntryFilter(last=100)) == []
 
 
 def test_a_message_that_was_stored_twice_is_one_of_the_last_once(store: SqliteSessions, talk: str) -> None:
@@ -320,23 +274,6 @@ def test_an_answer_that_is_still_arriving_is_one_of_the_last(store: SqliteSessio
     store.append(talk, [DraftEntry(message_id="m7", text="Ei"), DraftEntry(message_id="m7", text="ght")])
     messages = messages_of(store.entries(talk, EntryFilter(last=2)))
     assert [found.text for found in messages.values()] == ["", "Eight"]
-
-
-def test_messages_of_one_role_are_found_alone(store: SqliteSessions, talk: str) -> None:
-    assert ids(store.entries(talk, EntryFilter(role="assistant"))) == ["m2", "m4", "m6"]
-    assert ids(store.entries(talk, EntryFilter(role="user", last=2))) == ["m3", "m5"]
-
-
-def test_a_stretch_of_time_includes_both_its_ends(store: SqliteSessions, talk: str) -> None:
-    whole = store.entries(talk)
-    stretch = EntryFilter(since=whole[3].at, until=whole[7].at)
-    assert ids(store.entries(talk, stretch)) == ["m2", "m3", "m4"]
-    assert [entry.sequence for entry in store.entries(talk, stretch)] == [4, 5, 6, 7, 8, 9]
-
-
-def test_times_of_any_zone_are_compared_as_times(store: SqliteSessions, talk: str) -> None:
-    tokyo = store.entries(talk)[-1].at.astimezone(timezone(timedelta(hours=9)))
-    assert ids(store.entries(talk, EntryFilter(since=tokyo))) == ["m6"]
 
 
 def test_what_is_not_wanted_is_not_even_looked_at(path: Path, store: SqliteSessions, talk: str) -> None:
@@ -449,15 +386,6 @@ def test_a_name_that_fits_nothing_says_where_to_look(named: SqliteSessions, name
     assert "zkchat sessions list" in raised.value.hint
 
 
-def test_a_session_without_a_title_is_listed_as_such(path: Path) -> None:
-    with SqliteSessions(path, now=Clock(), new_id=Ids("aa1", "aa2")) as store:
-        store.create()
-        store.create()
-        with pytest.raises(SessionNotFound) as raised:
-            store.find("aa")
-    assert "aa1 (untitled)" in raised.value.hint
-
-
 def test_threads_may_share_a_store(store: SqliteSessions) -> None:
     session = store.create()
 
@@ -489,10 +417,6 @@ def test_a_full_disk_takes_nothing_of_an_append_and_later_ones_work(path: Path, 
 def limit(store: SqliteSessions, *, pages: int) -> None:
     """Make the disk as small as that, for this store."""
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
-
-
-def test_every_append_is_synced_to_disk(store: SqliteSessions) -> None:
-    assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_a_clean_close_leaves_a_copy_of_what_was_written(path: Path) -> None:
@@ -588,3 +512,50 @@ def test_contents_of_one_request_share_a_row_and_keep_their_places(path: Path, s
         rows = database.execute("SELECT sequence, kind FROM entries ORDER BY sequence").fetchall()
     assert rows == [(5, "content"), (6, "message"), (8, "content"), (9, "message")]
     assert store.append(session.id, [message("m3")])[0].sequence == 10
+
+
+def turn(id_: str, role: str, text: str, model: str = "") -> MessageEntry:
+    provider, _, name = model.partition(":")
+    fields = {"id": id_, "role": role, "created_at": NOON, "parts": [TextPart(text=text)]}
+    return MessageEntry(message=read_message({**fields, "provider": provider, "model": name}))
+
+
+def listing(session: Session) -> tuple[bool, str, str]:
+    return session.listed, session.first_words, session.model
+
+
+def test_first_words_stay_and_the_last_model_counts(store: SqliteSessions) -> None:
+    id_ = store.create("A title").id
+    assert listing(store.get(id_)) == (True, "", "")
+    store.append(
+        id_,
+        [
+            turn("m1", "user", "What  is\nsleep?"),
+            turn("m2", "assistant", "Rest.", "ollama:qwen3:8b"),
+        ],
+    )
+    store.append(id_, [turn("m3", "user", "Sure?"), TitleEntry(title="Renamed")])
+    assert listing(store.get(id_)) == (True, "What is sleep?", "ollama:qwen3:8b")
+    store.append(id_, [turn("m4", "assistant", "Yes.", "quote")])
+    assert listing(store.get(id_)) == (True, "What is sleep?", "quote")
+
+
+def test_a_session_is_not_listed_until_somebody_goes_on_with_it(store: SqliteSessions) -> None:
+    id_ = store.create().id
+    store.append(id_, [ListingEntry(listed=False), turn("m1", "user", "Once?")])
+    store.append(id_, [turn("m2", "assistant", "Once.")])
+    assert not store.get(id_).listed
+    store.append(id_, [ListingEntry(listed=True), turn("m3", "user", "Again?")])
+    assert store.get(id_).listed
+
+
+def test_a_message_that_cannot_be_read_does_not_stop_the_migration(tmp_path: Path) -> None:
+    path = old_database(tmp_path, "sessions", 1)
+    with closing(sqlite3.connect(path)) as connection:
+        (row,) = connection.execute("SELECT * FROM entries WHERE kind = 'message'").fetchall()
+        broken = [*row[:1], 3, *row[2:-1], "{"]
+        connection.execute("INSERT INTO sessions VALUES ('s2', '', ?, ?, 1)", (row[7], row[7]))
+        connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ["s2", *broken[1:]])
+        connection.commit()
+    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
+        assert [listing(session) for session in store.sessions()] == [(True, "", ""), (True, "I like tea.", "")]

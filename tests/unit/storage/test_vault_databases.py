@@ -84,6 +84,10 @@ def test_an_older_version_of_ours_is_used(vault: Path) -> None:
                 migration(connection)
             connection.execute(f"PRAGMA user_version = {version}")
         assert validate_vault_database(vault, "sessions.db") == path
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    with pytest.raises(StorageError, match="did not make"):
+        validate_vault_database(vault, "sessions.db")
 
 
 FOREIGN = {

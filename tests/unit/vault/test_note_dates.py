@@ -18,7 +18,6 @@ from zkchat.model.dates import Calendar, DayRange, NoteDates
 from zkchat.model.index import DateFacts, IndexBatch, IndexedNote, NoteFilter, StatedDates
 from zkchat.model.note import FileStamp, Note, Section
 from zkchat.storage.git.history import GitHistory
-from zkchat.storage.note_days import store_days
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.dates.origins import note_dates
@@ -311,7 +310,6 @@ def test_a_filter_lets_through_what_the_dates_say(
                 "UPDATE notes SET committed = ?, first_committed = ? WHERE path = ?",
                 [(each.committed, each.first_committed, f"{at}.md") for at, (each, _) in enumerate(notes)],
             )
-            store_days(database, "path", [f"{at}.md" for at in range(len(notes))])
         for zone in ZONES:
             for period in (DayRange(first), DayRange(None, first), DayRange(first, first + timedelta(days=days))):
                 written = [day or note_dates(each, zone).written.day for each, told in notes for day in told]
