@@ -1,8 +1,6 @@
 import pytest
 
-from tests.support.world import World
 from zkchat.config.value_types import validate_http_url
-from zkchat.errors import ExitCode
 
 GOOD = [
     "http://127.0.0.1:11434", "https://api.example.org/v1", "http://localhost", "http://[::1]:8080/v1",
@@ -26,16 +24,3 @@ def test_an_address_that_can_be_called_stays_as_it_is(address: str) -> None:
 def test_an_odd_address_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         validate_http_url(address)
-
-
-@pytest.mark.parametrize("variable", ["ZKCHAT_OLLAMA__HOST", "ZKCHAT_OPENAI__BASE_URL"])
-@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:99999"])
-def test_every_command_says_which_variable_is_wrong(world: World, variable: str, address: str) -> None:
-    world.variables[variable] = address
-    for command in (["ask", "x", "--model", "ollama:x"], ["models"], ["search", "x"], ["index"]):
-        result = world.run(*command)
-        assert result.code == ExitCode.CONFIG
-        assert (
-            f"in the variable {variable} must be an address that begins with http:// or https://, such as" in result.err
-        )
-    assert "That is a bug" not in world.run("doctor").err

@@ -2,8 +2,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
 from tests.support.provider_contexts import provider_context
 from zkchat.providers.descriptor import Choice, OfferedModel
 from zkchat.providers.detect import HOW_TO_GET_ONE, first_choice, reachable
@@ -91,14 +89,6 @@ def test_a_key_for_another_service_is_named_and_not_used() -> None:
     assert "sk-canary" not in choice.sentence
     assert "Groq" not in choice.sentence
     assert "OpenRouter" not in chosen(SERVER, {"OPENROUTER_API_KEY": "sk-canary"}).sentence
-
-
-@pytest.mark.parametrize(
-    "choice", [chosen(), chosen(variables=KEY), chosen(local=["tiny"])], ids=["quote", "openai", "local"]
-)
-def test_one_sentence_says_what_was_chosen_and_how_to_change_it(choice: Choice) -> None:
-    assert (choice.model if choice.model != "quote" else "quotes your notes") in choice.sentence
-    assert "zkchat config set model" in choice.sentence or "zkchat setup" in choice.sentence
 
 
 def test_a_server_whose_name_takes_long_to_look_up_is_not_waited_for() -> None:

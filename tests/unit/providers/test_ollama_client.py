@@ -3,7 +3,6 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,17 +108,6 @@ def test_every_kind_of_message_is_sent(server: Server) -> None:
         },
         {"role": "tool", "content": "Nothing.", "tool_name": "find"},
     ]
-
-
-def test_an_image_that_reads_like_the_name_of_a_file_is_still_the_image(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "aGk=").write_text("a secret")
-    monkeypatch.chdir(tmp_path)
-    image = ImagePart(name="a.png", media_type="image/png", data="aGk=")
-    messages = (PromptMessage(role="user", text="What is this?", images=(image,)),)
-    (message,) = sent(server, ModelRequest(messages=messages, window=100))["messages"]
-    assert message["images"] == ["aGk="]
 
 
 def test_optional_arguments_of_a_tool_keep_their_types(server: Server) -> None:
