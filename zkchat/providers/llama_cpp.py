@@ -51,7 +51,6 @@ class Server(Protocol):
 
     def handle_chat_completions(self, request: bytes, callback: Callable[[bytes], bool], /) -> None:
         """Answer piece by piece, until the callback returns True. Exceptions of the callback are lost."""
-        ...
 
 
 def is_installed() -> bool:
