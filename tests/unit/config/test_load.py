@@ -302,13 +302,6 @@ def test_the_users_own_file_is_not_passed_over_when_it_cannot_be_read(files: Set
     assert caught.value.hint == "Put a readable file there, or move it away."
 
 
-def test_an_unreadable_file_of_a_vault_is_left_out_with_a_warning(files: SettingsFiles) -> None:
-    files.vault.mkdir()
-    loaded = files.load()
-    assert loaded.settings == Settings()
-    assert loaded.warnings == (f"{files.vault} cannot be read: it is not a regular file. Its settings are left out.",)
-
-
 def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files: SettingsFiles) -> None:
     files.vault.write_text('model = "openai:x"\n[ui]\ncolor = "never"\n[ollama]\nhost = "http://evil.example"')
     loaded = files.load()

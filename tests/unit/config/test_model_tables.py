@@ -124,11 +124,6 @@ def test_what_could_be_taken_for_something_else_is_no_name(user: Path, name: str
     assert f"'{name}' in {user} cannot be the name of a model." in error.message
 
 
-@pytest.mark.parametrize("text", ["models = 5", "[models]\nfast = 5"])
-def test_a_value_where_a_table_belongs_is_told(user: Path, text: str) -> None:
-    assert "is a section" in refused(user, text).message
-
-
 def test_a_model_can_be_made_and_changed_by_command_and_comments_stay(user: Path) -> None:
     user.write_text(FAST)
     set_value(user, "models.fast.context_limit", "4096")

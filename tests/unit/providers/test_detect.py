@@ -36,10 +36,6 @@ def test_ollama_comes_first_if_it_answers_and_has_a_model() -> None:
     assert "`zkchat config set model ollama:qwen3:8b` keeps it" in choice.sentence
 
 
-def test_an_ollama_without_models_does_not_count() -> None:
-    assert chosen(variables=KEY, ollama=[]).model.startswith("openai:gpt")
-
-
 def test_openai_comes_next_if_there_is_a_key_and_the_user_learns_where_the_notes_go() -> None:
     choice = chosen(variables=KEY, local=["tiny"])
     assert choice.model.startswith("openai:gpt")
