@@ -19,7 +19,7 @@ from zkchat.providers.errors import BadReply, Endpoint
 from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.small_models import adapt_to_size, size_in_name
 from zkchat.providers.transport import DEFAULT_POLICY, ServerModel, TransportPolicy, json_of, lines_of
-from zkchat.providers.vision import estimated_rule, listed_capabilities, openai_vision, with_shown_vision, with_vision
+from zkchat.providers.vision import estimated_rule, lists_vision, openai_vision, with_shown_vision
 
 if TYPE_CHECKING:
     import httpx
@@ -235,6 +235,6 @@ def with_listed_facts(
     )
     window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
     size = of_llama_cpp.get("n_params") or size_in_name(info.id)
-    can = ("vision",) if info.sees_images else listed_capabilities(facts)
-    info = with_vision(info, declared=settings.sees_images, capabilities=can, rule=info.image_rule)
-    return adapt_to_size(replace(info, context_limit=window), size, settings)
+    declared = settings.sees_images
+    sees = info.sees_images or lists_vision(facts) if declared is None else declared
+    return adapt_to_size(replace(info, context_limit=window, sees_images=sees), size, settings)
