@@ -19,6 +19,7 @@ from zkchat.providers.transport import (
     arguments_object,
     client_settings,
     min_tokens,
+    open_client,
     replace_surrogates,
     stream_with_retries,
     truncation_warning,
@@ -83,11 +84,18 @@ def test_a_proxy_may_stand_before_a_server_elsewhere(address: str) -> None:
 
 
 def test_certificates_are_always_checked() -> None:
-    assert client_settings("https://example.org")["verify"] is True
-    plain = client_settings("http://example.org")["verify"]
-    assert isinstance(plain, ssl.SSLContext)
-    assert plain.verify_mode == ssl.CERT_REQUIRED
+    secure, plain = (client_settings(f"{scheme}://example.org")["verify"] for scheme in ("https", "http"))
+    for context in (secure, plain):
+        assert isinstance(context, ssl.SSLContext)
+        assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert len(secure.get_ca_certs()) > 50
     assert plain.get_ca_certs() == []
+
+
+def test_authorities_that_cannot_be_read_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    with pytest.raises(ProviderError, match="The certificates to know Server by cannot be read"):
+        open_client("https://example.org", ENDPOINT, 1)
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:
