@@ -44,8 +44,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
         )
 
     def _key_variable(self, context: ProviderContext) -> str:
-        variable: str = self.settings(context)["api_key_env"]
-        return variable
+        return str(self.settings(context)["api_key_env"])
 
     def key(self, context: ProviderContext) -> ServerKey:
         variable = self._key_variable(context)
@@ -53,8 +52,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
 
     def address(self, context: ProviderContext) -> str:
         """Empty for OpenAI itself, which may lie behind a proxy: whether it accepts connections says nothing."""
-        base_url: str = self.settings(context)["base_url"]
-        return base_url
+        return str(self.settings(context)["base_url"])
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         base_url = self.address(context)
