@@ -29,6 +29,8 @@ from zkchat.providers.services import services_with_key
 from zkchat.providers.small_models import is_small, size_in_name
 
 DEFAULT_MODEL: Final = "gpt-5-mini"
+_ACCOUNT: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+"""Headers that say whose account is charged, and the variables that hold them."""
 _CHAT_MODELS: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4")
 _OTHER_KINDS: Final = ("audio", "embed", "image", "instruct", "realtime", "search", "transcribe", "tts")
 
@@ -40,6 +42,9 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
             base_url=self.address(context),
             api_key=self.key(context).value,
             key_variable=self._key_variable(context),
+            headers={
+                header: context.variables[name] for header, name in _ACCOUNT.items() if context.variables.get(name)
+            },
             settings=model.settings,
         )
 

@@ -74,6 +74,7 @@ class OpenAI(ServerModel):
         base_url: str = "",
         api_key: str = "",
         key_variable: str = "OPENAI_API_KEY",
+        headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
@@ -89,6 +90,7 @@ class OpenAI(ServerModel):
             if_key_refused=f"Put a valid key into the variable {key_variable}.",
             if_model_missing="Check the model's name, and `openai.base_url`, which most often ends in /v1.",
             key=api_key.strip(),
+            headers=headers or {},
         )
         info = ModelInfo(
             provider="openai",

@@ -159,6 +159,7 @@ def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "ht
     import httpx
 
     headers = {"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"}  # packed, it could be of any size
+    headers |= endpoint.headers
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
     timeout = httpx.Timeout(None, connect=connect_timeout)
