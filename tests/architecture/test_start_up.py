@@ -64,7 +64,7 @@ def test_the_help_of_a_command_imports_nothing_heavy() -> None:
     assert imported_by("ask", "--help") & HEAVY == set()
 
 
-STANDARD = {"asyncio", "dataclasses", "logging", "secrets", "ssl", "xml", "zipfile"}
+STANDARD = {"asyncio", "dataclasses", "secrets", "ssl", "xml", "zipfile"}
 """Modules of the standard library that take a millisecond and more."""
 
 
@@ -129,8 +129,8 @@ def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
     loaded = modules_of(*arguments, *model, "--vault", str(searched / "vault"), home=searched)
     libraries = {name.partition(".")[0] for name in loaded}
     assert libraries & (HEAVY - STANDARD) == needed
-    # The event loop of a turn imports the other two.
-    assert libraries & STANDARD == ({"asyncio", "logging", "ssl"} if model else set())
+    # The event loop of a turn imports the other one.
+    assert libraries & STANDARD == ({"asyncio", "ssl"} if model else set())
     commands = {f"zkchat.cli.{place.partition('.')[0]}" for place in PLACES.values()}
     # Settings and answers ask about what comes with a vault.
     own = f"zkchat.cli.{PLACES[arguments[0]].partition('.')[0]}"

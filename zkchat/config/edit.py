@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.items import InlineTable
 
 from zkchat.config.check import InvalidSettings, make_settings, parse_value
 from zkchat.config.files import parse_toml, read_table, read_text
@@ -12,9 +15,6 @@ from zkchat.config.mistakes import Origin, unknown_setting, validation_error
 from zkchat.config.schema import FIELDS, SECTIONS, field_of, model_keys, model_named_in
 from zkchat.errors import ConfigError
 from zkchat.files import write_atomically
-
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
 
 
 def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -> object:
@@ -77,13 +77,11 @@ def _lookup(table: Mapping[str, object], key: str) -> object:
     return found
 
 
-def _document(file: Path, beneath: Path | None) -> "TOMLDocument":
-    import tomlkit
-
+def _document(file: Path, beneath: Path | None) -> TOMLDocument:
     return tomlkit.parse(read_text(file, beneath=beneath))
 
 
-def _write(file: Path, document: "TOMLDocument", beneath: Path | None) -> None:
+def _write(file: Path, document: TOMLDocument, beneath: Path | None) -> None:
     write_atomically(file, document.as_string(), mode=0o644, beneath=beneath)
 
 
@@ -92,9 +90,6 @@ def set_entries(file: Path, table: str, entries: Mapping[str, Mapping[str, objec
 
     Raises `ConfigError` where the file is broken, or would not say the same of all else afterwards.
     """
-    import tomlkit
-    from tomlkit.items import InlineTable
-
     before = read_table(file)
     present = before.get(table, {})
     if not isinstance(present, Mapping):
@@ -129,15 +124,13 @@ def remove_entry(file: Path, table: str, name: str) -> bool:
 
 def _as_item(entry: Mapping[str, object], *, inline: bool) -> object:
     """A table; the tables in it are on one line, as all of it is where it stands in one that is."""
-    import tomlkit
-
     item = tomlkit.inline_table() if inline else tomlkit.table()
     for key, value in entry.items():
         item[key] = _as_item(value, inline=True) if isinstance(value, Mapping) else value
     return item
 
 
-def _write_entries(file: Path, document: "TOMLDocument", expected: Mapping[str, object]) -> None:
+def _write_entries(file: Path, document: TOMLDocument, expected: Mapping[str, object]) -> None:
     text = document.as_string()
     try:
         is_as_expected = parse_toml(text) == expected

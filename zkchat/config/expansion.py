@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from zkchat.config.value_types import validate_http_url
 from zkchat.errors import ConfigError
 from zkchat.model.server_display import REFERENCE, texts_of
 from zkchat.model.tool_server import ServerDefinition
@@ -84,10 +84,8 @@ def _check(expanded: ServerDefinition, definition: ServerDefinition) -> None:
 
 
 def _is_address(url: str) -> bool:
-    if any(letter <= " " or letter.isspace() or letter in '\\<>"`{}|^' for letter in url):
-        return False
     try:
-        parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        validate_http_url(url.replace("?", "/").replace("#", "/"))
     except ValueError:
         return False
+    return True

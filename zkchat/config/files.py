@@ -16,6 +16,7 @@ from zkchat.model.trust import VaultItem, vault_item
 
 _MAX_BYTES: Final = 256_000
 """More is no settings file."""
+BYTE_ORDER_MARK: Final = "\ufeff"
 _MAX_DEPTH: Final = 16
 """Of tables and lists in each other; four is the most that a setting needs."""
 _TEXT_OR_COMMENT: Final = re.compile(
@@ -28,18 +29,26 @@ class UnreadableFile(ConfigError):
     """A settings file is there, but it is no regular file of ours to read, or the system does not let us."""
 
 
-def read_text(file: Path, *, beneath: Path | None = None) -> str:
-    """The file as text with its line ends as they are; empty if there is none. Below `beneath` no link is followed."""
+def read_file(file: Path, *, max_bytes: int = _MAX_BYTES, beneath: Path | None = None) -> str | None:
+    """The file as text, with its line ends and its byte order mark as they are; None if there is none.
+
+    Below `beneath` no link is followed. Raises `ConfigError`.
+    """
     try:
-        return read_bounded(file, max_bytes=_MAX_BYTES, beneath=beneath).decode("utf-8-sig")
+        return read_bounded(file, max_bytes=max_bytes, beneath=beneath).decode()
     except (FileNotFoundError, NotADirectoryError):
-        return ""
+        return None
     except OSError as error:
         raise UnreadableFile(
             f"{file} cannot be read: {error.strerror}.", hint="Put a readable file there, or move it away."
         ) from error
     except UnicodeDecodeError:
         raise ConfigError(f"{file} is not a UTF-8 text.", hint="Save it as UTF-8, or move it away.") from None
+
+
+def read_text(file: Path, *, beneath: Path | None = None) -> str:
+    """The same without a byte order mark; empty if there is none."""
+    return (read_file(file, beneath=beneath) or "").removeprefix(BYTE_ORDER_MARK)
 
 
 def read_table(file: Path, *, beneath: Path | None = None) -> dict[str, object]:

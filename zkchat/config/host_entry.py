@@ -11,15 +11,14 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.config.files import BYTE_ORDER_MARK, read_file
 from zkchat.config.host_files import Host, host_places
-from zkchat.config.server_files import read_host_file, without_duplicates
+from zkchat.config.server_files import MAX_HOST_BYTES, parse_object
 from zkchat.errors import ConfigError
-from zkchat.files import read_bounded, resolve_link, write_atomically
+from zkchat.files import resolve_link, write_atomically
 
 BACKUP_SUFFIX: Final = ".before-zkchat"
-_MAX_BYTES: Final = 32_000_000
 _FIRST_INDENT: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
-_BOM: Final = "\ufeff"
 
 EntryState = Literal["new", "same", "other", "commented", "foreign", "absent"]
 """Whether an entry of that name is in the file; `commented`: it has comments, which would be lost; `foreign`: it is no
@@ -72,7 +71,7 @@ def write_entry(entry: HostEntry) -> Path | None:
     Raises `ConfigError`, and `StorageError` where a file cannot be written.
     """
     file = resolve_link(entry.file)
-    before = _read_text(file)
+    before = read_file(file, max_bytes=MAX_HOST_BYTES)
     text = _with_entry(entry, before)
     backup = None
     if before is not None:
@@ -92,12 +91,12 @@ def _free_backup(file: Path) -> Path:
 def _state_of(entry: HostEntry) -> EntryState:
     if entry.file.suffix == ".toml":
         return "foreign"
-    if entry.state == "absent" or (text := _read_text(entry.file)) is None:
+    if entry.state == "absent" or (text := read_file(entry.file, max_bytes=MAX_HOST_BYTES)) is None:
         return entry.state
     try:
-        settings = _parsed(entry.file, text)
-    except json.JSONDecodeError:
-        read_host_file(entry.file)  # raises for what is no JSON with comments either
+        settings = _settings_in(entry.file, text)
+    except ConfigError:
+        parse_object(entry.file, text, has_comments=True)  # raises for what is no JSON with comments either
         return "commented"
     found = _table_of(entry, settings).get(entry.name)
     if found is None:
@@ -108,7 +107,7 @@ def _state_of(entry: HostEntry) -> EntryState:
 def _with_entry(entry: HostEntry, before: str | None) -> str:
     text = before or "{}"
     try:
-        settings = _parsed(entry.file, text)
+        settings = _settings_in(entry.file, text)
         settings[entry.host.table] = {**_table_of(entry, settings), entry.name: entry.value}
         indent = _FIRST_INDENT.search(text)
         written = json.dumps(settings, indent=indent[1] if indent else 2, ensure_ascii=text.isascii(), allow_nan=False)
@@ -117,33 +116,12 @@ def _with_entry(entry: HostEntry, before: str | None) -> str:
         raise ConfigError(
             f"{entry.file} cannot be written without a loss.", hint="Put the entry there yourself."
         ) from error
-    mark = _BOM if text.startswith(_BOM) else ""
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
     return f"{mark}{written}\n"
 
 
-def _read_text(file: Path) -> str | None:
-    try:
-        return read_bounded(file, max_bytes=_MAX_BYTES).decode()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file} is not a UTF-8 text.", hint="Correct it, or move it away.") from None
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
-
-
-def _parsed(file: Path, text: str) -> dict[str, object]:
-    """Raises `ConfigError`, and `JSONDecodeError` for what is no plain JSON."""
-    try:
-        settings = json.loads(text.removeprefix(_BOM).strip() or "{}", object_pairs_hook=without_duplicates)
-    except json.JSONDecodeError:
-        raise
-    except (ValueError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ConfigError(f"{file} cannot be used: {why}.", hint="Correct it, or move it away.") from None
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{file} is no JSON object.", hint="Correct it, or move it away.")
-    return settings
+def _settings_in(file: Path, text: str) -> dict[str, object]:
+    return parse_object(file, text) if text.removeprefix(BYTE_ORDER_MARK).strip() else {}
 
 
 def _table_of(entry: HostEntry, settings: Mapping[str, object]) -> dict[str, object]:

@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from zkchat.config.files import BYTE_ORDER_MARK, read_file
 from zkchat.config.servers import ParsedServers, parse_server, parse_servers, server_table
 from zkchat.errors import ConfigError
-from zkchat.files import read_bounded
 from zkchat.model.tool_server import ServerDefinition
 from zkchat.model.trust import VaultItem, vault_item
 
 NAME: Final = ".mcp.json"
 """At the top of a vault."""
 TABLE: Final = "mcpServers"
-_MAX_VAULT_BYTES: Final = 256_000
-_MAX_HOST_BYTES: Final = 32_000_000
+MAX_HOST_BYTES: Final = 32_000_000
 """Some programs keep much else in the file."""
 _COMMENT_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _TEXT_OR_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|,(?=\s*[\]}])', re.DOTALL)
@@ -26,13 +25,10 @@ _TEXT_OR_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|,(?=\s*[\]}])', re.
 def read_vault_servers(vault: Path) -> ParsedServers:
     """What the file of a vault defines, approved or not; nothing where there is none. Raises `ConfigError`."""
     file = vault / NAME
-    try:
-        content = read_bounded(file, max_bytes=_MAX_VAULT_BYTES, beneath=vault)
-    except (FileNotFoundError, NotADirectoryError):
+    text = read_file(file, beneath=vault)
+    if text is None:
         return ParsedServers()
-    except OSError as error:
-        raise _unusable(file, f"cannot be read: {error.strerror}") from error
-    table = _parse(file, content).get(TABLE, {})
+    table = parse_object(file, text).get(TABLE, {})
     if not isinstance(table, Mapping):
         raise _unusable(file, f"has no table '{TABLE}' of servers by their names")
     return parse_servers(table, "vault")
@@ -43,13 +39,10 @@ def read_host_file(file: Path) -> dict[str, object]:
 
     Raises `ConfigError`, and `FileNotFoundError` where there is no such file.
     """
-    try:
-        content = read_bounded(file, max_bytes=_MAX_HOST_BYTES)
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(str(file)) from None
-    except OSError as error:
-        raise _unusable(file, f"cannot be read: {error.strerror}") from error
-    return _parse(file, content, has_comments=True)
+    text = read_file(file, max_bytes=MAX_HOST_BYTES)
+    if text is None:
+        raise FileNotFoundError(str(file))
+    return parse_object(file, text, has_comments=True)
 
 
 def server_item(definition: ServerDefinition) -> VaultItem:
@@ -61,12 +54,11 @@ def server_of(item: VaultItem) -> ServerDefinition:
     return parse_server(item.name, json.loads(item.content), "vault")
 
 
-def _parse(file: Path, content: bytes, *, has_comments: bool = False) -> dict[str, object]:
+def parse_object(file: Path, text: str, *, has_comments: bool = False) -> dict[str, object]:
+    """The JSON object that a file holds. Raises `ConfigError`."""
+    text = text.removeprefix(BYTE_ORDER_MARK)
     try:
-        text = content.decode("utf-8-sig")
-        value = json.loads(without_comments(text) if has_comments else text, object_pairs_hook=without_duplicates)
-    except UnicodeDecodeError:
-        raise _unusable(file, "is not a UTF-8 text") from None
+        value = json.loads(without_comments(text) if has_comments else text, object_pairs_hook=_without_duplicates)
     except json.JSONDecodeError as error:
         raise _unusable(file, f"is broken at line {error.lineno}: {error.msg}") from None
     except RecursionError:
@@ -84,7 +76,7 @@ def without_comments(text: str) -> str:
     return _TEXT_OR_LAST_COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", plain)
 
 
-def without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object. Raises `ValueError` where a name is there twice: programs differ in which of them they take."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -3,12 +3,11 @@
 `zkchat.providers.NAME` exports the descriptor of each.
 """
 
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from zkchat.model.prompt import ModelInfo
+from zkchat.model.prompt import ModelInfo
 
 ProviderName = Literal["ollama", "openai", "local"]
 """Those that a `[models.NAME]` table of the settings may name, in the order in which a model is looked for."""
@@ -22,7 +21,7 @@ class ModelListing(Struct, frozen=True, kw_only=True):
     source: str
     host: str = ""
     """The name of the server's host; empty for models in this process."""
-    models: tuple["ModelInfo", ...] = ()
+    models: tuple[ModelInfo, ...] = ()
     embedding_models: tuple[str, ...] = ()
     """Names that `embeddings.model` takes: these answer nothing, but make vectors for the search."""
     problem: str = ""

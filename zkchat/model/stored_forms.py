@@ -1,13 +1,9 @@
 """How messages and entries are stored as JSON, and how those of older and newer versions are read."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, get_args
-
-import msgspec
 
 from zkchat.model.entries import Entry, EntryBody, MessageEntry, UnknownEntry
 from zkchat.model.message import ChatMessage
@@ -27,8 +23,6 @@ def _kinds(union: Any) -> frozenset[str]:
 _ANY_BODY: Final[Any] = EntryBody
 _PART_KINDS: Final = _kinds(Part)
 _ENTRY_KINDS: Final = _kinds(EntryBody)
-_TO_LOOK_AT: Final = ('"request_context"', '"unknown ')
-"""In the JSON of an entry: names that are stored in another form than the value has, or that no version writes."""
 OMITTED: Final = defaults_of(ChatMessage)
 """What a store leaves out of a message: most fields of most messages. A default must never change."""
 
@@ -60,19 +54,8 @@ def _stored_context(context: RequestContext, write_items: ItemsWriter) -> dict[s
 
 
 def read_json_body(text: str, read_items: ItemsReader | None = None) -> EntryBody:
-    """As `read_body`, of JSON as it is stored: most entries need no look at what other versions wrote.
-
-    Raises `ValueError`, and `InvalidValue` for JSON that is no entry.
-    """
-    if not any(word in text for word in _TO_LOOK_AT):
-        with suppress(msgspec.DecodeError):
-            return _decoder().decode(text)
+    """As `read_body`, of JSON as it is stored. Raises `ValueError`, and `InvalidValue` for JSON that is no entry."""
     return read_body(from_json(text), read_items)
-
-
-@cache
-def _decoder() -> "msgspec.json.Decoder[EntryBody]":
-    return msgspec.json.Decoder(_ANY_BODY, strict=False)
 
 
 def read_body(plain: Any, read_items: ItemsReader | None = None) -> EntryBody:

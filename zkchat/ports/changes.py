@@ -17,11 +17,9 @@ class ChangeableFiles(Protocol):
 
     def read_bytes(self, path: str) -> bytes | None:
         """What a file holds; None where there is none. Raises `NoteUnreadable`."""
-        ...
 
     def is_taken(self, path: str) -> bool:
         """Whether a file, folder or link has this path; where names ignore case, also one that differs only in it."""
-        ...
 
 
 class ChangeStore(ChangeableFiles, Protocol):
@@ -34,22 +32,17 @@ class ChangeStore(ChangeableFiles, Protocol):
         `FilesChanged` where it cannot, or there is none, `VaultError` for a target that is taken or out of
         reach, `StorageError` where the disk refuses; nothing is changed then.
         """
-        ...
 
     def undo(self, record_id: int) -> ChangeRecord:
         """Restore what a change replaced, to the last byte. Raises `FilesChanged` where a file changed since."""
-        ...
 
     def records(
         self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
     ) -> list[ChangeRecord]:
         """The journal, the latest change first. Without contents, what files held is empty in it."""
-        ...
 
     def record(self, record_id: int) -> ChangeRecord:
         """One change of the journal. Raises `UsageError` where there is none of this number."""
-        ...
 
     def last_move(self, move: FileMove) -> ChangeSet | None:
         """The last change set in force that made this move."""
-        ...

@@ -26,7 +26,6 @@ class TextEmbedder(Protocol):
     @property
     def name(self) -> str:
         """Model and method: vectors of different names cannot be compared."""
-        ...
 
     @property
     def dimensions(self) -> int: ...
@@ -37,7 +36,6 @@ class TextEmbedder(Protocol):
         Raises `ProviderError`, `TextRefused` where the model takes no such text, whatever is tried again, and
         `TextKeptHere` where a text that is no `OpenText` would leave this machine.
         """
-        ...
 
 
 class Embedder(TextEmbedder, Protocol):
@@ -49,21 +47,17 @@ class Embedder(TextEmbedder, Protocol):
     @property
     def is_on_this_machine(self) -> bool:
         """Whether texts stay on this machine: what is no `OpenText` goes nowhere else."""
-        ...
 
     @property
     def needs_server(self) -> bool:
         """Whether `embed` and `embed_query` may have to wait for another process."""
-        ...
 
     @property
     def batch_size(self) -> int:
         """Passages that are embedded at once; when the work is killed, no more than these are embedded again."""
-        ...
 
     def embed_query(self, text: str) -> "NDArray[np.float32]":
         """The direction of a question, by the conventions that the model has for questions. Raises as `embed`."""
-        ...
 
 
 class VectorCache(Protocol):
@@ -71,7 +65,6 @@ class VectorCache(Protocol):
 
     def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
         """Those that are there, made by this method, by the digest of their texts."""
-        ...
 
     def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None: ...
 
@@ -84,29 +77,23 @@ class VectorIndex(Protocol):
 
     def passages(self, after: int = 0) -> PassageDigests:
         """The digests of all sections whose notes begin after this number, in the order of their numbers."""
-        ...
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
         """Those that are still there."""
-        ...
 
     def methods(self) -> list[str]:
         """Those that have vectors, the one written last first."""
-        ...
 
     def active(self) -> str:
         """The method that searches go by; empty where none was chosen."""
-        ...
 
     def activate(self, method: str) -> None: ...
 
     def stamp(self, method: str) -> object:
         """Another one, where there is something new to read; asked at every search."""
-        ...
 
     def read(self, method: str, known: VectorPosition = NOTHING_KNOWN) -> StoredVectors | None:
         """What was added since, or all where what is known does not count any more; None where there is nothing."""
-        ...
 
     def add(
         self,
@@ -120,26 +107,20 @@ class VectorIndex(Protocol):
 
         Where they are of another size than those that are there, these are thrown away.
         """
-        ...
 
     def retain(self, method: str, digests: Collection[bytes]) -> int:
         """Forget all others, and those that are damaged; returned is how many there are."""
-        ...
 
     def section_rows(self, method: str) -> SectionRows | None:
         """What was kept; whether it still fits the vectors and the index is to be seen."""
-        ...
 
     def keep_section_rows(self, method: str, rows: SectionRows | None) -> None:
         """For the next process that asks; None: forget what was kept."""
-        ...
 
     def is_intact(self, method: str) -> bool:
         """Whether every vector is as it was written. Reads all of them."""
-        ...
 
     def remove(self, method: str) -> None: ...
 
     def claim(self, method: str) -> AbstractContextManager[bool]:
         """Whether nobody else embeds by this method meanwhile."""
-        ...

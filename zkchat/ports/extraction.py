@@ -13,15 +13,12 @@ class ExtractedTexts(Protocol):
 
     def covers(self, path: str) -> bool:
         """Whether files of this kind are extracted here, by the suffix. Costs nothing."""
-        ...
 
     def find(self, stamp: FileStamp) -> ExtractedText | None:
         """The text of a file with this path, size and time; None as long as it is not extracted. Reads no file."""
-        ...
 
     def latest(self, path: str) -> ExtractedText | None:
         """The text of a file as it was last extracted."""
-        ...
 
 
 class ExtractionStore(ExtractedTexts, Protocol):
@@ -29,21 +26,17 @@ class ExtractionStore(ExtractedTexts, Protocol):
 
     def missing(self, stamps: Sequence[FileStamp]) -> list[FileStamp]:
         """The files of which there is no text that was made as texts are made now."""
-        ...
 
     def attach(self, stamp: FileStamp, digest: bytes) -> bool:
         """From now on the file has the text of this digest; returns whether there is one."""
-        ...
 
     def keep(self, digest: bytes, text: ExtractedText) -> None: ...
 
     def forget_failures(self) -> None:
         """Drop what could not be extracted, so that it is tried again."""
-        ...
 
     def prune(self, paths: Collection[str]) -> None:
         """Drop the texts of all files but these."""
-        ...
 
 
 class TextExtractor(Protocol):
@@ -52,14 +45,11 @@ class TextExtractor(Protocol):
     @property
     def max_bytes(self) -> int:
         """Of a file; larger ones are not extracted."""
-        ...
 
     def extract(self, data: bytes) -> ExtractedText | None:
         """The text of a file with this content, or the trouble with it; None where it was stopped."""
-        ...
 
     def stop(self) -> None:
         """Let the `extract` that runs, and all later ones, return None. Every thread may call it."""
-        ...
 
     def close(self) -> None: ...

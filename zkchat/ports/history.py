@@ -12,12 +12,9 @@ class CommitHistory(Protocol):
 
     def head(self) -> str:
         """The commit that is checked out; empty where there is no repository that can be read."""
-        ...
 
     def read(self, head: str, known: str) -> CommittedFiles:
         """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
-        ...
 
     def commits_of(self, path: str, limit: int) -> list[Commit]:
         """The commits that changed a file, the latest first, at most so many."""
-        ...

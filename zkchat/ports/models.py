@@ -12,15 +12,12 @@ class ModelProvider(Protocol):
     @property
     def info(self) -> ModelInfo:
         """What is known so far; all there is to know after `connect`."""
-        ...
 
     async def connect(self) -> None:
         """Learn what only the model's server knows. May be called before every turn; asks once."""
-        ...
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """The answer as it arrives, ended by `Finish`. Closing the iterator cancels the request."""
-        ...
 
 
 class LocatedModel(Protocol):

@@ -11,11 +11,9 @@ class ToolServers(Protocol):
 
     def start(self) -> None:
         """Begin to connect to all of them; returns at once. A second time it does nothing."""
-        ...
 
     def statuses(self) -> tuple[ServerStatus, ...]:
         """By name, as far as they are connected now. Never waits."""
-        ...
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, object]) -> ServerAnswer: ...
 

@@ -30,4 +30,3 @@ class Tool(Protocol):
 
     async def call(self, arguments: str) -> ToolOutcome:
         """Run with JSON arguments as the model wrote them. Bad arguments give a failed outcome, not an exception."""
-        ...

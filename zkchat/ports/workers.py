@@ -12,4 +12,3 @@ class Workers(Protocol):
 
     def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
         """What comes of each task, as they get done. Work, tasks and results have to be such as can be pickled."""
-        ...

@@ -1,7 +1,7 @@
 """The descriptor of a provider: all that the rest of zkchat knows of it, as one value that its module exports.
 
-`zkchat.providers.NAME` exports it as `PROVIDER`. Client libraries and HTTP clients are imported inside its methods:
-descriptors are imported to list names, and wherever a model is looked for.
+`zkchat.providers.NAME` exports it as `PROVIDER`. Heavy libraries are imported inside functions: descriptors are
+imported to list names, and wherever a model is looked for.
 """
 
 from abc import abstractmethod
@@ -122,7 +122,7 @@ class ProviderDescriptor(Struct, frozen=True, kw_only=True):
     in_process: bool = False
     """Whether its models run in this process, rather than in a server that reports its own token counts."""
     library: str = ""
-    """The client library to import ahead of the first request, which takes half a second."""
+    """The library to import ahead of the first request, which takes a moment."""
     address_setting: str = ""
     """The dotted key of its server's address; empty if it has no server."""
     answers_anytime: bool = True

@@ -1,8 +1,7 @@
 """Which model to use where none is set: that of the first provider that offers one."""
 
-import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import wait
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,6 +10,7 @@ from zkchat.errors import ProviderError
 from zkchat.providers.descriptor import Choice, OfferedModel, ProviderContext, ProviderDescriptor
 from zkchat.providers.locality import is_reachable
 from zkchat.providers.registry import descriptors
+from zkchat.subprocesses import DaemonThreads
 
 PROBE_TIMEOUT = 0.3
 """Seconds that a server may take to accept a connection."""
@@ -70,16 +70,6 @@ def _about_small(names: Sequence[str]) -> str:
 
 def reachable(addresses: Iterable[str], probe: Callable[[str], bool]) -> set[str]:
     """Those that answer, all probed at once. A name that takes long to look up is not waited for."""
-    found: set[str] = set()
-
-    def ask(address: str) -> None:
-        if probe(address):
-            found.add(address)
-
-    threads = [threading.Thread(target=ask, args=(address,), daemon=True) for address in addresses]
-    for thread in threads:
-        thread.start()
-    deadline = time.monotonic() + PROBE_TIMEOUT
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    return set(found)
+    probes = {address: DaemonThreads().submit(probe, address) for address in addresses}
+    done, _ = wait(probes.values(), PROBE_TIMEOUT)
+    return {address for address, probed in probes.items() if probed in done and probed.result()}

@@ -4,18 +4,11 @@ queries and passages, lengths, dimensions.
 A model is recognised by its name, whoever publishes or serves it: owners, tags and quantizations do not matter.
 """
 
-import math
 import re
-from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct, field
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _KEEP_ALIVE: Final = "10m"
 """For so long Ollama keeps the model loaded, so that the next question need not wait for it."""
@@ -82,15 +75,6 @@ class OpenAIWire(Struct, frozen=True):
         if sorted(places) != [*range(len(entries))]:
             raise ValueError("rows are missing or there twice")
         return [entry["embedding"] for _, entry in sorted(zip(places, entries, strict=True), key=lambda pair: pair[0])]
-
-
-def numbers_of(row: Any) -> "NDArray[np.float32]":
-    """The numbers of a row, which a server may send packed whatever it was asked for."""
-    import numpy as np
-
-    if isinstance(row, str):
-        return np.frombuffer(b64decode(row, validate=True), dtype="<f4")
-    return np.array([math.nan if number is None else number for number in row], dtype=np.float32)
 
 
 _RETRIEVE: Final = "Represent this sentence for searching relevant passages: "

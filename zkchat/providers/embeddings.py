@@ -4,14 +4,18 @@ Texts go in batches that are bounded in number and length. A text that is too lo
 the server refuses holds up no other.
 """
 
+import math
 import threading
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import count
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from zkchat.errors import ProviderError, TextKeptHere, TextRefused
 from zkchat.model.embeddings import OpenText, SimilarityTraits
@@ -22,16 +26,11 @@ from zkchat.providers.embedding_wires import (
     OllamaWire,
     OpenAIWire,
     convention_for,
-    numbers_of,
 )
 from zkchat.providers.errors import Endpoint, Failure
 from zkchat.providers.json_requests import JsonRequests, RequestFailed
 from zkchat.providers.locality import display_address, is_forwarded, may_run_here, ollama_address
 from zkchat.providers.transport import DEFAULT_POLICY, TransportPolicy, replace_surrogates
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _MAX_BATCH_CHARS: Final = 48_000
 """Some 16,000 tokens: what a model on two cores embeds within a minute."""
@@ -107,10 +106,8 @@ class ServerEmbedder:
             self._locate_again_at = monotonic() + _LOCATE_PAUSE
         return self._runs_here is True
 
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row for each text, of length 1, or 0 where there is none. Raises `ProviderError`."""
-        import numpy as np
-
         self._require_open(texts)
         prefix = self._convention.document_prefix
         asked = [place for place, text in enumerate(texts) if text.strip()]  # servers refuse empty texts
@@ -124,7 +121,7 @@ class ServerEmbedder:
             result[place] = row
         return result
 
-    def embed_query(self, text: str) -> "NDArray[np.float32]":
+    def embed_query(self, text: str) -> NDArray[np.float32]:
         """The row of a question, which waits no longer than a user does. Raises `ProviderError`."""
         self._require_open([text])
         text = self._fitting(self._convention.query_prefix + text)
@@ -169,10 +166,8 @@ class ServerEmbedder:
                 return text[:place]
         return text
 
-    def _embed_batch(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+    def _embed_batch(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Rows for all of them; a batch that is refused is divided, and a text that is refused is cut."""
-        import numpy as np
-
         try:
             return self._checked(self._asked_with_retries(texts), len(texts))
         except RequestFailed as failed:
@@ -192,13 +187,13 @@ class ServerEmbedder:
             ]
         )
 
-    def _embed_or_skip(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+    def _embed_or_skip(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         try:
             return self._embed_batch(texts)
         except TextRefused:
             return None
 
-    def _embed_cut(self, text: str, refused: RequestFailed) -> "NDArray[np.float32]":
+    def _embed_cut(self, text: str, refused: RequestFailed) -> NDArray[np.float32]:
         """The row of a text by as much of its beginning as the server takes."""
         if not _is_too_long(refused) or len(text) < 2 * _MIN_CUT_CHARS:
             raise TextRefused(refused.failure.text, hint=refused.failure.hint)
@@ -232,15 +227,13 @@ class ServerEmbedder:
             name = self._endpoint.name
             raise _invalid(f"{name} sent something that holds no vectors.", "Is it a model for embeddings?") from None
 
-    def _checked(self, rows: Sequence[Any], texts: int) -> "NDArray[np.float32]":
+    def _checked(self, rows: Sequence[Any], texts: int) -> NDArray[np.float32]:
         """The rows as a matrix of directions. Raises `ProviderError` for what are no vectors of this model."""
-        import numpy as np
-
         name = self._endpoint.name
         if len(rows) != texts:
             raise _invalid(f"{name} sent {len(rows):,} vectors for {texts:,} texts.", "")
         try:
-            matrix = np.array([numbers_of(row) for row in rows], dtype=np.float32)
+            matrix = np.array([_numbers_of(row) for row in rows], dtype=np.float32)
         except (ValueError, TypeError, OverflowError):
             raise _invalid(
                 f"{name} sent vectors of different lengths, or with something else than numbers.", ""
@@ -258,7 +251,7 @@ class ServerEmbedder:
         self._accepts_texts = True
         return matrix
 
-    def _of_right_size(self, matrix: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    def _of_right_size(self, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
         wanted, sent, name = self._settings.dimensions, matrix.shape[1], self._endpoint.name
         if wanted is not None and sent > wanted and self._convention.can_shorten:
             return matrix[:, :wanted].copy()  # by a server that does not know the option
@@ -353,3 +346,10 @@ def _is_too_long(failed: RequestFailed) -> bool:
 
 def _invalid(text: str, hint: str) -> ProviderError:
     return Failure(text=text, hint=hint or "`zkchat doctor` asks it for one vector.").error
+
+
+def _numbers_of(row: Any) -> NDArray[np.float32]:
+    """The numbers of a row, which a server may send packed whatever it was asked for."""
+    if isinstance(row, str):
+        return np.frombuffer(b64decode(row, validate=True), dtype="<f4")
+    return np.array([math.nan if number is None else number for number in row], dtype=np.float32)

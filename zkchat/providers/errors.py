@@ -31,6 +31,8 @@ class Endpoint:
     if_key_refused: str
     if_model_missing: str
     key: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent along with every request to a model."""
 
     @property
     def name(self) -> str:

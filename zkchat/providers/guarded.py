@@ -15,16 +15,13 @@ class SendingRules(Protocol):
 
     def catch_up(self) -> int:
         """Let the settings count as they are now; the number is another one once they have changed."""
-        ...
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether they declare that the model runs on another machine."""
-        ...
 
     def check(self, info: ModelInfo) -> None:
         """Raises `ConfigError` where nothing may be sent to the model."""
-        ...
 
 
 class GuardedProvider:

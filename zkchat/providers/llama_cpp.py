@@ -10,7 +10,6 @@ import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack
-from http.client import HTTPConnection, HTTPException
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,7 +50,6 @@ class Server(Protocol):
 
     def handle_chat_completions(self, request: bytes, callback: Callable[[bytes], bool], /) -> None:
         """Answer piece by piece, until the callback returns True. Exceptions of the callback are lost."""
-        ...
 
 
 def is_installed() -> bool:
@@ -108,15 +106,17 @@ class Engine:
         server = self._server
         if server is None:
             return None
-        connection = _connection(server.listening_address)
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
+        import httpx
+
+        parts = urlsplit(server.listening_address)
+        transport = httpx.HTTPTransport(verify=False, uds=parts.path if parts.scheme == "unix" else None)
+        base = "http://localhost" if parts.scheme == "unix" else server.listening_address
+        headers = {"Authorization": f"Bearer {self._key}"}
         try:
-            connection.request("POST", "/tokenize", json.dumps({"content": text}), headers)
-            return len(json.load(connection.getresponse())["tokens"])
-        except (OSError, HTTPException, ValueError, KeyError):
+            with httpx.Client(transport=transport, base_url=base, headers=headers, timeout=None) as client:  # noqa: S113
+                return len(client.post("/tokenize", json={"content": text}).json()["tokens"])
+        except (httpx.HTTPError, ValueError, KeyError):
             return None
-        finally:
-            connection.close()
 
     def _check_memory(self) -> None:
         """A model that is too large does not fail to load: it brings the whole machine to a halt."""
@@ -160,21 +160,6 @@ class Engine:
     def _socket(self) -> str:
         self._folder.close()
         return str(Path(self._folder.enter_context(tempfile.TemporaryDirectory(prefix="zkchat-"))) / "llama.sock")
-
-
-class _UnixConnection(HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost")
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self._path)
-
-
-def _connection(address: str) -> HTTPConnection:
-    parts = urlsplit(address)
-    return _UnixConnection(parts.path) if parts.scheme == "unix" else HTTPConnection(parts.netloc)
 
 
 class LlamaCpp:

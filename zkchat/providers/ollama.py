@@ -48,8 +48,7 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         return server_key(key, self.address(context), is_users_choice="ollama.host" in context.set_by_user)
 
     def address(self, context: ProviderContext) -> str:
-        host: str = self.settings(context)["host"]
-        return host
+        return str(self.settings(context)["host"])
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         listed = fetch_models(self.address(context), api_key=self.key(context).value)

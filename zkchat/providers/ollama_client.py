@@ -39,7 +39,7 @@ from zkchat.providers.transport import (
     replace_surrogates,
     truncation_warning,
 )
-from zkchat.providers.vision import estimated_rule, with_vision
+from zkchat.providers.vision import with_shown_vision
 
 if TYPE_CHECKING:
     import httpx
@@ -127,10 +127,8 @@ class Ollama(ServerModel):
             on_this_machine=self._may_run_here and not is_forwarded(shown),
             is_located=True,
         )
-        facts = model.model_info or {}
-        rule = estimated_rule(self._model, facts)
-        info = with_vision(info, declared=self._settings.sees_images, capabilities=can, rule=rule)
-        size = facts.get("general.parameter_count") or size_in_name(self._model)
+        info = with_shown_vision(info, shown, declared=self._settings.sees_images)
+        size = (model.model_info or {}).get("general.parameter_count") or size_in_name(self._model)
         yield adapt_to_size(info, size, self._settings)
 
     async def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:

@@ -29,6 +29,8 @@ from zkchat.providers.services import services_with_key
 from zkchat.providers.small_models import is_small, size_in_name
 
 DEFAULT_MODEL: Final = "gpt-5-mini"
+_ACCOUNT: Final = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+"""Headers that say whose account is charged, and the variables that hold them."""
 _CHAT_MODELS: Final = ("gpt-", "chatgpt-", "o1", "o3", "o4")
 _OTHER_KINDS: Final = ("audio", "embed", "image", "instruct", "realtime", "search", "transcribe", "tts")
 
@@ -40,12 +42,14 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
             base_url=self.address(context),
             api_key=self.key(context).value,
             key_variable=self._key_variable(context),
+            headers={
+                header: context.variables[name] for header, name in _ACCOUNT.items() if context.variables.get(name)
+            },
             settings=model.settings,
         )
 
     def _key_variable(self, context: ProviderContext) -> str:
-        variable: str = self.settings(context)["api_key_env"]
-        return variable
+        return str(self.settings(context)["api_key_env"])
 
     def key(self, context: ProviderContext) -> ServerKey:
         variable = self._key_variable(context)
@@ -53,8 +57,7 @@ class OpenAIDescriptor(ProviderDescriptor, frozen=True):
 
     def address(self, context: ProviderContext) -> str:
         """Empty for OpenAI itself, which may lie behind a proxy: whether it accepts connections says nothing."""
-        base_url: str = self.settings(context)["base_url"]
-        return base_url
+        return str(self.settings(context)["base_url"])
 
     def offered_models(self, context: ProviderContext) -> Sequence[OfferedModel]:
         base_url = self.address(context)

@@ -19,7 +19,7 @@ from zkchat.providers.errors import BadReply, Endpoint
 from zkchat.providers.locality import display_address, is_forwarded, is_loopback, may_run_here, ollama_address
 from zkchat.providers.small_models import adapt_to_size, size_in_name
 from zkchat.providers.transport import DEFAULT_POLICY, ServerModel, TransportPolicy, json_of, lines_of
-from zkchat.providers.vision import estimated_rule, listed_capabilities, openai_vision, with_shown_vision, with_vision
+from zkchat.providers.vision import estimated_rule, lists_vision, openai_vision, with_shown_vision
 
 if TYPE_CHECKING:
     import httpx
@@ -74,6 +74,7 @@ class OpenAI(ServerModel):
         base_url: str = "",
         api_key: str = "",
         key_variable: str = "OPENAI_API_KEY",
+        headers: Mapping[str, str] | None = None,
         settings: ModelSettings = DEFAULT_MODEL_SETTINGS,
         policy: TransportPolicy = DEFAULT_POLICY,
     ) -> None:
@@ -89,6 +90,7 @@ class OpenAI(ServerModel):
             if_key_refused=f"Put a valid key into the variable {key_variable}.",
             if_model_missing="Check the model's name, and `openai.base_url`, which most often ends in /v1.",
             key=api_key.strip(),
+            headers=headers or {},
         )
         info = ModelInfo(
             provider="openai",
@@ -235,6 +237,6 @@ def with_listed_facts(
     )
     window = info.context_limit or next((size for size in sizes if isinstance(size, int)), None)
     size = of_llama_cpp.get("n_params") or size_in_name(info.id)
-    can = ("vision",) if info.sees_images else listed_capabilities(facts)
-    info = with_vision(info, declared=settings.sees_images, capabilities=can, rule=info.image_rule)
-    return adapt_to_size(replace(info, context_limit=window), size, settings)
+    declared = settings.sees_images
+    sees = info.sees_images or lists_vision(facts) if declared is None else declared
+    return adapt_to_size(replace(info, context_limit=window, sees_images=sees), size, settings)

@@ -34,10 +34,6 @@ _SIF_A = 1e-3
 
 _SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts in which a single sign means something: kana, ideographs, Hangul."""
-_FIRST_SIGN = "\u3040"
-_MAYBE_SIGN = re.compile("[^\x00-\u303f]")
-"""Compiled in a fraction of the time of those that name all signs, for texts that have none."""
-_LETTERS = re.compile(r"[^\W\d_]{1,40}")
 _WORD = re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
 _SIGN = re.compile(f"[{_SIGNS}]")
 _WORD_CACHE_SIZE = 1 << 16
@@ -114,9 +110,6 @@ class _Words:
         """
         import numpy as np
 
-        if len(texts) == 1:  # a question
-            rows = self._weights[texts[0], None] * self._vectors[texts[0]]
-            return np.add.reduce(rows, axis=0, keepdims=True, dtype=np.float32)
         is_used = np.zeros(len(self._weights), dtype=np.bool_)
         for tokens in texts:
             is_used[tokens] = True
@@ -131,7 +124,7 @@ class _Words:
         """The tokens of a word that say something, as numbers of 16 bits. A rare sign has none but its bytes."""
         import numpy as np
 
-        is_sign = word >= _FIRST_SIGN and _SIGN.match(word)
+        is_sign = _SIGN.match(word)
         kept = [
             number
             for piece, number in self._subwords.pieces(word)
@@ -142,9 +135,7 @@ class _Words:
 
 def _words_of(text: str) -> list[str]:
     """The words of a text in lower case, those of one sign among them."""
-    lowered = unicodedata.normalize("NFC", text).lower()
-    may_hold_signs = not lowered.isascii() and _MAYBE_SIGN.search(lowered)
-    return (_WORD if may_hold_signs else _LETTERS).findall(lowered)
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
 def _mapped(path: Path) -> "NDArray[np.float16]":

@@ -159,6 +159,7 @@ def open_client(address: str, endpoint: Endpoint, connect_timeout: float) -> "ht
     import httpx
 
     headers = {"User-Agent": f"zkchat/{__version__}", "Accept-Encoding": "identity"}  # packed, it could be of any size
+    headers |= endpoint.headers
     if endpoint.key:
         headers["Authorization"] = f"Bearer {endpoint.key}"
     timeout = httpx.Timeout(None, connect=connect_timeout)
@@ -232,8 +233,17 @@ def client_settings(address: str) -> dict[str, Any]:
         "follow_redirects": False,  # notes go to the address that the user chose, and nowhere else
         "trust_env": not is_loopback(address),  # no proxy stands between us and ourselves
         # Authorities take 30 ms to load, which plain HTTP does not need: without any, all of TLS would fail.
-        "verify": address.startswith("https:") or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        "verify": _authorities() if address.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     }
+
+
+def _authorities() -> ssl.SSLContext:
+    """Those of the HTTP library, or that the variables of the process name, and those of the system."""
+    import httpx
+
+    context = httpx.create_ssl_context()
+    context.load_default_certs()
+    return context
 
 
 def replace_surrogates(text: str) -> str:

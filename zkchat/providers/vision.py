@@ -4,7 +4,7 @@ OpenAI's figures are those of its guide "Images and vision", section "Calculatin
 other servers are estimates, which the usage that they report corrects.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -84,32 +84,24 @@ def estimated_rule(model: str, facts: Mapping[str, object]) -> ImageRule:
     return next(known, DEFAULT_RULE)
 
 
-def with_vision(info: ModelInfo, *, declared: bool | None, capabilities: Iterable[str], rule: ImageRule) -> ModelInfo:
-    """Add whether a model sees: as the user declares it, else as its server says."""
-    sees = "vision" in capabilities if declared is None else declared
-    return replace(info, sees_images=sees, image_rule=rule)
-
-
 def with_shown_vision(info: ModelInfo, shown: object, *, declared: bool | None) -> ModelInfo:
-    """The same from what an Ollama shows of a model, spoken to by OpenAI's protocol; any other server shows nothing."""
-    if not isinstance(shown, Mapping):
+    """Add whether a model sees: as the user declares it, else as an Ollama shows it; any other server shows nothing."""
+    can = shown.get("capabilities") if isinstance(shown, Mapping) else None
+    if not isinstance(shown, Mapping) or not isinstance(can, list):
         return info
-    can, facts = shown.get("capabilities"), shown.get("model_info")
-    if not isinstance(can, list):
-        return info
+    facts = shown.get("model_info")
     rule = estimated_rule(info.id, facts if isinstance(facts, Mapping) else {})
-    return with_vision(info, declared=declared, capabilities=[each for each in can if isinstance(each, str)], rule=rule)
+    return replace(info, sees_images="vision" in can if declared is None else declared, image_rule=rule)
 
 
-def listed_capabilities(facts: Mapping[str, object]) -> tuple[str, ...]:
-    """`vision` where a list of models says that one takes images: each kind of server has its own words for it."""
-    architecture = facts.get("architecture")
+def lists_vision(facts: Mapping[str, object]) -> bool:
+    """Whether a list of models says that one takes images: each kind of server has its own words for it."""
+    architecture, capabilities = facts.get("architecture"), facts.get("capabilities")
     places = (
         architecture.get("input_modalities") if isinstance(architecture, Mapping) else None,
         facts.get("input_modalities"),
-        facts.get("capabilities"),
+        capabilities,
     )
     said = {word for place in places if isinstance(place, list) for word in place if isinstance(word, str)}
-    capabilities = facts.get("capabilities")
     declares = isinstance(capabilities, Mapping) and capabilities.get("vision") is True
-    return ("vision",) if declares or said & {"image", "vision", "multimodal"} else ()
+    return declares or not said.isdisjoint({"image", "vision", "multimodal"})

@@ -1,7 +1,6 @@
 """Changing a file by command: the value changes, everything else stays."""
 
 import resource
-import stat
 import tomllib
 from pathlib import Path
 
@@ -44,33 +43,10 @@ def test_comments_and_order_survive(file: Path) -> None:
     assert file.read_text() == COMMENTED.replace("16384", "8192")
 
 
-def test_a_new_top_level_setting_does_not_fall_into_a_section(file: Path) -> None:
-    file.write_text('[ui]\ncolor = "never"\n')
-    set_value(file, "model", "quote")
-    assert tomllib.loads(file.read_text()) == {"model": "quote", "ui": {"color": "never"}}
-
-
-def test_a_list_is_written_as_a_list(file: Path) -> None:
-    assert set_value(file, "vault.exclude", "Archive/**, *.tmp.md") == ["Archive/**", "*.tmp.md"]
-    assert tomllib.loads(file.read_text()) == {"vault": {"exclude": ["Archive/**", "*.tmp.md"]}}
-
-
 def test_line_ends_of_windows_stay(file: Path) -> None:
     file.write_bytes(b'# mine\r\nmodel = "a"\r\n')
     set_value(file, "model", "b")
     assert file.read_bytes() == b'# mine\r\nmodel = "b"\r\n'
-
-
-def test_permissions_stay(file: Path) -> None:
-    file.write_text("")
-    file.chmod(0o640)
-    set_value(file, "model", "quote")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
-
-
-def test_nothing_is_left_beside_the_file(file: Path) -> None:
-    set_value(file, "model", "quote")
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
 @pytest.mark.parametrize(
@@ -146,12 +122,6 @@ def test_unset_of_what_is_no_setting_is_refused(file: Path, key: str) -> None:
     with pytest.raises(ConfigError, match=f"Unknown setting '{key}'"):
         unset(file, key)
     assert file.read_text() == COMMENTED
-
-
-def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(StorageError, match="could not be written"):
-        set_value(tmp_path / "taken" / "config.toml", "model", "quote")
 
 
 def test_a_write_that_fails_halfway_leaves_the_old_file_and_nothing_else(file: Path) -> None:

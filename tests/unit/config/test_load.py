@@ -48,11 +48,6 @@ def test_without_files_everything_is_the_default(files: SettingsFiles) -> None:
     assert loaded.warnings == ()
 
 
-def test_without_a_vault_the_users_file_counts(files: SettingsFiles) -> None:
-    files.user.write_text('model = "quote"')
-    assert load(files.user, None, {}, {}, lambda _: False).settings.model == "quote"
-
-
 def test_each_layer_wins_over_the_ones_before_it(files: SettingsFiles) -> None:
     layers: list[tuple[str, dict[str, str], dict[str, FlagValue]]] = [
         ("", {}, {}),
@@ -124,33 +119,44 @@ def test_a_variable_that_is_nearly_a_setting_gets_a_warning(files: SettingsFiles
     )
 
 
-def test_an_unknown_setting_is_named_with_its_file_and_the_nearest_valid_one(files: SettingsFiles) -> None:
-    files.user.write_text("[context]\nmax_token = 5")
+@pytest.mark.parametrize(
+    ("text", "variables", "says", "hint"),
+    [
+        ("[context]\nmax_token = 5", {}, "'context.max_token' in {file}.", "Did you mean 'context.max_tokens'?"),
+        ("max_tokens = 4096", {}, "'max_tokens' in {file}.", "Did you mean 'context.max_tokens'?"),
+        ("qqq = 1", {}, "'qqq' in {file}.", "All settings: zkchat config show"),
+        (
+            "",
+            {"ZKCHAT_CONTEXT__MAX_TOKEN": "5"},
+            "'context.max_token' in the variable ZKCHAT_CONTEXT__MAX_TOKEN.",
+            "Did you mean 'context.max_tokens'?",
+        ),
+    ],
+)
+def test_an_unknown_setting_is_named_with_its_place_and_the_nearest_valid_one(
+    files: SettingsFiles, text: str, variables: dict[str, str], says: str, hint: str
+) -> None:
+    files.user.write_text(text)
     with pytest.raises(ConfigError) as caught:
+        files.load(variables)
+    assert caught.value.message == f"Unknown setting {says.format(file=files.user)}"
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[context]\nmessages_share = 0.8", r"add up to 1\.2, which is more than the whole window"),
+        ("[context]\nmax_tokens = 512", r"'context\.reserve_tokens' \(512\) leaves nothing"),
+        ('model = "quote"\n[context\nmax_tokens = 5', "config.toml is broken at line 2: "),
+        ("model =", "is broken at its end: Invalid value"),
+    ],
+)
+def test_a_broken_file_and_values_that_do_not_fit_together_are_told(files: SettingsFiles, text: str, says: str) -> None:
+    files.user.write_text(text)
+    with pytest.raises(ConfigError, match=says) as caught:
         files.load()
-    assert caught.value.message == f"Unknown setting 'context.max_token' in {files.user}."
-    assert caught.value.hint == "Did you mean 'context.max_tokens'?"
-
-
-def test_a_setting_outside_its_section_is_led_to_it(files: SettingsFiles) -> None:
-    files.user.write_text("max_tokens = 4096")
-    with pytest.raises(ConfigError) as caught:
-        files.load()
-    assert caught.value.hint == "Did you mean 'context.max_tokens'?"
-
-
-def test_an_unknown_setting_in_a_variable_names_the_variable(files: SettingsFiles) -> None:
-    with pytest.raises(ConfigError) as caught:
-        files.load({"ZKCHAT_CONTEXT__MAX_TOKEN": "5"})
-    assert "in the variable ZKCHAT_CONTEXT__MAX_TOKEN." in caught.value.message
-    assert caught.value.hint == "Did you mean 'context.max_tokens'?"
-
-
-def test_a_setting_like_no_other_is_led_to_the_list(files: SettingsFiles) -> None:
-    files.user.write_text("qqq = 1")
-    with pytest.raises(ConfigError) as caught:
-        files.load()
-    assert caught.value.hint == "All settings: zkchat config show"
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -217,33 +223,6 @@ def test_a_key_put_where_its_name_belongs_is_never_repeated(files: SettingsFiles
 def test_a_wrong_value_that_a_later_layer_replaces_does_no_harm(files: SettingsFiles) -> None:
     files.user.write_text("model = 5")
     assert files.load({"ZKCHAT_MODEL": "quote"}).settings.model == "quote"
-
-
-def test_shares_above_the_whole_window_are_refused_together(files: SettingsFiles) -> None:
-    files.user.write_text("[context]\nmessages_share = 0.8")
-    with pytest.raises(ConfigError, match=r"add up to 1\.2, which is more than the whole window") as caught:
-        files.load()
-    assert "zkchat config show" in caught.value.hint
-
-
-def test_a_reserve_as_large_as_the_window_is_refused(files: SettingsFiles) -> None:
-    files.user.write_text("[context]\nmax_tokens = 512")
-    with pytest.raises(ConfigError, match=r"'context\.reserve_tokens' \(512\) leaves nothing"):
-        files.load()
-
-
-def test_a_broken_file_is_named_with_its_line(files: SettingsFiles) -> None:
-    files.user.write_text('model = "quote"\n[context\nmax_tokens = 5')
-    with pytest.raises(ConfigError) as caught:
-        files.load()
-    assert caught.value.message.startswith(f"{files.user} is broken at line 2: ")
-    assert "move the file away" in caught.value.hint
-
-
-def test_a_file_that_breaks_off_is_named_too(files: SettingsFiles) -> None:
-    files.user.write_text("model =")
-    with pytest.raises(ConfigError, match="is broken at its end: Invalid value"):
-        files.load()
 
 
 DEEP = {
@@ -323,13 +302,6 @@ def test_the_users_own_file_is_not_passed_over_when_it_cannot_be_read(files: Set
     assert caught.value.hint == "Put a readable file there, or move it away."
 
 
-def test_an_unreadable_file_of_a_vault_is_left_out_with_a_warning(files: SettingsFiles) -> None:
-    files.vault.mkdir()
-    loaded = files.load()
-    assert loaded.settings == Settings()
-    assert loaded.warnings == (f"{files.vault} cannot be read: it is not a regular file. Its settings are left out.",)
-
-
 def test_untrusted_endpoints_of_a_vault_are_left_out_and_the_rest_is_used(files: SettingsFiles) -> None:
     files.vault.write_text('model = "openai:x"\n[ui]\ncolor = "never"\n[ollama]\nhost = "http://evil.example"')
     loaded = files.load()
@@ -352,14 +324,6 @@ def test_a_vault_cannot_take_away_the_users_own_endpoint(files: SettingsFiles) -
 def test_a_quoted_key_does_not_get_around_trust(files: SettingsFiles) -> None:
     files.vault.write_text('"ollama.host" = "http://evil.example"')
     assert files.load().settings.ollama.host == "http://127.0.0.1:11434"
-
-
-def test_approved_endpoints_of_a_vault_count(files: SettingsFiles) -> None:
-    files.vault.write_text('[ollama]\nhost = "http://ours:1"')
-    loaded = files.load(trusted=lambda _: True)
-    assert loaded.settings.ollama.host == "http://ours:1"
-    assert loaded.origins["ollama.host"].layer == "vault"
-    assert loaded.warnings == ()
 
 
 def test_approval_is_asked_about_the_values_and_not_about_the_rest_of_the_file(files: SettingsFiles) -> None:
@@ -432,29 +396,10 @@ def test_a_vault_adds_to_what_the_user_leaves_out_and_takes_nothing_away(files: 
     assert files.load().settings.vault.exclude == ("Diary/**", "Archive/**")
 
 
-def test_a_link_within_the_vault_is_not_followed_either(files: SettingsFiles) -> None:
-    (files.vault.parents[1] / "note.md").write_text('[ui]\ncolor = "never"')
-    files.vault.symlink_to("../note.md")
-    assert files.load().settings == Settings()
-
-
 def test_a_number_beyond_all_reason_is_a_mistake_in_the_file(files: SettingsFiles) -> None:
     files.user.write_text(f"[context]\nmax_tokens = {'9' * 6_000}")
     with pytest.raises(ConfigError, match="cannot be used: Exceeds the limit"):
         files.load()
-
-
-@pytest.mark.parametrize(
-    ("origin", "phrase"),
-    [
-        (Origin("default"), "by default"),
-        (Origin("user", "/u.toml"), "in /u.toml"),
-        (Origin("variable", "ZKCHAT_MODEL"), "in the variable ZKCHAT_MODEL"),
-        (Origin("flag"), "on the command line"),
-    ],
-)
-def test_an_origin_reads_as_a_phrase(origin: Origin, phrase: str) -> None:
-    assert origin.phrase == phrase
 
 
 @given(st.dictionaries(st.sampled_from(sorted(FIELDS)), st.integers() | st.text()))

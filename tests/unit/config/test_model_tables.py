@@ -10,7 +10,7 @@ from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file
 from zkchat.config.load import Loaded, load
 from zkchat.config.mistakes import Origin
-from zkchat.config.schema import accepted_values, field_of, is_section, needs_trust, value_of
+from zkchat.config.schema import value_of
 from zkchat.config.sections import Model
 from zkchat.errors import ConfigError
 from zkchat.model.providers import ProviderName
@@ -124,11 +124,6 @@ def test_what_could_be_taken_for_something_else_is_no_name(user: Path, name: str
     assert f"'{name}' in {user} cannot be the name of a model." in error.message
 
 
-@pytest.mark.parametrize("text", ["models = 5", "[models]\nfast = 5"])
-def test_a_value_where_a_table_belongs_is_told(user: Path, text: str) -> None:
-    assert "is a section" in refused(user, text).message
-
-
 def test_a_model_can_be_made_and_changed_by_command_and_comments_stay(user: Path) -> None:
     user.write_text(FAST)
     set_value(user, "models.fast.context_limit", "4096")
@@ -155,24 +150,8 @@ def test_a_mistake_in_another_model_does_not_stand_in_the_way(user: Path) -> Non
     assert tomllib.loads(user.read_text())["models"]["half"] == {"id": "x", "provider": "local"}
 
 
-def test_a_model_in_the_place_of_a_value_is_refused(user: Path) -> None:
-    user.write_text("models = 5\n")
-    with pytest.raises(ConfigError, match="'models' in the file is not a section") as caught:
-        set_value(user, "models.fast.id", "x")
-    assert caught.value.hint == "Run: zkchat config unset models"
-
-
 def test_a_whole_model_can_be_removed(user: Path) -> None:
     user.write_text(f'model = "quote"\n{FAST}')
     assert unset(user, "models.fast")
     assert tomllib.loads(user.read_text()) == {"model": "quote"}
     assert not unset(user, "models.fast.id")
-
-
-def test_keys_of_models_are_known_by_their_form() -> None:
-    assert needs_trust("models.any.options")
-    assert is_section("models.any")
-    assert not is_section("models.any.id")
-    assert field_of("models.any") is None
-    assert field_of("models.any.id.more") is None
-    assert accepted_values("models.any.temperature") == "a number of at least 0 and up to 2"

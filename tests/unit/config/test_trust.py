@@ -19,18 +19,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "data" / "trust.json"
 
 
-def test_nothing_is_approved_at_first(file: Path) -> None:
-    assert TrustStore(file).state("vault", RULE) == "new"
-    assert not file.exists()
-
-
-@pytest.mark.parametrize("decision", ["approved", "declined"])
-def test_a_decision_lasts(file: Path, decision: str) -> None:
-    assert decision in ("approved", "declined")
-    TrustStore(file).decide("vault", [RULE], "approved" if decision == "approved" else "declined")
-    assert TrustStore(file).state("vault", RULE) == decision
-
-
 def test_an_approval_holds_for_one_vault_one_name_and_one_content(file: Path) -> None:
     store = TrustStore(file)
     store.decide("vault", [RULE], "approved")

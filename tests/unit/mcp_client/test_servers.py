@@ -7,7 +7,9 @@ import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import mcp_types as types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from tests.support.waiting import eventually
 from tests.unit.mcp_client.bench import SERVER, Bench, is_alive, plain
 from zkchat.errors import ConfigError
+from zkchat.mcp_client.contents import tools_of
 from zkchat.model.tool_server import ServerAnswer, ServerDefinition
 
 pytestmark = pytest.mark.outside
@@ -287,3 +290,14 @@ def test_a_log_is_bounded(bench: Bench) -> None:
     log = Path(bench.status("plain").log)
     eventually(lambda: log.read_text().endswith("a warning\n"))
     assert log.stat().st_size <= 1_000_000
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), float("-inf")])
+def test_a_schema_holds_no_number_that_json_has_not(odd: float) -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"q": {"type": "number", "maximum": odd, "minimum": 0.5}}}
+    (tool,) = tools_of("web", [types.Tool(name="ask", input_schema=schema)])
+    assert json.loads(json.dumps(tool.parameters, allow_nan=False))["properties"]["q"] == {
+        "type": "number",
+        "maximum": None,
+        "minimum": 0.5,
+    }

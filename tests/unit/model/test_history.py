@@ -55,13 +55,6 @@ def live(history: History) -> list[str]:
     return [message.id for message in history.window.live]
 
 
-def test_without_a_compaction_everything_is_live() -> None:
-    history = History(entries(*TALK))
-    assert live(history) == ["a", "b", "c"]
-    assert history.window.summary is None
-    assert history.archived == {}
-
-
 def test_a_compaction_archives_messages_and_takes_nothing_from_the_thread() -> None:
     history = History(entries(*TALK, compaction("k1", "c", "a", "b", short="c"), said("d", "k1")))
     assert live(history) == ["c", "d"]

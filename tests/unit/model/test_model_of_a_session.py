@@ -92,11 +92,3 @@ def test_the_model_is_that_of_the_last_new_answer_whatever_came_before(bodies: l
     assert found.model
     assert found.model.model == "openai:x"
     assert not found.is_agent_newer
-
-
-@given(bodies=BODIES)
-def test_entries_that_come_one_by_one_say_the_same_as_all_at_once(bodies: list[EntryBody]) -> None:
-    whole, growing = history(*bodies), History()
-    for one in whole.entries:
-        growing.extend([one])
-    assert (growing.model, growing.is_agent_newer) == (whole.model, whole.is_agent_newer)

@@ -35,13 +35,20 @@ def ids(messages: list[ChatMessage]) -> list[str]:
     return [found.id for found in messages]
 
 
-def test_an_empty_session_has_no_head_and_no_thread() -> None:
-    assert (head_of([]), thread_of([]), messages_of([]), orphans_of([])) == (None, [], {}, [])
-
-
-def test_the_thread_runs_from_the_first_message_to_the_last() -> None:
-    talk = entries(message("m1"), TitleEntry(title="x"), message("m2", "m1"), message("m3", "m2"))
-    assert ids(thread_of(talk)) == ["m1", "m2", "m3"]
+@pytest.mark.parametrize(
+    ("talk", "thread"),
+    [
+        (entries(), []),
+        (entries(message("m1"), TitleEntry(title="x"), message("m2", "m1"), message("m3", "m2")), ["m1", "m2", "m3"]),
+        (entries(message("m1"), HeadEntry(message_id=None)), []),
+        (entries(message("m2", "m1"), message("m3", "m2")), ["m2", "m3"]),
+        (entries(message("m1"), HeadEntry(message_id="gone")), []),
+        (entries(message("m1", "m2"), message("m2", "m1")), ["m1", "m2"]),
+    ],
+    ids=["empty", "from the first to the last", "begun anew", "parent lost", "head lost", "in a circle"],
+)
+def test_the_thread_runs_from_the_first_message_to_the_head(talk: list[Entry], thread: list[str]) -> None:
+    assert ids(thread_of(talk)) == thread
 
 
 def test_a_branch_leaves_the_messages_after_its_beginning() -> None:
@@ -50,11 +57,6 @@ def test_a_branch_leaves_the_messages_after_its_beginning() -> None:
     branched = [*talk, *entries(message("m4", "m1"), PinEntry(message_id="m3"))]
     assert ids(thread_of(branched)) == ["m1", "m4"]
     assert list(messages_of(branched)) == ["m1", "m2", "m3", "m4"]
-
-
-def test_a_conversation_can_begin_anew_in_its_session() -> None:
-    talk = entries(message("m1"), HeadEntry(message_id=None))
-    assert thread_of(talk) == []
 
 
 def test_a_later_entry_of_a_message_takes_the_place_of_the_earlier_one() -> None:
@@ -102,15 +104,3 @@ def test_a_thread_goes_on_over_a_message_that_damage_took_away(lost: int) -> Non
     talk = entries(message("m1"), message("m2", "m1"), message("m3", "m2"), message("m4", "m3"))
     del talk[lost]
     assert len(thread_of(talk)) == 3
-
-
-def test_a_first_message_whose_parent_is_lost_begins_the_thread() -> None:
-    assert ids(thread_of(entries(message("m2", "m1"), message("m3", "m2")))) == ["m2", "m3"]
-
-
-def test_a_head_that_is_lost_gives_an_empty_thread() -> None:
-    assert thread_of(entries(message("m1"), HeadEntry(message_id="gone"))) == []
-
-
-def test_messages_that_follow_each_other_in_a_circle_end_the_thread() -> None:
-    assert ids(thread_of(entries(message("m1", "m2"), message("m2", "m1")))) == ["m1", "m2"]

@@ -8,7 +8,6 @@ from zkchat.model.choices import ToolName
 from zkchat.model.entries import UnknownEntry
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, UnknownPart
-from zkchat.model.prompt import ModelInfo
 from zkchat.model.references import DocumentReference, LineRange
 from zkchat.model.request_context import RequestContext, RequestItem
 from zkchat.model.stored_forms import read_entry, read_message
@@ -66,11 +65,6 @@ def test_priorities_run_from_one_to_ten(priority: int) -> None:
         read_message({"id": "m1", "role": "user", "created_at": NOON, "priority": priority})
 
 
-def test_values_do_not_change() -> None:
-    with pytest.raises(AttributeError, match="immutable"):
-        setattr(TextPart(text="a"), "text", "b")  # noqa: B010 - mypy knows it and forbids the plain way
-
-
 def test_two_references_to_a_document_become_one_that_is_counted() -> None:
     found = DocumentReference(
         wikilink="[[Sleep]]",
@@ -103,11 +97,6 @@ def test_usage_adds_up_and_what_is_left_is_never_negative() -> None:
 
 def test_a_share_of_nothing_is_empty() -> None:
     assert (BudgetUse(used=3, limit=4).percent, BudgetUse(used=3).percent) == (75.0, 0.0)
-
-
-def test_a_model_is_named_by_its_provider_and_id() -> None:
-    assert ModelInfo(provider="ollama", id="qwen3:8b").name == "ollama:qwen3:8b"
-    assert ModelInfo(provider="quote", id="").name == "quote"
 
 
 def test_fields_keep_the_names_under_which_they_were_stored() -> None:

@@ -2,8 +2,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
 from tests.support.provider_contexts import provider_context
 from zkchat.providers.descriptor import Choice, OfferedModel
 from zkchat.providers.detect import HOW_TO_GET_ONE, first_choice, reachable
@@ -36,10 +34,6 @@ def test_ollama_comes_first_if_it_answers_and_has_a_model() -> None:
     assert choice.model == "ollama:qwen3:8b"
     assert choice.why == f"Ollama answers at {OLLAMA} and has gemma3:4b too"
     assert "`zkchat config set model ollama:qwen3:8b` keeps it" in choice.sentence
-
-
-def test_an_ollama_without_models_does_not_count() -> None:
-    assert chosen(variables=KEY, ollama=[]).model.startswith("openai:gpt")
 
 
 def test_openai_comes_next_if_there_is_a_key_and_the_user_learns_where_the_notes_go() -> None:
@@ -91,14 +85,6 @@ def test_a_key_for_another_service_is_named_and_not_used() -> None:
     assert "sk-canary" not in choice.sentence
     assert "Groq" not in choice.sentence
     assert "OpenRouter" not in chosen(SERVER, {"OPENROUTER_API_KEY": "sk-canary"}).sentence
-
-
-@pytest.mark.parametrize(
-    "choice", [chosen(), chosen(variables=KEY), chosen(local=["tiny"])], ids=["quote", "openai", "local"]
-)
-def test_one_sentence_says_what_was_chosen_and_how_to_change_it(choice: Choice) -> None:
-    assert (choice.model if choice.model != "quote" else "quotes your notes") in choice.sentence
-    assert "zkchat config set model" in choice.sentence or "zkchat setup" in choice.sentence
 
 
 def test_a_server_whose_name_takes_long_to_look_up_is_not_waited_for() -> None:

@@ -52,13 +52,6 @@ def test_every_exception_of_the_libraries_has_its_sentence(kind: type[Exception]
     assert failure.hint
 
 
-@pytest.mark.parametrize("data", [b"\xff", b"{", b"[]", b"null"])
-def test_bytes_that_are_no_answer_are_called_so(data: bytes) -> None:
-    with pytest.raises((ValueError, TypeError, AttributeError)) as caught:
-        json.loads(data.decode()).get("message")
-    assert "no answer" in map_error(caught.value, ENDPOINT).text
-
-
 def test_an_exception_that_nobody_has_seen_yet_is_a_sentence_too() -> None:
     class Strange(Exception):
         pass

@@ -165,12 +165,6 @@ def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Libra
     assert (second["temperature"], second["max_tokens"]) == (0.7, 1000)
 
 
-def test_a_temperature_of_the_settings_counts_where_the_request_asks_for_none(library: Library, tmp_path: Path) -> None:
-    model = LlamaCpp(write_gguf(tmp_path / "small.gguf"), settings=ModelSettings(temperature=0.3))
-    answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
-    assert library.requests[0]["temperature"] == 0.3
-
-
 def test_a_model_that_is_said_to_use_tools_decides_for_itself(library: Library, tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "able.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
     model = LlamaCpp(path, settings=ModelSettings(calls_tools=True))

@@ -3,17 +3,15 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
+from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
 from tests.support.waiting import DEADLINE
-from zkchat.errors import ProviderError
 from zkchat.model.parts import ImagePart, ToolCallPart
-from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk, ToolSpec
+from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ToolSpec
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.ollama_client import Ollama
 from zkchat.providers.transport import TransportPolicy
@@ -79,14 +77,6 @@ def test_temperature_length_and_options_of_the_settings_are_sent_but_the_window_
     assert body["options"] == {"top_p": 0.5, "temperature": 0.0, "num_predict": 8, "num_ctx": 2048}
 
 
-def test_a_temperature_of_the_settings_is_sent_where_the_request_asks_for_none(server: Server) -> None:
-    request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
-    assert sent(server, request, settings=ModelSettings(temperature=0.0))["options"] == {
-        "temperature": 0.0,
-        "num_ctx": 100,
-    }
-
-
 def test_every_kind_of_message_is_sent(server: Server) -> None:
     image = ImagePart(name="a.png", media_type="image/png", data=base64.b64encode(b"picture").decode())
     call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "x"}')
@@ -109,17 +99,6 @@ def test_every_kind_of_message_is_sent(server: Server) -> None:
         },
         {"role": "tool", "content": "Nothing.", "tool_name": "find"},
     ]
-
-
-def test_an_image_that_reads_like_the_name_of_a_file_is_still_the_image(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "aGk=").write_text("a secret")
-    monkeypatch.chdir(tmp_path)
-    image = ImagePart(name="a.png", media_type="image/png", data="aGk=")
-    messages = (PromptMessage(role="user", text="What is this?", images=(image,)),)
-    (message,) = sent(server, ModelRequest(messages=messages, window=100))["messages"]
-    assert message["images"] == ["aGk="]
 
 
 def test_optional_arguments_of_a_tool_keep_their_types(server: Server) -> None:
@@ -168,13 +147,6 @@ def test_the_window_is_what_the_model_file_says_or_else_the_model(
     assert model.info.context_limit == window
 
 
-def test_a_model_without_tools_is_known_as_such(server: Server) -> None:
-    server.model["capabilities"] = ["completion"]
-    model = Ollama("tells", host=server.address)
-    asyncio.run(model.connect())
-    assert not model.info.calls_tools
-
-
 @pytest.mark.parametrize("tools", [True, False])
 def test_what_the_settings_declare_counts_for_more(server: Server, tools: bool) -> None:
     server.model["capabilities"] = ["completion"] if tools else ["completion", "tools"]
@@ -182,18 +154,6 @@ def test_what_the_settings_declare_counts_for_more(server: Server, tools: bool) 
     for _ in range(2):
         assert (model.info.context_limit, model.info.calls_tools) == (999, tools)
         asyncio.run(model.connect())
-
-
-def test_connecting_to_a_model_that_is_not_there_says_how_to_fetch_it(server: Server) -> None:
-    with pytest.raises(ProviderError, match="has no model 'nobody'") as caught:
-        asyncio.run(Ollama("nobody", host=server.address).connect())
-    assert "`ollama pull nobody`" in caught.value.hint
-
-
-def test_connecting_to_nobody_says_how_to_start_it() -> None:
-    with pytest.raises(ProviderError, match="cannot be reached") as caught:
-        asyncio.run(Ollama("any", host="http://127.0.0.1:9", policy=QUICK).connect())
-    assert "`ollama serve`" in caught.value.hint
 
 
 def test_a_prompt_that_the_server_refuses_is_told_as_too_long(server: Server) -> None:
@@ -214,12 +174,6 @@ def test_a_prompt_that_an_old_server_cuts_is_told(server: Server, words: int) ->
 @pytest.mark.parametrize("words", range(10, 500, 25))
 def test_a_prompt_that_was_read_whole_raises_no_alarm(server: Server, words: int) -> None:
     assert finish_of(answer(Ollama("tells", host=server.address), asking("word " * words))).warning == ""
-
-
-def test_thinking_that_stands_in_the_text_is_told_apart(server: Server) -> None:
-    server.plays["tags"] = [*(TextChunk(text=piece) for piece in ("<thi", "nk>Hm.</th", "ink>", "\nYes.")), Finish()]
-    chunks = answer(Ollama("tags", host=server.address))
-    assert (thinking_of(chunks), text_of(chunks)) == ("Hm.", "Yes.")
 
 
 def test_what_only_began_like_a_tag_is_not_lost_when_the_answer_breaks_off(server: Server) -> None:

@@ -93,12 +93,6 @@ def test_temperature_length_tools_and_options_of_the_settings_are_sent(server: S
     assert body["tools"] == [{"type": "function", "function": function}]
 
 
-def test_a_temperature_of_the_settings_is_sent_where_the_request_asks_for_none(server: Server) -> None:
-    request = ModelRequest(messages=(PromptMessage(role="user", text="hi"),), window=100)
-    assert sent(server, request, settings=ModelSettings(temperature=0.3))["temperature"] == 0.3
-    assert sent(server, asking(), settings=ModelSettings(temperature=0.3))["temperature"] == 0.0
-
-
 def test_every_kind_of_message_is_sent(server: Server) -> None:
     image = ImagePart(name="a.png", media_type="image/png", data="cGljdHVyZQ==")
     call = ToolCallPart(call_id="c1", name="find", arguments='{"query": "眠り"}')
@@ -139,12 +133,6 @@ def test_thinking_has_more_than_one_name(server: Server, name: str) -> None:
 def test_thinking_that_is_no_text_is_passed_over(server: Server) -> None:
     server.streams({"reasoning": {"effort": "high"}}, {"content": "Yes."})
     assert answer(model(server)) == [TextChunk(text="Yes."), Finish()]
-
-
-def test_thinking_that_stands_in_the_text_is_told_apart(server: Server) -> None:
-    server.streams({"content": "<thi"}, {"content": "nk>Hm.</think>"}, {"content": "\n\nYes."})
-    chunks = answer(model(server))
-    assert (thinking_of(chunks), text_of(chunks)) == ("Hm.", "Yes.")
 
 
 def test_a_refusal_is_an_answer_too(server: Server) -> None:
@@ -218,11 +206,6 @@ def test_all_that_a_server_counts_is_reported(server: Server) -> None:
     server.streams({"content": "Yes."}, usage=usage)
     reported = TokenUsage(prompt_tokens=900, completion_tokens=50, cached_tokens=800, thinking_tokens=30)
     assert finish_of(answer(model(server))).usage == reported
-
-
-def test_a_server_that_does_not_count_still_finishes(server: Server) -> None:
-    server.streams({"content": "Yes."})
-    assert finish_of(answer(model(server))) == Finish()
 
 
 def test_a_server_that_cut_the_prompt_is_told_on(server: Server) -> None:
@@ -336,13 +319,6 @@ def test_a_key_that_cannot_be_sent_is_a_sentence_without_it(server: Server, key:
     _, error = failure(OpenAI("tells", base_url=f"{server.address}/v1", api_key=key, policy=QUICK))
     assert "cannot be sent" in error.message
     assert "anary" not in repr(error) + error.hint
-
-
-def test_a_wrong_key_names_the_variable_to_set(server: Server) -> None:
-    provider = OpenAI("tells", base_url=f"{server.address}/v1", api_key="wrong", key_variable="MY_KEY", policy=QUICK)
-    _, error = failure(provider)
-    assert "refused the key" in error.message
-    assert "MY_KEY" in error.hint
 
 
 def test_an_address_that_is_none_is_a_sentence() -> None:

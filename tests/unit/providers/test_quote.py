@@ -44,11 +44,6 @@ def test_it_quotes_word_for_word_with_the_note_and_says_nothing_else() -> None:
     assert chunks[-1] == Finish(reason="stop")
 
 
-def test_it_quotes_all_that_it_is_given() -> None:
-    chunks = answer(*(passage(f"Passage {n}.", note=f"Note {n}") for n in range(10)))
-    assert text_of(chunks).count("— [[Note") == 10
-
-
 def test_without_a_passage_it_names_what_comes_nearest() -> None:
     chunks = answer(nearest=[passage("Cats sleep.", heading="Animals"), passage("Beds.", note="Beds")])
     assert text_of(chunks) == "No passage answers this. Nearest: [[Sleep]] › Animals, [[Beds]].\n"
@@ -66,12 +61,6 @@ def test_small_talk_is_answered_by_what_one_can_ask() -> None:
     assert text_of(chunks) == SMALL_TALK
     assert RemarkChunk(text=HOW_TO_LINK) in chunks
     assert chunks[-1] == Finish(reason="abstained")
-
-
-def test_it_streams_in_pieces_and_is_deterministic() -> None:
-    found = (passage("One."), passage("Two.", note="Two"))
-    assert len(answer(*found)) > 2
-    assert answer(*found) == answer(*found)
 
 
 def test_a_remark_on_an_uncertain_answer_comes_before_it() -> None:

@@ -33,19 +33,6 @@ def test_servers_are_found_by_name_and_their_keys_are_not_shown(context: Provide
     assert "sk-canary" not in repr(context)
 
 
-@pytest.mark.parametrize("name", ["gpt", "quote:x", "scripted:", "ollama:", ""])
-def test_an_unknown_model_is_refused_with_those_there_are(context: ProviderContext, name: str) -> None:
-    with pytest.raises(ConfigError, match="There is no model") as caught:
-        create(name, context)
-    assert "quote" in caught.value.hint
-
-
-def test_a_local_model_that_is_not_there_is_a_sentence(context: ProviderContext) -> None:
-    with pytest.raises(ConfigError, match="There is no local model 'smollm2'") as caught:
-        create("local:smollm2", context)
-    assert "zkchat models pull smollm2" in caught.value.hint
-
-
 @pytest.mark.outside
 def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(context: ProviderContext) -> None:
     assert choose(replace(context, variables={})).model == "quote"

@@ -59,8 +59,8 @@ def asked(server: Server, protocol: str, settings: ModelSettings, request: Model
     return {name: value for name, value in wanted.items() if name in names}
 
 
-def connected(server: Server, protocol: str, settings: ModelSettings) -> ServerModel[Any]:
-    model: ServerModel[Any] = (
+def connected(server: Server, protocol: str, settings: ModelSettings) -> ServerModel:
+    model: ServerModel = (
         Ollama("tells", host=server.address, settings=settings, policy=QUICK)
         if protocol == "ollama"
         else OpenAI("tells", base_url=f"{server.address}/v1", api_key=KEY, settings=settings, policy=QUICK)

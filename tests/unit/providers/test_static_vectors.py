@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from zkchat.errors import ProviderError
+from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.ports.embeddings import Embedder
-from zkchat.providers.static_vectors import StaticVectors, installed
+from zkchat.providers.static_vectors import StaticVectors, Subwords, installed
 
 VECTORS = Path("weights/l2_supercat_256.safetensors")
 TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
@@ -175,3 +177,33 @@ def test_a_damaged_vocabulary_is_an_error_with_a_way_out(package: Path) -> None:
     with pytest.raises(ProviderError, match="cannot be used") as raised:
         StaticVectors(package).embed(["harbour"])
     assert "pip install" in raised.value.hint
+
+
+WORDS = """
+    memory sleep zettelkasten internationalisation häuser façade łódź straße œuvre naïve aaaaaaaa bananana x
+    привет здравствуйте ελληνικά שלום العربية ไทย हिन्दी 日 龘 한 ｶ 🜁
+"""
+
+
+def test_words_are_cut_as_by_the_library_that_the_vectors_were_made_with() -> None:
+    library, own = Tokenizer.from_file(str(FOLDER / TOKENIZER)), Subwords.from_file(FOLDER / TOKENIZER)
+    for word in {*" ".join([WORDS, *STOP_WORDS.values()]).split()}:
+        encoded = library.encode(word, add_special_tokens=False)
+        expected = [(piece.strip("▁"), number) for piece, number in zip(encoded.tokens, encoded.ids, strict=True)]
+        assert own.pieces(word) == expected, word
+
+
+def test_pieces_that_were_learned_first_are_joined_first() -> None:
+    own = Subwords({"<0x00>": 0, "bc": 300, "ab": 301, "▁": 303, "a": 304, "b": 305, "c": 306})
+    assert own.pieces("abc") == [("", 303), ("a", 304), ("bc", 300)]
+
+
+def test_a_letter_without_a_piece_is_written_in_bytes() -> None:
+    assert Subwords({"<0x00>": 3, "▁": 300}).pieces("é") == [("", 300), ("<0xC3>", 198), ("<0xA9>", 172)]
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"vocab": {"a": "b"}, "merges": []}', '{"vocab": {}, "merges": []}'])
+def test_a_file_without_a_vocabulary_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "tokenizer.json").write_text(content)
+    with pytest.raises((ValueError, KeyError)):
+        Subwords.from_file(tmp_path / "tokenizer.json")

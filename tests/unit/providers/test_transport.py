@@ -19,100 +19,38 @@ from zkchat.providers.transport import (
     arguments_object,
     client_settings,
     min_tokens,
+    open_client,
     replace_surrogates,
     stream_with_retries,
     truncation_warning,
 )
 
 ENDPOINT = Endpoint(server="Server", model="m", if_unreachable="a", if_key_refused="b", if_model_missing="c")
-QUICK = TransportPolicy(first_chunk_timeout=0.05, chunk_timeout=0.05, backoff=0.001)
 
 
-class Plays:
-    """A server that does, at each attempt, what the next of these says: words, a failure, or a long silence."""
+def raised_instead_of(error: Exception) -> ProviderError:
+    async def ask() -> AsyncGenerator[str, None]:
+        raise error
+        yield ""
 
-    def __init__(self, *attempts: list[str | Exception | None]) -> None:
-        self._attempts = iter(attempts)
-        self.asked = 0
-        self.closed = 0
+    async def listen() -> None:
+        async for _ in stream_with_retries(ask, endpoint=ENDPOINT, policy=TransportPolicy()):
+            pass
 
-    async def ask(self) -> AsyncGenerator[str, None]:
-        self.asked += 1
-        try:
-            for step in next(self._attempts):
-                if isinstance(step, Exception):
-                    raise step
-                if step is None:
-                    await asyncio.sleep(60)
-                else:
-                    yield step
-        finally:
-            self.closed += 1
-
-
-def listen(plays: Plays, policy: TransportPolicy = QUICK) -> tuple[list[str], ProviderError | None]:
-    """What was heard, and how it failed."""
-    heard: list[str] = []
-
-    async def run() -> None:
-        async for word in stream_with_retries(plays.ask, endpoint=ENDPOINT, policy=policy):
-            heard.append(word)  # noqa: PERF401  # a comprehension would lose what came before the failure
-
-    try:
-        asyncio.run(run())
-    except ProviderError as error:
-        return heard, error
-    return heard, None
-
-
-def test_an_answer_that_comes_at_the_third_attempt_is_an_answer() -> None:
-    plays = Plays([OSError("no")], [OSError("no")], ["a", "b"])
-    assert listen(plays) == (["a", "b"], None)
-    assert plays.closed == plays.asked == 3
-
-
-def test_nothing_is_asked_again_once_a_word_has_come() -> None:
-    plays = Plays(["a", OSError("no")], ["b"])
-    heard, error = listen(plays)
-    assert heard == ["a"]
-    assert error
-    assert plays.asked == 1
-
-
-def test_attempts_end_after_the_last_retry() -> None:
-    plays = Plays([OSError("no")], [OSError("no")], [OSError("no")], [OSError("no")], ["too late"])
-    _, error = listen(plays)
-    assert error
-    assert "broke off" in error.message
-    assert plays.asked == 4
-
-
-@pytest.mark.parametrize("words", [[], ["a"]])
-def test_silence_ends_with_a_sentence_and_is_not_tried_again(words: list[str]) -> None:
-    plays = Plays([*words, None], ["b"])
-    heard, error = listen(plays)
-    assert heard == words
-    assert error
-    assert error.message == "Server (m) sent nothing for 0.05 seconds."
-    assert plays.asked == plays.closed == 1
+    with pytest.raises(ProviderError) as caught:
+        asyncio.run(listen())
+    return caught.value
 
 
 def test_the_foreign_exception_is_not_carried_along() -> None:
-    _, error = listen(Plays([ValueError("holds the key")]))
-    assert error
+    error = raised_instead_of(ValueError("holds the key"))
     assert error.__cause__ is None
     assert error.__context__ is None
 
 
 def test_what_the_adapter_itself_raises_passes_as_it_is() -> None:
     own = ProviderError("No key.", hint="Set it.")
-    assert listen(Plays([own])) == ([], own)
-
-
-def test_a_stream_with_nothing_in_it_is_no_answer() -> None:
-    _, error = listen(Plays([]))
-    assert error
-    assert "no answer" in error.message
+    assert raised_instead_of(own) is own
 
 
 def test_pauses_grow_and_are_never_the_same_for_all() -> None:
@@ -146,11 +84,18 @@ def test_a_proxy_may_stand_before_a_server_elsewhere(address: str) -> None:
 
 
 def test_certificates_are_always_checked() -> None:
-    assert client_settings("https://example.org")["verify"] is True
-    plain = client_settings("http://example.org")["verify"]
-    assert isinstance(plain, ssl.SSLContext)
-    assert plain.verify_mode == ssl.CERT_REQUIRED
+    secure, plain = (client_settings(f"{scheme}://example.org")["verify"] for scheme in ("https", "http"))
+    for context in (secure, plain):
+        assert isinstance(context, ssl.SSLContext)
+        assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert len(secure.get_ca_certs()) > 50
     assert plain.get_ca_certs() == []
+
+
+def test_authorities_that_cannot_be_read_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    with pytest.raises(ProviderError, match="The certificates to know Server by cannot be read"):
+        open_client("https://example.org", ENDPOINT, 1)
 
 
 def test_a_password_in_an_address_is_not_shown() -> None:

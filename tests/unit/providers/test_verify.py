@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY
@@ -86,6 +87,14 @@ def test_openai_itself_is_asked_for_the_model_alone(server: Listing, monkeypatch
     with pytest.raises(ProviderError, match="has no model 'gpt-6'"):
         asyncio.run(of_openai("gpt-6").verify())
     assert paths(server) == ["/v1/models/gpt-5", "/v1/models/gpt-6"]
+
+
+def test_organization_and_project_go_along(server: Listing, tmp_path: Path) -> None:
+    context = speaking_to(server, tmp_path)
+    variables = {**context.variables, "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-2"}
+    verify("openai:tells", replace(context, variables=variables))
+    headers = server.requests[0].headers
+    assert (headers["openai-organization"], headers["openai-project"]) == ("org-1", "proj-2")
 
 
 def test_without_a_key_openai_is_not_asked(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from zkchat.model.images import ImageRule
 from zkchat.model.prompt import ModelInfo
 from zkchat.providers.descriptor import ModelSettings
 from zkchat.providers.openai_client import OpenAI, with_listed_facts
-from zkchat.providers.vision import estimated_rule, listed_capabilities, openai_vision, with_shown_vision
+from zkchat.providers.vision import estimated_rule, lists_vision, openai_vision, with_shown_vision
 
 SEEING = ("gpt-4o", "gpt-4o-mini-2024-07-18", "gpt-4.1", "gpt-5", "gpt-5.6-sol", "gpt-6-astra", "o3", "ft:gpt-4o:x::1")
 BLIND = ("gpt-4", "gpt-4-0613", "gpt-3.5-turbo", "o1-mini", "o3-mini", "o1-preview", "davinci-002", "llama3")
@@ -54,7 +54,7 @@ def test_lists_of_servers_tell_that_a_model_sees(facts: dict[str, Any]) -> None:
     "facts", [{}, {"capabilities": ["completion"]}, {"capabilities": "vision"}, {"architecture": 1}]
 )
 def test_other_lists_tell_nothing(facts: dict[str, Any]) -> None:
-    assert listed_capabilities(facts) == ()
+    assert not lists_vision(facts)
 
 
 def test_what_an_ollama_shows_counts_by_openai_s_protocol_too() -> None:
