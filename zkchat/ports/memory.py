@@ -10,7 +10,7 @@ class MemoryStore(Protocol):
     """Facts on disk. What `add` returned from is there after a crash. Any of its methods may raise `StorageError`."""
 
     def facts(self) -> tuple[Fact, ...]:
-        """Those that hold, the oldest first. The same tuple while nothing changes."""
+        """Those that hold, the oldest first."""
 
     def add(
         self, text: str, source: FactSource, session_id: str = "", replaces: Sequence[str] = (), *, local: bool = False
