@@ -158,7 +158,7 @@ class Readings:
                 parts = self._known[path].parts if path in self._known else []
                 self._known[path] = _Known({reference.digest}, text if is_same and text else "", parts=parts)
         for path, part in texts:
-            self._add_part(path, part)
+            self.wrote(path, part)
 
     def show(self, path: str, place: str) -> None:
         """The model is given a section or block as it is now, or the whole note."""
@@ -170,11 +170,13 @@ class Readings:
             known.places[place] = {digest(text)}
         else:
             self._known[path] = _Known({digest(text)}, text[:MAX_KEPT_CHARS], parts=known.parts)
-        self._add_part(path, text)
+        self.wrote(path, text)
 
     def wrote(self, path: str, text: str) -> None:
-        """The model wrote this text of a note itself."""
-        self._add_part(path, text)
+        """The model was given this text of a note, or wrote it itself."""
+        parts = self._known.setdefault(path, _Known()).parts
+        if text.strip() and text not in parts:
+            parts.append(text)
 
     def was_given(self, path: str, place: str = "", *, include_children: bool = True) -> bool:
         """Whether all of a note, section or block stood in requests; without its subsections, if they do not count."""
@@ -247,11 +249,6 @@ class Readings:
         before = {name.partition("#")[0] for name in self._messages.before()}
         now = dict.fromkeys([*(name.partition("#")[0] for name in with_question), *self._given_now])
         return [path for path in now if path not in before and self._is_clipping(path)]
-
-    def _add_part(self, path: str, text: str) -> None:
-        parts = self._known.setdefault(path, _Known()).parts
-        if text.strip() and text not in parts:
-            parts.append(text)
 
     def _parts(self, path: str) -> list[str]:
         own = self._known[path].parts if path in self._known else []

@@ -145,15 +145,14 @@ class NoteEditor:
         def change(text: str) -> str:
             return set_property(text, key, new)
 
-        lost = self._lost(self._targets.note(target), change) if key.casefold() in _NAMES else ()
+        path, lost = self._targets.note(target), []
+        if key.casefold() in _NAMES:  # by which links may have found it
+            after = self._changed(self.staged.read(path) or "", change)
+            lost = links_lost(self.library.on_disk, self.staged, path, after)
         verb = f"Remove {key} of" if value is None else f"Set {key} of"
         edit = self._rewrite(target, verb, Edit(change, replaces=True))
-        return replace(edit, remarks=(*edit.remarks, *lost))
-
-    def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
-        """A remark on the links to a note that lead nowhere once it is called otherwise."""
-        lost = links_lost(self.library.on_disk, self.staged, path, self._changed(self.staged.read(path) or "", change))
-        return (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
+        told = (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
+        return replace(edit, remarks=(*edit.remarks, *told))
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""

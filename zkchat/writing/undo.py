@@ -11,6 +11,7 @@ from zkchat.model.change_summary import touches
 from zkchat.model.patch import direct_moves, path_before
 from zkchat.model.text import counted
 from zkchat.ports.changes import ChangeStore
+from zkchat.writing.review import touched_paths
 
 _MAX_NAMED: Final = 3
 """Files that changed since."""
@@ -197,16 +198,9 @@ class FilesAfterUndo:
 
 def _overlap(later: ChangeRecord, earlier: ChangeRecord) -> bool:
     """Whether a change touches a file that the earlier one touched."""
-    return any(touches(later.changes, path) for path in _paths(earlier)) or any(
-        touches(earlier.changes, path) for path in _paths(later)
+    return any(touches(later.changes, path) for path in touched_paths(earlier.changes)) or any(
+        touches(earlier.changes, path) for path in touched_paths(later.changes)
     )
-
-
-def _paths(record: ChangeRecord) -> set[str]:
-    moves = record.changes.moves
-    return {write.path for write in record.changes.writes} | {
-        end for move in moves for end in (move.source, move.target)
-    }
 
 
 def reversal(changes: ChangeSet) -> ChangeSet:

@@ -206,9 +206,8 @@ class SqliteChangeJournal(DurableDatabase):
         at = self._now()
         with self._writing() as connection:
             (number,) = connection.execute("SELECT COALESCE (MAX (number), 0) + 1 FROM changes").fetchone()
-            row = _ChangeRow(
-                number, 1, "applying", timestamp(at), changes.title, *_origin_columns(origin), steps_as_text(plan)
-            )
+            by = origin.command, origin.session_id, origin.message_id
+            row = _ChangeRow(number, 1, "applying", timestamp(at), changes.title, *by, steps_as_text(plan))
             connection.execute(f"INSERT INTO changes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
             for content in contents_of(plan):
                 keep_content(connection, content, number)
@@ -335,10 +334,6 @@ def _state(text: object) -> State:
         case "applying" | "applied" | "undoing" | "undone" | "failed":
             return text
     raise UnreadableRow(text)
-
-
-def _origin_columns(origin: ChangeOrigin) -> tuple[str, str, str]:
-    return origin.command, origin.session_id, origin.message_id
 
 
 def _sort_in(row: Row, changes: dict[int, _ChangeRow], contents: dict[str, tuple[str, int, int, str]]) -> None:

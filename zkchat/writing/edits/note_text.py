@@ -192,7 +192,7 @@ class ParsedNote:
         """The one heading or block that a place names. Raises `EditRefused` with the outline."""
         found: Sequence[Heading | Block] = Anchors(self.note.headings, self.note.blocks).find_all(place)
         if marks := _MARKS.match(place):
-            found = [each for each in found if _level(each) == len(marks[1])] or found
+            found = [each for each in found if getattr(each, "level", 0) == len(marks[1])] or found
         if len(found) == 1:
             return found[0]
         if not place.strip(" #^"):
@@ -238,10 +238,6 @@ def trails(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ..
             above.pop()
         yield heading, tuple(each.text for each in above)
         above.append(heading)
-
-
-def _level(place: Heading | Block) -> int:
-    return place.level if isinstance(place, Heading) else 0
 
 
 def _cut(name: str) -> str:

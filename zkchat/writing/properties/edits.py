@@ -40,11 +40,6 @@ def _key(value: object) -> str:
     return f"{type(value).__name__} {value!r}"
 
 
-def write_list(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
-    """What follows the colon of a property that is a list, without the line end. Raises `EditRefused`."""
-    return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
-
-
 def _quotes(entry: Entry) -> Quotes:
     """The quotes that all items have which are texts."""
     styles = {getattr(item, "style", None) or "" for item in entry.value.value if item.id == "scalar"}
@@ -242,7 +237,8 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
         raise EditRefused(f"The property {entry.name} holds properties of its own.", hint="Edit the passage itself.")
     if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
-        return write_list(lines, entry, kept_and_new(lines, entry, value))
+        items = kept_and_new(lines, entry, value)
+        return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
     if _has_inner_comments(lines, entry):
         raise EditRefused(f"The property {entry.name} has comments inside its value.", hint="Edit the passage itself.")
     if isinstance(value, list):

@@ -59,15 +59,11 @@ def _parse_json(word: str) -> PropertyValue:
     if isinstance(value, str):
         return value
     values = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, str | int | float) and _is_finite(each) for each in values):
+    if not all(isinstance(each, str) or (isinstance(each, int | float) and math.isfinite(each)) for each in values):
         raise UsageError(
             "A list holds texts, numbers, true and false, nothing else.", hint='For example ["a", 2, true]'
         )
     return [_parse_scalar(each) if isinstance(each, str) and _DAY.fullmatch(each) else each for each in values]
-
-
-def _is_finite(value: str | float) -> bool:
-    return isinstance(value, str) or math.isfinite(value)
 
 
 Quotes = Literal["", "'", '"']
