@@ -27,7 +27,8 @@ from zkchat.writing.links.changed_meaning import (
     remarks_on_new,
 )
 from zkchat.writing.links.renames import stage_move, title_of_move
-from zkchat.writing.properties.edits import PropertyValue, add_tag, set_property
+from zkchat.writing.properties.edits import add_tag, set_property
+from zkchat.writing.properties.values import PropertyScalar
 from zkchat.writing.rebase import Edit
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import (
@@ -136,7 +137,9 @@ class NoteEditor:
 
         return self._rewrite(target, _SECTION_TITLES[position], Edit(change, replaces=position == "replace"), place)
 
-    def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
+    def set_property(
+        self, target: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None
+    ) -> StagedEdit:
         """Stage the value of a property; None removes it."""
         if key.casefold() in _LISTS and isinstance(value, str):
             value = [value]

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
@@ -11,7 +11,6 @@ from zkchat.errors import EditRefused
 from zkchat.model.note import Block, Heading, Note
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.links.anchors import Anchors, heading_key
-from zkchat.vault.notes.markdown import flatten
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.runs import is_delimiter
 
@@ -137,41 +136,39 @@ class Section(NamedTuple):
 
 
 class ParsedNote:
-    """A note that is to be edited: its text, and what the parser says of it."""
+    """A note that is to be edited: its text, with `\\n` as its only line end, and what the parser says of it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.flat = flatten(text)
-        self._first = int(text.startswith("\ufeff"))
         self.note: Note = parse_note("", text)
         if left_out := [warning.text for warning in self.note.warnings if warning.kind == "excess"]:
             raise EditRefused(f"The note is too large for its sections to be told. {left_out[0]}")
 
     def line_start(self, offset: int) -> int:
-        """Where the line of an offset begins; the first begins after a byte order mark."""
-        return self.flat.rfind("\n", 0, offset) + 1 or self._first
+        """Where the line of an offset begins."""
+        return self.text.rfind("\n", 0, offset) + 1
 
     def line_end(self, offset: int) -> int:
         """The offset after the line end of the line that an offset is in."""
-        return self.flat.find("\n", offset) + 1 or len(self.flat)
+        return self.text.find("\n", offset) + 1 or len(self.text)
 
     def offset_of_line(self, number: int) -> int:
         """Where a line begins that is counted from 1."""
-        offset = self._first
+        offset = 0
         for _ in range(number - 1):
             offset = self.line_end(offset)
         return offset
 
     def is_underlined(self, heading: Heading) -> bool:
         start = self.line_start(heading.start)
-        return not _ATX.match(self.flat[start : self.line_end(start)])
+        return not _ATX.match(self.text[start : self.line_end(start)])
 
     def text_start(self, heading: Heading) -> int:
         """Where the line after a heading begins."""
         first_end = self.line_end(heading.start)
         if not self.is_underlined(heading):
             return first_end
-        underline = _UNDERLINE.search(self.flat, first_end)
+        underline = _UNDERLINE.search(self.text, first_end)
         return self.line_end(underline.start()) if underline else first_end
 
     def section(self, heading: Heading) -> Section:
@@ -268,6 +265,16 @@ class Splice(NamedTuple):
         return offset if offset < self.end else offset + len(self.new) - (self.end - self.start)
 
 
+def spliced(text: str, edit: Callable[[str], Splice]) -> str:
+    """The text with an edit that knows no byte order mark, and `\\n` only: new lines end as those of the place."""
+    mark = text[: text.startswith("\ufeff")]
+    body = text[len(mark) :]
+    unified = UnifiedText(body)
+    splice = edit(unified.text)
+    start, end = unified.original(splice.start), unified.original(splice.end)
+    return mark + Splice(start, end, with_line_end(splice.new, line_end_at(body, start))).applied(body)
+
+
 def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
     """What else an edit would change, as a sentence; nothing if the rest of the note stays what it is."""
     changed = splice.applied(parsed.text)
@@ -293,10 +300,9 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
 
 def refuse_to_drop_comments(parsed: ParsedNote, splice: Splice) -> None:
     """Refuse to replace comments, which a model was not shown, unless the new text has them."""
-    kept = with_line_end(splice.new, "\n")
     for start, end in parsed.note.comments:
         is_inside = splice.start <= start and end <= splice.end
-        if is_inside and with_line_end(parsed.text[start:end], "\n") not in kept:
+        if is_inside and parsed.text[start:end] not in splice.new:
             raise EditRefused(
                 "A comment (%% … %%) stands there that the new text leaves out.",
                 hint="Edit the passages around it instead.",
@@ -315,7 +321,7 @@ def _headings(note: Note, _text: str) -> Iterator[_Mark]:
 def _links_and_blocks(note: Note, text: str) -> Iterator[_Mark]:
     yield from ((link.start, link.end, (link.text, link.in_comment)) for link in note.links)
     yield from ((start, end, "comment") for start, end in note.comments)
-    lines = flatten(text).split("\n") if note.blocks else []
+    lines = text.split("\n") if note.blocks else []
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for block in note.blocks:
         end = starts[block.line - 1] + len(lines[block.line - 1].rstrip())

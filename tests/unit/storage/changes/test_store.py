@@ -1,11 +1,13 @@
 """Change sets over real files: applied whole or not at all, undone to the last byte."""
 
+import errno
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -22,6 +24,7 @@ from zkchat.errors import (
     ZkchatError,
 )
 from zkchat.model.change import ChangeOrigin, ChangeSet
+from zkchat.storage.changes import files
 from zkchat.storage.changes.files import Place
 from zkchat.storage.changes.plan import ContentChange
 
@@ -146,6 +149,40 @@ def test_a_new_file_never_replaces_another(disk: Disk, taken: str) -> None:
     assert [file.name for file in disk.vault.iterdir()] == ["A.md"]
     assert disk.contents.get("A.md", b"mine") == b"mine"
     assert disk.states == []
+
+
+def test_a_new_note_may_be_read_by_whom_the_user_allows(disk: Disk) -> None:
+    before = os.umask(0o027)
+    try:
+        disk.apply(write("A.md", None, b"x"))
+    finally:
+        os.umask(before)
+    assert disk.tree["A.md"] == (b"x", 0o640)
+
+
+def test_a_file_system_without_hard_links_gets_the_note_too(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(Place, "_rename_by", lambda *_: False)
+    disk.apply(write("A.md", None, b"x"))
+    with pytest.raises(VaultError):
+        disk.apply(write("A.md", None, b"y"))
+    assert disk.contents == {"A.md": b"x"}
+
+
+def test_where_folders_cannot_be_held_open_the_path_is_checked(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_HAS_FOLDER_HANDLES", False)
+    changes = wide_change(disk)
+    before = disk.tree
+    disk.store.undo(disk.store.apply(changes, HERE).id)
+    assert disk.tree == before
+    (disk.folder / "outside").mkdir()
+    (disk.vault / "linked").symlink_to(disk.folder / "outside")
+    with pytest.raises(OutsideVault):
+        disk.apply(write("linked/A.md", None, b"x"))
+    assert [*(disk.folder / "outside").iterdir()] == []
 
 
 def test_what_another_program_writes_between_the_check_and_the_writing_is_kept(
