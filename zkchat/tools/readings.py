@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
+from itertools import accumulate
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct, field
@@ -57,28 +58,15 @@ class GivenParts:
         return start + length
 
     def _mark_lines(self, part: str) -> None:
-        """Mark the lines that are still as they were given; the first and the last of them may be parts of lines."""
+        """Mark the lines that are still as they were given."""
         lines = self._text.splitlines(keepends=True)
         if len(lines) > _MAX_COMPARED_LINES:
             return
-        starts = [*_starts(lines)]
+        starts = [0, *accumulate(map(len, lines))]
         given = [line.rstrip() for line in part.splitlines()]
         matcher = SequenceMatcher(None, [line.rstrip() for line in lines], given, autojunk=False)
-        for first, in_part, length in matcher.get_matching_blocks()[:-1]:
-            for number in range(first, first + length):
-                self._mark(starts[number], len(lines[number]))
-            before, after = first - 1, first + length
-            if in_part == 1 and before >= 0 and lines[before].rstrip().endswith(given[0]):
-                self._mark(starts[before] + len(lines[before].rstrip()) - len(given[0]), len(given[0]))
-            if in_part + length == len(given) - 1 and after < len(lines) and lines[after].startswith(given[-1]):
-                self._mark(starts[after], len(given[-1]))
-
-
-def _starts(lines: Iterable[str]) -> Iterator[int]:
-    start = 0
-    for line in lines:
-        yield start
-        start += len(line)
+        for first, _, length in matcher.get_matching_blocks():
+            self._mark(starts[first], starts[first + length] - starts[first])
 
 
 Knowledge = Literal["unread", "current", "changed"]

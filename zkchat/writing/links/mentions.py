@@ -77,11 +77,7 @@ class MentionLinks:
         phrases = [f'"{name.replace(chr(34), " ")}"' for name in self._library.names(path)]
         found = {hit.path for phrase in phrases for hit in self._library.documents(phrase, limit=_MAX_CANDIDATES)}
         for source in self._by_age(found - {path}):
-            yield from (group for group in self._in_note(source, {path}) if group.first.target == path)
-
-    def inside(self, path: str) -> Iterator[MentionGroup]:
-        """Mentions of other notes in a note."""
-        yield from self._in_note(path)
+            yield from (group for group in self.inside(source, {path}) if group.first.target == path)
 
     def about(self, path: str | None) -> Iterator[MentionGroup]:
         """Mentions of a note, then those in it; without a path those of the whole vault."""
@@ -92,15 +88,15 @@ class MentionLinks:
     def everywhere(self) -> Iterator[MentionGroup]:
         """Mentions in all notes, those of the notes that changed last first. Names that are ordinary words are none."""
         for source in self._by_age(self._notes):
-            yield from self._in_note(source)
+            yield from self.inside(source)
 
     def _by_age(self, paths: Iterable[str]) -> list[str]:
         stamps = self._library.stamps()
         known = {path for path in self._notes if path in stamps}
         return sorted(known.intersection(paths), key=lambda path: (-stamps[path][1], path))
 
-    def _in_note(self, source: str, asked_for: Iterable[str] = ()) -> Iterator[MentionGroup]:
-        """`asked_for` are notes whose names count also where they are ordinary words."""
+    def inside(self, source: str, asked_for: Iterable[str] = ()) -> Iterator[MentionGroup]:
+        """Mentions of other notes in a note; names of those `asked_for` count also where they are ordinary words."""
         try:
             text = self._read(source)
         except VaultError:  # no UTF-8, or gone
