@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -239,11 +240,11 @@ class _Change(NamedTuple):
     """Zero where the file is gone."""
 
 
-class _LoggedCommit(Struct, frozen=True, kw_only=True):
+class _LoggedCommit(NamedTuple):
     id: str
     seconds: int
     parents: tuple[str, ...]
-    changes: Sequence[_Change]
+    changes: list[_Change]
 
 
 class GitHistory:
@@ -312,10 +313,9 @@ class GitHistory:
     def _read_since(self, folder: Path, repository: Repository, head: str, known: str) -> CommittedFiles | None:
         """What came to the commit `known` in a straight line; None where that is not how it came."""
         output, trouble = self._log(folder, repository, *_RAW, head, f"^{known}")
-        commits = [*_logged(output)]
-        chain = [commit.id for commit in commits]
-        parents = [commit.parents for commit in commits]
-        if trouble or not commits or parents != [(each,) for each in (*chain[1:], known)]:
+        commits = _logged(output)
+        chain = [*(commit.id for commit in commits[1:]), known]
+        if trouble or not commits or [commit.parents for commit in commits] != [(each,) for each in chain]:
             return None
         return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), is_whole=False)
 
@@ -327,25 +327,20 @@ class GitHistory:
         return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), trouble=trouble)
 
     def _log(self, folder: Path, repository: Repository, *arguments: str) -> tuple[bytes, str]:
-        program = self._program or "git"
-        path = self._variables.get("PATH", os.defpath)
         variables = _VARIABLES | {
-            "PATH": path,
+            "PATH": self._variables.get("PATH", os.defpath),
             "HOME": str(folder),
             "XDG_CONFIG_HOME": str(folder),
             "GIT_DIR": str(folder),
             "GIT_OBJECT_DIRECTORY": str(repository.objects),
         }
-        output, trouble = read_output(
-            (program, *_LOG, *arguments), variables=variables, seconds=MAX_SECONDS, most=MAX_BYTES
-        )
+        command = (self._program or "git", *_LOG, *arguments)
+        output, trouble = read_output(command, variables=variables, seconds=MAX_SECONDS, most=MAX_BYTES)
         return (output[: output.rfind(b"\0") + 1] if trouble else output), trouble
 
     @contextmanager
     def _git_folder(self, shallow: frozenset[str]) -> Iterator[Path]:
         """A repository of our own without commits, which lends its name to the objects of the vault's."""
-        from tempfile import TemporaryDirectory
-
         parent = next((each for each in self._temporary_folders if os.access(each, os.W_OK)), None)
         with TemporaryDirectory(prefix="zkchat-git-", dir=parent) as name:
             folder = Path(name)
@@ -358,28 +353,20 @@ class GitHistory:
             yield folder
 
 
-def _logged(output: bytes) -> Iterator[_LoggedCommit]:
+def _logged(output: bytes) -> list[_LoggedCommit]:
+    commits: list[_LoggedCommit] = []
     tokens = iter(output.split(b"\0"))
-    header, changes = b"", list[_Change]()
     for token in tokens:
         text = token
         if token.startswith(b"\x01"):
-            if header:
-                yield _commit(header, changes)
             header, _, text = token.partition(b"\n")
-            changes = []
+            name, seconds, *parents = header[1:].decode(errors="replace").split(" ")
+            commits.append(_LoggedCommit(name, int(seconds), tuple(filter(None, parents)), []))
         if found := _CHANGE.fullmatch(text):
             path = next(tokens, b"").decode(errors="surrogateescape")
-            changes.append(_Change(path, *(bytes.fromhex(found[name].decode()) for name in ("before", "blob"))))
-    if header:
-        yield _commit(header, changes)
-
-
-def _commit(header: bytes, changes: Sequence[_Change]) -> _LoggedCommit:
-    name, seconds, *parents = header[1:].decode(errors="replace").split(" ")
-    return _LoggedCommit(
-        id=name, seconds=int(seconds), parents=tuple(each for each in parents if each), changes=changes
-    )
+            before, blob = (bytes.fromhex(found[name].decode()) for name in ("before", "blob"))
+            commits[-1].changes.append(_Change(path, before, blob))
+    return commits
 
 
 def _last_changes(commits: Sequence[_LoggedCommit], prefix: str) -> dict[str, CommittedFile]:
