@@ -37,11 +37,6 @@ def tool_name(server: str, tool: str) -> str:
     return f"{safe[:_KEPT]}--{digest}--{safe[-_KEPT:]}"
 
 
-def shown_name(server: str, tool: str) -> str:
-    """As people write it in profiles and commands."""
-    return f"{server}/{tool}"
-
-
 CallAnswer = Literal["yes", "no", "always"]
 
 MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
@@ -67,7 +62,8 @@ class ServerCall(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        return shown_name(self.definition.name, self.tool.name)
+        """As people write it in profiles and commands."""
+        return f"{self.definition.name}/{self.tool.name}"
 
     @property
     def title(self) -> str:

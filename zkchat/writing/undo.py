@@ -40,12 +40,8 @@ def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
 
     Raises `UsageError` where there are not so many, `FilesChanged` where one of them cannot be undone.
     """
-    found = UndoPlan(())
-    for limit in (4 * count, None):  # the journal holds all that the files ever were
-        records = store.records(limit=limit, with_contents=False)
-        found = _plan([record for record in records if record.state == "applied"], store, count)
-        if len(found.chosen) == count or len(records) < 4 * count:
-            break
+    records = store.records(with_contents=False)
+    found = _plan([record for record in records if record.state == "applied"], store, count)
     if not found.chosen and not found.taken_back:
         raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
     if found.chosen and len(found.chosen) < count:
