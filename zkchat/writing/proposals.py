@@ -108,10 +108,7 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
             self._show(changes, *remarks)
             return replace(_kept(changes, refusal, ExitCode.VAULT), withheld=frozenset(touched_paths(changes)))
         withheld = self._withheld(changes)
-        why = why_asked(
-            changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld.__contains__
-        )
-        outcome = self._settled(changes, why, remarks, edits, origin)
+        outcome = self._settled(changes, self._why_asked(changes, reasons), remarks, edits, origin)
         return replace(outcome, withheld=withheld | self._withheld(outcome.changes))
 
     def _settled(
@@ -135,6 +132,10 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         reasons = why.sentences if why and not why.takes_yes else ()
         agreed = _Agreed(proposed=changes, verdict=verdict, remarks=said, reasons=reasons, is_asked=is_asked)
         return self._conclude(agreed.made_by(edits), origin)
+
+    def _why_asked(self, changes: ChangeSet, reasons: Sequence[str]) -> WhyAsked | None:
+        withheld = self._withheld(changes).__contains__
+        return why_asked(changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld)
 
     def _withheld(self, changes: ChangeSet) -> frozenset[str]:
         return frozenset(path for path in touched_paths(changes) if self.is_withheld(changes, path))
@@ -193,14 +194,8 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         agreed = agreed.brought_to(followed.changes, *followed.remarks)
         if not followed.unseen:
             return agreed
-        changes, withheld = followed.changes, self._withheld(followed.changes)
-        why = why_asked(
-            changes,
-            self.policy,
-            always=tuple(self.always),
-            reasons=agreed.reasons,
-            is_withheld=withheld.__contains__,
-        )
+        changes = followed.changes
+        why = self._why_asked(changes, agreed.reasons)
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             return agreed
         if self.reviewer is None:
