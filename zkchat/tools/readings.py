@@ -16,6 +16,12 @@ from zkchat.vault.notes.parse import parse_note
 
 _MAX_COMPARED_LINES: Final = 5_000
 """Lines of a text that are compared one by one with a part that is no longer there as it was given."""
+MAX_KEPT_CHARS: Final = 200_000
+"""Characters of a text that is kept to show what changed in it."""
+_ADDRESS_PROPERTIES: Final = frozenset(
+    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
+)
+"""Properties in which web clippers write where a text comes from."""
 
 
 class GivenParts:
@@ -71,12 +77,6 @@ class GivenParts:
 
 Knowledge = Literal["unread", "current", "changed"]
 """Whether a model was given a note, and whether it still says the same."""
-MAX_KEPT_CHARS: Final = 200_000
-"""Characters of a text that is kept to show what changed in it."""
-_ADDRESS_PROPERTIES: Final = frozenset(
-    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
-)
-"""Properties in which web clippers write where a text comes from."""
 
 
 class GivenBefore(Protocol):

@@ -18,6 +18,7 @@ _HASH_DIGITS: Final = 10
 _HASHED: Final = lazy_pattern(rf"--[0-9a-f]{{{_HASH_DIGITS}}}(?:--|$)")
 _KEPT: Final = (MAX_NAME - _HASH_DIGITS - 4) // 2
 """Characters that stay of each end of a name that is too long."""
+MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -38,8 +39,6 @@ def tool_name(server: str, tool: str) -> str:
 
 
 CallAnswer = Literal["yes", "no", "always"]
-
-MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
 
 
 class Refusal(Struct, frozen=True):

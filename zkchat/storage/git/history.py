@@ -29,6 +29,56 @@ _MAX_REFERENCES: Final = 5
 _COMMIT: Final = lazy_pattern(r"[0-9a-f]{40}")
 _LONG_COMMIT: Final = lazy_pattern(r"[0-9a-f]{64}")
 _REFERENCE: Final = lazy_pattern(r"refs(?:/[^\x00-\x20\x7f~^:?*\[\\/.][^\x00-\x20\x7f~^:?*\[\\/]*)+")
+MAX_SECONDS: Final = 20.0
+MAX_BYTES: Final = 64_000_000
+MAX_COMMITS: Final = 100_000
+_MAX_SUBJECT: Final = 200
+_CONFIGURATION: Final = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tcommitGraph = false
+\tmultiPackIndex = false
+\tfsmonitor = false
+\thooksPath = /dev/null
+[log]
+\tshowSignature = false
+\tmailmap = false
+[diff]
+\trenames = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[protocol]
+\tallow = never
+"""
+_VARIABLES: Final = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_PROTOCOL_FROM_USER": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_PAGER": "cat",
+    "GIT_ALLOC_LIMIT": "200m",
+    "LC_ALL": "C",
+}
+_LOG: Final = (
+    "--no-pager", "log", "--no-color", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-ext-diff",
+    "--no-textconv", "--no-renames", "--date-order", "-z",
+)  # fmt: skip
+_RAW: Final = ("-c", "--raw", "--no-abbrev", f"--max-count={MAX_COMMITS}", "--format=format:%x01%H %at %P")
+_SUBJECTS: Final = "--format=format:%x01%H %at %s"
+_CHANGE: Final = lazy_pattern(
+    rb":+(?:[0-7]{6} )+(?P<before>[0-9a-f]{40}) (?:[0-9a-f]{40} )*(?P<blob>[0-9a-f]{40}) [A-Z]+"
+)
+_GONE: Final = bytes(20)
 
 
 class UnusableRepository(Exception):
@@ -178,58 +228,6 @@ def _require_own_objects(repository: Repository) -> None:
 
 def _small_text(file: Path, *, beneath: Path, most: int = _MAX_SMALL_FILE) -> str:
     return read_bounded(file, max_bytes=most, beneath=beneath).decode(errors="surrogateescape").strip()
-
-
-MAX_SECONDS: Final = 20.0
-MAX_BYTES: Final = 64_000_000
-MAX_COMMITS: Final = 100_000
-_MAX_SUBJECT: Final = 200
-_CONFIGURATION: Final = """\
-[core]
-\trepositoryformatversion = 0
-\tbare = true
-\tcommitGraph = false
-\tmultiPackIndex = false
-\tfsmonitor = false
-\thooksPath = /dev/null
-[log]
-\tshowSignature = false
-\tmailmap = false
-[diff]
-\trenames = false
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-[protocol]
-\tallow = never
-"""
-_VARIABLES: Final = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_PROTOCOL_FROM_USER": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_PAGER": "cat",
-    "GIT_ALLOC_LIMIT": "200m",
-    "LC_ALL": "C",
-}
-_LOG: Final = (
-    "--no-pager", "log", "--no-color", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-ext-diff",
-    "--no-textconv", "--no-renames", "--date-order", "-z",
-)  # fmt: skip
-_RAW: Final = ("-c", "--raw", "--no-abbrev", f"--max-count={MAX_COMMITS}", "--format=format:%x01%H %at %P")
-_SUBJECTS: Final = "--format=format:%x01%H %at %s"
-_CHANGE: Final = lazy_pattern(
-    rb":+(?:[0-7]{6} )+(?P<before>[0-9a-f]{40}) (?:[0-9a-f]{40} )*(?P<blob>[0-9a-f]{40}) [A-Z]+"
-)
-_GONE: Final = bytes(20)
 
 
 class _Change(NamedTuple):

@@ -15,6 +15,18 @@ from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.runs import is_delimiter
 
 _LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
+_ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
+_RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
+_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
+_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
+_UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
+_MAX_OUTLINE: Final = 40
+"""Headings, or ids of blocks, that a refusal lists."""
+_MAX_NAME: Final = 80
+"""Characters of a heading in a list."""
+_OTHER_HEADINGS: Final = "Headings of the note would no longer be what they are, or stand under others."
+_OTHER_LINKS: Final = "Links, comments or blocks with an id elsewhere in the note would no longer be what they are."
 
 
 def checked(new: str) -> str:
@@ -61,11 +73,6 @@ class UnifiedText:
         return self.text.count("\n", 0, offset) + 1
 
 
-_ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
-_RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
-_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
-
-
 def without_blank_edges(text: str) -> str:
     """The text without blank lines around it; the indentation of its first line stays."""
     return _BLANK_LINES_BEFORE.sub("", text.rstrip()) if text.strip() else ""
@@ -109,15 +116,6 @@ def _is_loose(lines: list[str]) -> bool:
         if _item_kind(lines[number]) is not None and not lines[number][0].isspace():
             return not lines[number - 1].strip() and _last_item(lines[: number - 1]) is not None
     return False
-
-
-_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
-_UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
-_MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
-_MAX_OUTLINE: Final = 40
-"""Headings, or ids of blocks, that a refusal lists."""
-_MAX_NAME: Final = 80
-"""Characters of a heading in a list."""
 
 
 class Section(NamedTuple):
@@ -240,10 +238,6 @@ def trails(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ..
 def _cut(name: str) -> str:
     name = " ".join(islice(name.split(), 40))
     return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
-
-
-_OTHER_HEADINGS: Final = "Headings of the note would no longer be what they are, or stand under others."
-_OTHER_LINKS: Final = "Links, comments or blocks with an id elsewhere in the note would no longer be what they are."
 
 
 class Splice(NamedTuple):

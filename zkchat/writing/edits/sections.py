@@ -28,6 +28,7 @@ _ITEM: Final = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?"
 _ID: Final = lazy_pattern(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")
 _STRUCTURED: Final = lazy_pattern(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\||```|~~~)")
 _ELSEWHERE: Final = "Edit the passage itself, or add the text before or after the block."
+_INSIDE: Final = frozenset({"append", "prepend", "replace"})
 
 
 class _BlockSpan(NamedTuple):
@@ -141,9 +142,6 @@ def _added_to_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: str
     if is_append:
         return Splice(span.text_end, span.text_end, f" {new}")
     return Splice(span.text_start, span.text_start, f"{new} ")
-
-
-_INSIDE: Final = frozenset({"append", "prepend", "replace"})
 
 
 def edit_section(text: str, place: str, new: str, *, position: SectionPosition, include_children: bool = False) -> str:

@@ -20,6 +20,19 @@ from zkchat.writing.links.spelling import is_relative, spellings
 
 _PLAIN = lazy_pattern(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
+BASE_SUFFIX: Final = ".base"
+_QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\\]+(?=\\?')"))
+"""What stands between two quotation marks, escaped or not, also between the end of one text and the next one."""
+_COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
+_TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
+_TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
+_CONTEXT = 60
+_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+_CANVAS = "nodes", frozenset({"file", "background"}), frozenset({"text"})
+"""The list of objects in which files and links stand, and their keys: the file that a node shows, the picture behind a
+group, the text of a card."""
+_EXCALIDRAW = "elements", frozenset[str](), frozenset({"text", "rawText", "originalText", "link"})
 
 
 class MovedFiles(Struct, frozen=True, kw_only=True):
@@ -132,20 +145,9 @@ def _problem(
     return None if len(targets) == len(expected) else min(len(targets), len(expected))
 
 
-BASE_SUFFIX: Final = ".base"
-
-
 def is_other_host(path: str) -> bool:
     """Whether a file is no note, and may hold links."""
     return is_drawing(path) or path.lower().endswith(BASE_SUFFIX)
-
-
-_QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\\]+(?=\\?')"))
-"""What stands between two quotation marks, escaped or not, also between the end of one text and the next one."""
-_COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
-_TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
-_TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
-_CONTEXT = 60
 
 
 def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, str] | None) -> list[TextEdit]:
@@ -190,16 +192,6 @@ def _named_in_base(visible: str) -> Iterator[tuple[int, str, bool]]:
         named = match[0].partition("#")[0].partition("|")[0] if takes_link else match[0]
         if named.strip() and "[[" not in match[0]:
             yield match.start(), named, not takes_link
-
-
-_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
-_CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
-
-
-_CANVAS = "nodes", frozenset({"file", "background"}), frozenset({"text"})
-"""The list of objects in which files and links stand, and their keys: the file that a node shows, the picture behind a
-group, the text of a card."""
-_EXCALIDRAW = "elements", frozenset[str](), frozenset({"text", "rawText", "originalText", "link"})
 
 
 def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:

@@ -15,6 +15,10 @@ from zkchat.writing.properties.lines import Entry, PropertyLines
 from zkchat.writing.properties.values import PropertyScalar, Quotes, write_literal, write_scalar
 
 _DASH: Final = lazy_pattern(r"([ \t]*)-([ \t]*)")
+_INDENT: Final = "  "
+_MAX_KEY: Final = 200
+_NOTHING: Final = "tag:yaml.org,2002:null"
+_BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
 class Kept(NamedTuple):
@@ -101,11 +105,6 @@ def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
 
 
 PropertyValue = PropertyScalar | list[PropertyScalar]
-
-_INDENT: Final = "  "
-_MAX_KEY: Final = 200
-_NOTHING: Final = "tag:yaml.org,2002:null"
-_BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
 def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None) -> str:

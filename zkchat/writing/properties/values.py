@@ -18,6 +18,12 @@ _NUMBER: Final = lazy_pattern(r"-?(?:0|[1-9]\d*)(?P<fraction>\.\d+)?")
 _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 _MAX_DIGITS: Final = 18
 """Of a number; a longer one is an identifier, which must keep its digits."""
+_LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|y|n|none", re.IGNORECASE)
+"""What some reader of YAML takes for a number, for true or for nothing, though PyYAML does not."""
+_LIKE_LINK: Final = lazy_pattern(r"\[\[|\{\{|\]\]|\}\}")
+_UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def parse_property_value(words: Sequence[str], *, as_text: bool = False) -> PropertyValue:
@@ -67,13 +73,6 @@ def _parse_json(word: str) -> PropertyValue:
 
 
 Quotes = Literal["", "'", '"']
-
-_LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|y|n|none", re.IGNORECASE)
-"""What some reader of YAML takes for a number, for true or for nothing, though PyYAML does not."""
-_LIKE_LINK: Final = lazy_pattern(r"\[\[|\{\{|\]\]|\}\}")
-_UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
-_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = False) -> str:
