@@ -41,13 +41,14 @@ For `read_attachment` there is no message that was shortened; it has a test of i
 
 
 def registered() -> set[str]:
-    """The names of all tools that the package makes."""
+    """The names of all tools that the package makes: functions of keyword arguments alone, with an outcome."""
     return {
-        call.args[0].value
+        function.name
         for file in Path(zkchat.tools.__file__).parent.glob("*.py")
-        for call in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "FunctionTool"
-        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
+        for function in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef) and not function.name.startswith("_")
+        if function.returns and ast.unparse(function.returns) == "ToolOutcome"
+        if {each.arg for each in function.args.args} <= {"self"}
     }
 
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Annotated
-
-from msgspec.structs import replace
+from typing import Annotated, Any
 
 from zkchat.context.formatting import NEWEST_COUNTS, format_document
 from zkchat.context.prompt_items import digest
@@ -72,12 +70,11 @@ class _Explore:
         text = self._library.section(path, anchor)
         page = text[offset : offset + PAGE_CHARS]
         end = offset + len(page)
-        reference = self._reference(path, included=True)
         of_all = f" of {len(text):,}" if len(page) < len(text) else ""
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
             text=format_document(path, page) + (more if end < len(text) else ""),
-            references=(replace(reference, digest=digest(text)),),
+            references=(self._reference(path, included=True, digest=digest(text)),),
             summary=f"{len(page):,}{of_all} characters",
         )
 
@@ -128,10 +125,9 @@ class _Explore:
         if not isinstance(found, Resolved | Ambiguous):
             return ToolOutcome(text=self._missing(wikilink), summary="no such note")
         others = found.others if isinstance(found, Ambiguous) else ()
-        reference = self._reference(found.path)
         return ToolOutcome(
             text=f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
-            references=(replace(reference, anchor=link.anchor, candidates=others),),
+            references=(self._reference(found.path, anchor=link.anchor, candidates=others),),
             summary=found.path,
         )
 
@@ -204,27 +200,25 @@ class _Explore:
         close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
         return f"There is no note '{named}'." + (f" Closest: {', '.join(close)}." if close else "")
 
-    def _reference(self, path: str, *, included: bool = False) -> DocumentReference:
-        return DocumentReference(
-            wikilink=self._library.link_to(path),
-            relative_path=path,
-            reference_type="search",
-            title=self._library.title(path),
-            included=included,
-        )
+    def _reference(self, path: str, **more: Any) -> DocumentReference:
+        return reference_to(self._library, path, **more)
 
     def _passage(self, passage: Passage) -> DocumentReference:
-        return DocumentReference(
+        return self._reference(
+            passage.path,
             wikilink=self._library.link_into(passage.path, passage.heading_path),
-            relative_path=passage.path,
-            reference_type="search",
-            title=self._library.title(passage.path),
             included=True,
             anchor=anchor_of(passage.path, passage.heading_path),
             lines=LineRange(first=passage.first_line, last=passage.last_line),
             snippet=passage.snippet,
             score=passage.score,
         )
+
+
+def reference_to(library: Library, path: str, **more: Any) -> DocumentReference:
+    """What an answer says of a note that a tool found."""
+    said = {"wikilink": library.link_to(path), "title": library.title(path), **more}
+    return DocumentReference(relative_path=path, reference_type="search", **said)
 
 
 def _place_of(passage: Passage) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
+from itertools import accumulate
 from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct, field
@@ -15,6 +16,12 @@ from zkchat.vault.notes.parse import parse_note
 
 _MAX_COMPARED_LINES: Final = 5_000
 """Lines of a text that are compared one by one with a part that is no longer there as it was given."""
+MAX_KEPT_CHARS: Final = 200_000
+"""Characters of a text that is kept to show what changed in it."""
+_ADDRESS_PROPERTIES: Final = frozenset(
+    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
+)
+"""Properties in which web clippers write where a text comes from."""
 
 
 class GivenParts:
@@ -57,38 +64,19 @@ class GivenParts:
         return start + length
 
     def _mark_lines(self, part: str) -> None:
-        """Mark the lines that are still as they were given; the first and the last of them may be parts of lines."""
+        """Mark the lines that are still as they were given."""
         lines = self._text.splitlines(keepends=True)
         if len(lines) > _MAX_COMPARED_LINES:
             return
-        starts = [*_starts(lines)]
+        starts = [0, *accumulate(map(len, lines))]
         given = [line.rstrip() for line in part.splitlines()]
         matcher = SequenceMatcher(None, [line.rstrip() for line in lines], given, autojunk=False)
-        for first, in_part, length in matcher.get_matching_blocks()[:-1]:
-            for number in range(first, first + length):
-                self._mark(starts[number], len(lines[number]))
-            before, after = first - 1, first + length
-            if in_part == 1 and before >= 0 and lines[before].rstrip().endswith(given[0]):
-                self._mark(starts[before] + len(lines[before].rstrip()) - len(given[0]), len(given[0]))
-            if in_part + length == len(given) - 1 and after < len(lines) and lines[after].startswith(given[-1]):
-                self._mark(starts[after], len(given[-1]))
-
-
-def _starts(lines: Iterable[str]) -> Iterator[int]:
-    start = 0
-    for line in lines:
-        yield start
-        start += len(line)
+        for first, _, length in matcher.get_matching_blocks():
+            self._mark(starts[first], starts[first + length] - starts[first])
 
 
 Knowledge = Literal["unread", "current", "changed"]
 """Whether a model was given a note, and whether it still says the same."""
-MAX_KEPT_CHARS: Final = 200_000
-"""Characters of a text that is kept to show what changed in it."""
-_ADDRESS_PROPERTIES: Final = frozenset(
-    {"source", "sources", "url", "link", "clipped", "clipped_from", "source_url", "source-url", "origin", "original"}
-)
-"""Properties in which web clippers write where a text comes from."""
 
 
 class GivenBefore(Protocol):
@@ -158,7 +146,7 @@ class Readings:
                 parts = self._known[path].parts if path in self._known else []
                 self._known[path] = _Known({reference.digest}, text if is_same and text else "", parts=parts)
         for path, part in texts:
-            self._add_part(path, part)
+            self.wrote(path, part)
 
     def show(self, path: str, place: str) -> None:
         """The model is given a section or block as it is now, or the whole note."""
@@ -170,11 +158,13 @@ class Readings:
             known.places[place] = {digest(text)}
         else:
             self._known[path] = _Known({digest(text)}, text[:MAX_KEPT_CHARS], parts=known.parts)
-        self._add_part(path, text)
+        self.wrote(path, text)
 
     def wrote(self, path: str, text: str) -> None:
-        """The model wrote this text of a note itself."""
-        self._add_part(path, text)
+        """The model was given this text of a note, or wrote it itself."""
+        parts = self._known.setdefault(path, _Known()).parts
+        if text.strip() and text not in parts:
+            parts.append(text)
 
     def was_given(self, path: str, place: str = "", *, include_children: bool = True) -> bool:
         """Whether all of a note, section or block stood in requests; without its subsections, if they do not count."""
@@ -247,11 +237,6 @@ class Readings:
         before = {name.partition("#")[0] for name in self._messages.before()}
         now = dict.fromkeys([*(name.partition("#")[0] for name in with_question), *self._given_now])
         return [path for path in now if path not in before and self._is_clipping(path)]
-
-    def _add_part(self, path: str, text: str) -> None:
-        parts = self._known.setdefault(path, _Known()).parts
-        if text.strip() and text not in parts:
-            parts.append(text)
 
     def _parts(self, path: str) -> list[str]:
         own = self._known[path].parts if path in self._known else []

@@ -60,7 +60,7 @@ def function_tool(run: Callable[..., ToolOutcome]) -> FunctionTool[Arguments]:
         (each.name, each.annotation, NODEFAULT if each.default is each.empty else each.default)
         for each in signature(run).parameters.values()
     ]
-    arguments = defstruct(run.__name__, taken, bases=(Arguments,), frozen=True, kw_only=True)
+    arguments: Any = defstruct(run.__name__, taken, bases=(Arguments,), frozen=True, kw_only=True)
     return FunctionTool(run.__name__, getdoc(run) or "", arguments, lambda wanted: run(**asdict(wanted)))
 
 

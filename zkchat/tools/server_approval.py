@@ -18,6 +18,7 @@ _HASH_DIGITS: Final = 10
 _HASHED: Final = lazy_pattern(rf"--[0-9a-f]{{{_HASH_DIGITS}}}(?:--|$)")
 _KEPT: Final = (MAX_NAME - _HASH_DIGITS - 4) // 2
 """Characters that stay of each end of a name that is too long."""
+MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -37,14 +38,7 @@ def tool_name(server: str, tool: str) -> str:
     return f"{safe[:_KEPT]}--{digest}--{safe[-_KEPT:]}"
 
 
-def shown_name(server: str, tool: str) -> str:
-    """As people write it in profiles and commands."""
-    return f"{server}/{tool}"
-
-
 CallAnswer = Literal["yes", "no", "always"]
-
-MAY_LEAK: Final = "The model has read notes that stay on this machine; what it sends may hold something of them."
 
 
 class Refusal(Struct, frozen=True):
@@ -67,7 +61,8 @@ class ServerCall(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        return shown_name(self.definition.name, self.tool.name)
+        """As people write it in profiles and commands."""
+        return f"{self.definition.name}/{self.tool.name}"
 
     @property
     def title(self) -> str:

@@ -14,6 +14,7 @@ from zkchat.model.references import DocumentReference
 from zkchat.model.text import counted
 from zkchat.model.tool_server import ServerAnswer
 from zkchat.ports.tools import ToolOutcome
+from zkchat.tools.explore import reference_to
 from zkchat.vault.library import Library
 from zkchat.vault.notes import wikilink
 
@@ -63,14 +64,7 @@ def notes_named(answer: ServerAnswer, library: Library, via: str) -> Iterator[Do
             return
         if isinstance(target, Resolved) or (isinstance(target, Ambiguous) and link.text.startswith("[[")):
             found[target.path] = None
-    for path in found:
-        yield DocumentReference(
-            wikilink=library.link_to(path),
-            relative_path=path,
-            reference_type="search",
-            title=library.title(path),
-            via=ToolName(via),
-        )
+    yield from (reference_to(library, path, via=ToolName(via)) for path in found)
 
 
 def _names_in(answer: ServerAnswer) -> Iterator[Link]:

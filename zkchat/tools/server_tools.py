@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from zkchat.errors import StorageError
 from zkchat.model.prompt import ToolSpec
 from zkchat.model.text import shorten
-from zkchat.model.tool_server import ServerDefinition, ServerStatus, ServerTool
+from zkchat.model.tool_server import ServerDefinition, ServerTool
 from zkchat.ports.tool_servers import ToolServers
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.registry import InvalidArguments, parse_arguments
@@ -84,28 +84,16 @@ class ServerTools(Struct, kw_only=True):
     servers: ToolServers
     policy: CallPolicy
     library: Library
-    _made: tuple[tuple[tuple[ServerDefinition, ServerTool], ...], tuple[RemoteTool, ...]] | None = field(default=None)
-    """The tools that were made last, and of what."""
 
     def __call__(self) -> Sequence[Tool]:
-        offered = tuple((status.definition, tool) for status in self.servers.statuses() for tool in _tools_of(status))
-        if self._made is None or self._made[0] != offered:
-            made = tuple(
-                RemoteTool(
-                    definition=definition,
-                    tool=tool,
-                    servers=self.servers,
-                    policy=self.policy,
-                    library=self.library,
-                )
-                for definition, tool in offered
+        return [
+            RemoteTool(
+                definition=status.definition, tool=tool, servers=self.servers, policy=self.policy, library=self.library
             )
-            self._made = offered, made
-        return self._made[1]
-
-
-def _tools_of(status: ServerStatus) -> tuple[ServerTool, ...]:
-    return status.tools if status.state in _OFFERING else ()
+            for status in self.servers.statuses()
+            if status.state in _OFFERING
+            for tool in status.tools
+        ]
 
 
 def _bounded_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,8 @@ from zkchat.writing.links.changed_meaning import (
     remarks_on_new,
 )
 from zkchat.writing.links.renames import stage_move, title_of_move
-from zkchat.writing.properties.edits import PropertyValue, add_tag, set_property
+from zkchat.writing.properties.edits import add_tag, set_property
+from zkchat.writing.properties.values import PropertyScalar
 from zkchat.writing.rebase import Edit
 from zkchat.writing.staging import StagedChanges
 from zkchat.writing.targets import (
@@ -136,7 +137,9 @@ class NoteEditor:
 
         return self._rewrite(target, _SECTION_TITLES[position], Edit(change, replaces=position == "replace"), place)
 
-    def set_property(self, target: str, key: str, value: PropertyValue | None) -> StagedEdit:
+    def set_property(
+        self, target: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None
+    ) -> StagedEdit:
         """Stage the value of a property; None removes it."""
         if key.casefold() in _LISTS and isinstance(value, str):
             value = [value]
@@ -145,15 +148,14 @@ class NoteEditor:
         def change(text: str) -> str:
             return set_property(text, key, new)
 
-        lost = self._lost(self._targets.note(target), change) if key.casefold() in _NAMES else ()
+        path, lost = self._targets.note(target), []
+        if key.casefold() in _NAMES:  # by which links may have found it
+            after = self._changed(self.staged.read(path) or "", change)
+            lost = links_lost(self.library.on_disk, self.staged, path, after)
         verb = f"Remove {key} of" if value is None else f"Set {key} of"
         edit = self._rewrite(target, verb, Edit(change, replaces=True))
-        return replace(edit, remarks=(*edit.remarks, *lost))
-
-    def _lost(self, path: str, change: Callable[[str], str]) -> tuple[str, ...]:
-        """A remark on the links to a note that lead nowhere once it is called otherwise."""
-        lost = links_lost(self.library.on_disk, self.staged, path, self._changed(self.staged.read(path) or "", change))
-        return (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
+        told = (f"{counted_links(lost)} would lead nowhere.",) if lost else ()
+        return replace(edit, remarks=(*edit.remarks, *told))
 
     def add_tag(self, target: str, tag: str) -> StagedEdit:
         """Stage a tag among the properties of a note."""

@@ -1,7 +1,7 @@
 """The changes that a model proposes: staged by its tools, reviewed when it has answered, applied together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -108,10 +108,7 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
             self._show(changes, *remarks)
             return replace(_kept(changes, refusal, ExitCode.VAULT), withheld=frozenset(touched_paths(changes)))
         withheld = self._withheld(changes)
-        why = why_asked(
-            changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld.__contains__
-        )
-        outcome = self._settled(changes, why, remarks, edits, origin)
+        outcome = self._settled(changes, self._why_asked(changes, reasons), remarks, edits, origin)
         return replace(outcome, withheld=withheld | self._withheld(outcome.changes))
 
     def _settled(
@@ -135,6 +132,10 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         reasons = why.sentences if why and not why.takes_yes else ()
         agreed = _Agreed(proposed=changes, verdict=verdict, remarks=said, reasons=reasons, is_asked=is_asked)
         return self._conclude(agreed.made_by(edits), origin)
+
+    def _why_asked(self, changes: ChangeSet, reasons: Sequence[str]) -> WhyAsked | None:
+        withheld = self._withheld(changes).__contains__
+        return why_asked(changes, self.policy, always=tuple(self.always), reasons=reasons, is_withheld=withheld)
 
     def _withheld(self, changes: ChangeSet) -> frozenset[str]:
         return frozenset(path for path in touched_paths(changes) if self.is_withheld(changes, path))
@@ -163,15 +164,14 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
                 agreed = self._with_new_links(agreed)
                 if agreed.verdict.answer != "yes" or not agreed.verdict.changes:
                     return agreed.outcome("declined")
-                bringing = _Bringing(agreed)
+                steps = [agreed]
                 try:
-                    record = self.store.apply(agreed.verdict.changes, origin, bringing)
+                    record = self.store.apply(agreed.verdict.changes, origin, partial(_brought, steps))
                 except FilesChanged as error:
-                    agreed = self._asked_again(bringing.agreed, error)
+                    agreed = self._asked_again(steps[-1], error)
                 else:
-                    agreed = bringing.agreed
-                    reason = " ".join((*agreed.remarks, *record.remarks))
-                    return replace(agreed.outcome("applied"), record_id=record.id, reason=reason)
+                    reason = " ".join((*steps[-1].remarks, *record.remarks))
+                    return replace(steps[-1].outcome("applied"), record_id=record.id, reason=reason)
             raise FilesChanged(ALWAYS_CHANGING)
         except ZkchatError as error:
             if self.raises:
@@ -194,14 +194,8 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         agreed = agreed.brought_to(followed.changes, *followed.remarks)
         if not followed.unseen:
             return agreed
-        changes, withheld = followed.changes, self._withheld(followed.changes)
-        why = why_asked(
-            changes,
-            self.policy,
-            always=tuple(self.always),
-            reasons=agreed.reasons,
-            is_withheld=withheld.__contains__,
-        )
+        changes = followed.changes
+        why = self._why_asked(changes, agreed.reasons)
         if why is None or (self.policy.assumes_yes and why.takes_yes):
             return agreed
         if self.reviewer is None:
@@ -228,23 +222,6 @@ class Proposals(Struct, kw_only=True, eq=False, dict=True):
         if self.reviewer is None:
             raise error
         return brought.answered(self.reviewer.review(brought.verdict.changes, remarks=brought.remarks))
-
-
-class _Bringing:
-    """Implements `ports.changes.BringToPresent` without a question."""
-
-    def __init__(self, agreed: "_Agreed") -> None:
-        self.agreed = agreed
-        """As it was brought so far."""
-
-    def __call__(self, changes: ChangeSet, error: FilesChanged) -> ChangeSet:
-        if changes.moves:  # whose links are to be looked for
-            raise error
-        brought = self.agreed.rebased(error)
-        if brought.must_be_asked(self.agreed):
-            raise error
-        self.agreed = brought
-        return brought.verdict.changes
 
 
 class _Agreed(Struct, frozen=True, kw_only=True):
@@ -314,6 +291,17 @@ class _Agreed(Struct, frozen=True, kw_only=True):
         )
 
 
+def _brought(steps: list[_Agreed], changes: ChangeSet, error: FilesChanged) -> ChangeSet:
+    """A `ports.changes.BringToPresent` that asks no question; the last of the steps is what was agreed to so far."""
+    if changes.moves:  # whose links are to be looked for
+        raise error
+    steps.append(steps[-1].rebased(error))
+    if steps[-1].must_be_asked(steps[-2]):
+        steps.pop()
+        raise error
+    return steps[-1].verdict.changes
+
+
 def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
     """What somebody else wrote meanwhile, to be shown."""
     writes = (
@@ -327,13 +315,12 @@ def _foreign_changes(conflicts: Sequence[FileConflict]) -> ChangeSet:
 def changed_lines(changes: ChangeSet) -> list[tuple[str, list[DiffLine]]]:
     """By file, the lines that go and those that come, without what stands around them and blank ones."""
     return [
-        (write.path, [line for hunk in hunks_of_write(write) for line in hunk.lines if _is_changed(line)])
+        (
+            write.path,
+            [line for hunk in hunks_of_write(write) for line in hunk.lines if line.mark != " " and line.text.strip()],
+        )
         for write in changes.writes
     ]
-
-
-def _is_changed(line: DiffLine) -> bool:
-    return line.mark != " " and bool(line.text.strip())
 
 
 def _kept(changes: ChangeSet, reason: str, exit_code: int = 0) -> ReviewOutcome:

@@ -22,6 +22,17 @@ _UNLINKABLE: Final = lazy_pattern(r"[#^\[\]]")
 """What ends the target of a link."""
 _CONTROL: Final = lazy_pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _RESERVED: Final = lazy_pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
+_MARKS: Final = lazy_pattern(
+    r"(?: \((?:[^()]* )?conflicted copy\b[^()]*\)| \(SFConflict [^()]*\)|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?)",
+    re.IGNORECASE,
+)
+"""Of Dropbox, Nextcloud and Obsidian Sync; of Seafile; of Syncthing."""
+CODE_MARK: Final = "<%"
+"""With which code of the plugin Templater begins."""
+_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*(?P<name>title|date|time)\s*(?::(?P<format>[^{}\n]+))?\}\}", re.IGNORECASE)
+_UNKNOWN: Final = lazy_pattern(r"\{\{[^{}\n]+\}\}")
+MAX_CANDIDATES = 10
+"""Files that are named where a target may mean several."""
 
 
 def path_of_new_note(named: str, folder: str) -> str:
@@ -108,13 +119,6 @@ def spelled_as(folder: str, known: Iterable[str]) -> str:
     return "/".join(parts)
 
 
-_MARKS: Final = lazy_pattern(
-    r"(?: \((?:[^()]* )?conflicted copy\b[^()]*\)| \(SFConflict [^()]*\)|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?)",
-    re.IGNORECASE,
-)
-"""Of Dropbox, Nextcloud and Obsidian Sync; of Seafile; of Syncthing."""
-
-
 def conflict_copies(path: str, files: Iterable[str]) -> list[str]:
     """Those of the files that are copies of this one, by their names."""
     folder, _, name = path.rpartition("/")
@@ -126,12 +130,6 @@ def conflict_copies(path: str, files: Iterable[str]) -> list[str]:
         for each in files
         if each.startswith(prefix) and each.endswith(end) and _MARKS.fullmatch(each, len(prefix), len(each) - len(end))
     )
-
-
-CODE_MARK: Final = "<%"
-"""With which code of the plugin Templater begins."""
-_PLACEHOLDER: Final = lazy_pattern(r"\{\{\s*(?P<name>title|date|time)\s*(?::(?P<format>[^{}\n]+))?\}\}", re.IGNORECASE)
-_UNKNOWN: Final = lazy_pattern(r"\{\{[^{}\n]+\}\}")
 
 
 def fill_template(text: str, *, name: str, title: str, now: datetime, conventions: VaultConventions) -> str:
@@ -153,10 +151,6 @@ def fill_template(text: str, *, name: str, title: str, now: datetime, convention
 def unknown_placeholders(text: str) -> list[str]:
     """What is left in double braces, each once."""
     return [*dict.fromkeys(_UNKNOWN.findall(text))]
-
-
-MAX_CANDIDATES = 10
-"""Files that are named where a target may mean several."""
 
 
 class Targets:

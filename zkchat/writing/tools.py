@@ -12,10 +12,9 @@ from zkchat.model.choices import SectionPosition
 from zkchat.model.line_diff import hunks_of, split_lines
 from zkchat.model.note import is_note
 from zkchat.model.patterns import lazy_pattern
-from zkchat.model.references import DocumentReference
 from zkchat.ports.tools import Tool, ToolOutcome
 from zkchat.tools.argument_kinds import Number, Text
-from zkchat.tools.explore import NotePath
+from zkchat.tools.explore import NotePath, reference_to
 from zkchat.tools.readings import Readings
 from zkchat.tools.registry import function_tool
 from zkchat.tools.toolbox import failure
@@ -239,16 +238,10 @@ class _Write:
     def _outcome(self, edit: StagedEdit, known_places: Iterable[str], note: str = "") -> ToolOutcome:
         self._readings.proposed(edit.path, known_places)
         self._readings.wrote(edit.path, _added(edit.before, edit.after))
-        library = self._editor.library
-        reference = DocumentReference(
-            wikilink=library.link_to(edit.path),
-            relative_path=edit.path,
-            reference_type="search",
-            title=library.title(edit.path),
-            included=True,
-        )
         outcome = self._marked(edit, note)
-        return outcome if edit.path in self._staged.new_paths else replace(outcome, references=(reference,))
+        if edit.path in self._staged.new_paths:
+            return outcome
+        return replace(outcome, references=(reference_to(self._editor.library, edit.path, included=True),))
 
     def _marked(self, edit: StagedEdit, note: str = "") -> ToolOutcome:
         """What the model is told of a change; why the user has to be asked whatever folders are accepted is noted."""

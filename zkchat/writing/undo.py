@@ -11,6 +11,7 @@ from zkchat.model.change_summary import touches
 from zkchat.model.patch import direct_moves, path_before
 from zkchat.model.text import counted
 from zkchat.ports.changes import ChangeStore
+from zkchat.writing.review import touched_paths
 
 _MAX_NAMED: Final = 3
 """Files that changed since."""
@@ -39,12 +40,8 @@ def plan_undo(store: ChangeStore, count: int = 1) -> UndoPlan:
 
     Raises `UsageError` where there are not so many, `FilesChanged` where one of them cannot be undone.
     """
-    found = UndoPlan(())
-    for limit in (4 * count, None):  # the journal holds all that the files ever were
-        records = store.records(limit=limit, with_contents=False)
-        found = _plan([record for record in records if record.state == "applied"], store, count)
-        if len(found.chosen) == count or len(records) < 4 * count:
-            break
+    records = store.records(with_contents=False)
+    found = _plan([record for record in records if record.state == "applied"], store, count)
     if not found.chosen and not found.taken_back:
         raise UsageError("There is nothing to undo.", hint="zkchat changed nothing in this vault, or all is undone.")
     if found.chosen and len(found.chosen) < count:
@@ -197,16 +194,9 @@ class FilesAfterUndo:
 
 def _overlap(later: ChangeRecord, earlier: ChangeRecord) -> bool:
     """Whether a change touches a file that the earlier one touched."""
-    return any(touches(later.changes, path) for path in _paths(earlier)) or any(
-        touches(earlier.changes, path) for path in _paths(later)
+    return any(touches(later.changes, path) for path in touched_paths(earlier.changes)) or any(
+        touches(earlier.changes, path) for path in touched_paths(later.changes)
     )
-
-
-def _paths(record: ChangeRecord) -> set[str]:
-    moves = record.changes.moves
-    return {write.path for write in record.changes.writes} | {
-        end for move in moves for end in (move.source, move.target)
-    }
 
 
 def reversal(changes: ChangeSet) -> ChangeSet:

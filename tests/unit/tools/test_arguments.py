@@ -7,8 +7,11 @@ import pytest
 from benchmarks.context.tool_definitions import all_write_tools
 from zkchat.tools.argument_kinds import Number, Text
 from zkchat.tools.arguments import Arguments, WrongValue, read_arguments
+from zkchat.tools.registry import FunctionTool
 
-(SetProperty,) = (tool.arguments for tool in all_write_tools() if tool.spec.name == "set_property")
+(SetProperty,) = (
+    tool.arguments for tool in all_write_tools() if isinstance(tool, FunctionTool) and tool.name == "set_property"
+)
 
 
 class Wanted(Arguments, frozen=True, kw_only=True):

@@ -47,19 +47,6 @@ def test_a_definition_holds_types_and_descriptions_and_what_is_required(spec: To
     assert all(value not in ("", [], None) for _, value in values(spec.parameters))
 
 
-@pytest.mark.parametrize("name", ["find_excerpts", "find_documents"])
-def test_a_query_over_notes_says_which_filters_it_understands(name: str) -> None:
-    (query,) = (spec.parameters["properties"]["query"]["description"] for spec in SPECS if spec.name == name)
-    for filter_ in ("tag:", "path:", '"phrase"'):
-        assert filter_ in query
-
-
-@pytest.mark.parametrize("name", ["find_excerpts", "find_documents", "list_documents"])
-def test_notes_can_be_asked_for_by_their_days(name: str) -> None:
-    (spec,) = (spec for spec in SPECS if spec.name == name)
-    assert {"after", "before"} <= spec.parameters["properties"].keys()
-
-
 def test_what_is_sent_is_the_definition_and_nothing_of_the_server_it_comes_from() -> None:
     spec = ToolSpec(name="f", description="é", parameters={"type": "object", "properties": {}}, server="web")
     sent = (

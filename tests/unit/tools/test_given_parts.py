@@ -30,14 +30,6 @@ def test_lines_that_stayed_count_where_others_changed() -> None:
     assert not given.hold("Two!")
 
 
-def test_pages_that_end_within_a_line_count_where_others_changed() -> None:
-    given = GivenParts("One!\nTwo.\nThree words here.\nFour.\n", ["One.\nTwo.\nThree wo", "rds here.\nFour?\n"])
-    assert given.hold("Two.\nThree wo")
-    given = GivenParts("Three words here.\nFour.\nFive!\n", ["rds here.\nFour.\nFive.\n"])
-    assert given.hold("rds here.\nFour.")
-    assert not given.hold("words here.")
-
-
 @settings(max_examples=50)
 @given(st.text("ab \n", max_size=40), st.lists(st.integers(0, 40), max_size=4))
 def test_a_text_that_is_given_page_by_page_is_given_whole(text: str, cuts: list[int]) -> None:

@@ -62,10 +62,3 @@ def test_what_was_kept_can_be_found_again() -> None:
 def test_what_was_not_kept_is_not_found() -> None:
     box, _ = box_of(MemoriesInMemory("Mia likes nuts"))
     assert use(box, "recall", query="thesis").summary == "nothing found"
-
-
-def test_bad_arguments_go_back_to_the_model() -> None:
-    box, asked = box_of(MemoriesInMemory())
-    assert use(box, "remember", information="").failed
-    assert use(box, "recall").failed
-    assert asked == []

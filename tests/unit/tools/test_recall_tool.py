@@ -59,8 +59,3 @@ def test_long_messages_share_the_page() -> None:
     long = " ".join(f"Sentence number {n} is about Konrad's house." for n in range(1000))
     outcome = call([said(long), said(long)], query="the heron")
     assert PAGE_CHARS // 2 < len(outcome.text) <= PAGE_CHARS + 200
-
-
-def test_bad_arguments_are_told_and_not_raised() -> None:
-    assert call([], query="").failed
-    assert call([], query="the heron", limit=0).failed

@@ -62,14 +62,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         yield desk
 
 
-def test_a_new_note_by_title_goes_to_the_folder_of_new_notes(desk: Desk) -> None:
-    assert desk.editor.create("Tea", "# Tea\n").path == "Inbox/Tea.md"
-    assert desk.written == {"Inbox/Tea.md": "# Tea\n"}
-
-
 @pytest.mark.parametrize(
     ("named", "folder", "path"),
     [
+        ("Tea", "", "Inbox/Tea.md"),
         ("Reading/Tea", "", "Reading/Tea.md"),
         ("Tea.md", "Reading", "Reading/Tea.md"),
         ("[[Tea]]", "", "Inbox/Tea.md"),
@@ -103,13 +99,6 @@ def test_no_new_note_lies_outside(desk: Desk, named: str) -> None:
         desk.editor.create(named, "x")
 
 
-def test_lines_are_appended_as_the_note_ends_its_own(desk: Desk) -> None:
-    desk.editor.append("Inbox/Later.md", "- three\n")
-    desk.editor.append("Coffee", "Milk.")
-    assert desk.written["Inbox/Later.md"] == "- one\r\n- two\r\n- three"
-    assert desk.written["Coffee.md"] == "# Coffee\n\nBeans and water.\n\nMilk.\n"
-
-
 def test_a_target_is_found_by_path_link_and_alias(desk: Desk) -> None:
     for target in ("Reading/Sleep.md", "Reading/Sleep", "Sleep", "[[Sleep]]", "[[Sleep#x|y]]", "Rest"):
         assert desk.editor.append(target, target).path == "Reading/Sleep.md"
@@ -125,29 +114,6 @@ def test_a_target_that_is_not_there_is_refused_with_the_closest(desk: Desk) -> N
     with pytest.raises(NoteNotFound) as refusal:
         desk.editor.append("Cofee", "x")
     assert "[[Coffee]]" in refusal.value.hint
-
-
-def test_edits_of_one_note_are_one_write(desk: Desk) -> None:
-    desk.editor.edit("Coffee", "Beans", "Good beans")
-    desk.editor.append("Coffee", "Milk.")
-    assert desk.written == {"Coffee.md": "# Coffee\n\nGood beans and water.\n\nMilk.\n"}
-
-
-def test_a_new_note_can_be_edited(desk: Desk) -> None:
-    desk.editor.create("Tea", "# Tea\n")
-    desk.editor.append("Inbox/Tea.md", "Leaves.")
-    assert desk.written == {"Inbox/Tea.md": "# Tea\nLeaves.\n"}
-
-
-def test_what_changes_nothing_is_refused(desk: Desk) -> None:
-    with pytest.raises(EditRefused, match="nothing to change"):
-        desk.editor.edit("Coffee", "Beans", "Beans")
-
-
-def test_a_deleted_note_is_gone_for_what_follows(desk: Desk) -> None:
-    desk.editor.delete("Coffee")
-    with pytest.raises(NoteNotFound):
-        desk.editor.append("Coffee", "x")
 
 
 def test_a_note_is_warned_of_that_a_sync_left_twice(tmp_path: Path) -> None:

@@ -35,21 +35,15 @@ def settle(proposed: Proposals) -> ReviewOutcome:
     return outcome
 
 
-def test_what_the_user_agrees_to_is_applied_together(store: ChangesInMemory) -> None:
-    proposed = proposals(store, Answering(yes))
-    stage(proposed)
-    outcome = settle(proposed)
-    assert (outcome.decision, outcome.record_id, outcome.edited) == ("applied", 1, False)
-    assert store.files == {"Sleep.md": b"new\n", "Coffee.md": b"black\n", "Inbox/Tea.md": b"green\n"}
-    assert store.journal[0].origin == ORIGIN
-
-
-def test_what_went_wrong_beside_is_told(store: ChangesInMemory) -> None:
+def test_what_the_user_agrees_to_is_applied_together_and_what_went_wrong_beside_is_told(store: ChangesInMemory) -> None:
     store.remarks = ("The change was made, but not committed.",)
     proposed = proposals(store, Answering(yes))
     stage(proposed)
     outcome = settle(proposed)
-    assert (outcome.decision, outcome.reason) == ("applied", "The change was made, but not committed.")
+    assert (outcome.decision, outcome.record_id, outcome.edited) == ("applied", 1, False)
+    assert outcome.reason == "The change was made, but not committed."
+    assert store.files == {"Sleep.md": b"new\n", "Coffee.md": b"black\n", "Inbox/Tea.md": b"green\n"}
+    assert store.journal[0].origin == ORIGIN
 
 
 def test_nothing_is_asked_where_nothing_is_staged(store: ChangesInMemory) -> None:

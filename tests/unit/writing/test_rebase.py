@@ -50,7 +50,7 @@ def conflict(write: FileWrite, found: str) -> FileConflict:
     return FileConflict(path=write.path, expected=write.before, wanted=write.after, found=found.encode())
 
 
-def test_a_change_set_is_brought_to_the_files_as_they_are() -> None:
+def test_a_change_set_is_brought_to_the_files_as_they_are_or_refused_as_a_whole() -> None:
     first = FileWrite(path="A.md", before=BASE.encode(), after=BASE.replace("two", "2").encode())
     second = FileWrite(path="B.md", before=b"b\n", after=b"c\n")
     changes = ChangeSet(title="Edit", writes=(first, second))
@@ -60,12 +60,6 @@ def test_a_change_set_is_brought_to_the_files_as_they_are() -> None:
         FileWrite(path="A.md", before=f"{BASE}more\n".encode(), after=f"{BASE}more\n".replace("two", "2").encode()),
         second,
     )
-
-
-def test_one_clash_refuses_the_whole_set() -> None:
-    first = FileWrite(path="A.md", before=BASE.encode(), after=BASE.replace("two", "2").encode())
-    second = FileWrite(path="B.md", before=b"b\n", after=b"c\n")
-    changes = ChangeSet(title="Edit", writes=(first, second))
     with pytest.raises(FilesChanged) as refusal:
         rebase_changes(changes, [conflict(first, BASE + "more\n"), conflict(second, "d\n")])
     assert [each.path for each in refusal.value.conflicts] == ["B.md"]

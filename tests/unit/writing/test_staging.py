@@ -81,37 +81,11 @@ def test_nothing_is_created_over_a_file_or_a_folder_nor_below_a_file(staged: Sta
             staged.create(path, "x", title="Create")
 
 
-def test_a_place_that_was_left_can_be_taken(files: FilesInMemory, staged: StagedChanges) -> None:
-    staged.move("A.md", "X.md", title="Move")
-    staged.create("A.md", "other", title="Create")
-    assert tree(files, staged) | {} == {
-        "X.md": "a",
-        "A.md": "other",
-        "Folder/B.md": "b",
-        "Folder/Deep/C.md": "c",
-    }
-
-
-def test_a_folder_that_only_staged_moves_fill_can_be_moved(files: FilesInMemory, staged: StagedChanges) -> None:
-    staged.create("New/X.md", "x", title="Create")
-    staged.move("A.md", "New/A.md", title="Move")
-    staged.move("New", "Newer", title="Move")
-    assert staged.read("Newer/A.md") == "a"
-    assert tree(files, staged).items() >= {"Newer/X.md": "x", "Newer/A.md": "a"}.items()
-
-
 @pytest.mark.parametrize("target", ["Folder/Sub", "folder/Sub", "A.md", "A.md/B"])
 def test_a_folder_moves_neither_into_itself_nor_onto_or_below_a_file(staged: StagedChanges, target: str) -> None:
     with pytest.raises(VaultError):
         staged.move("Folder", target, title="Move")
     assert not staged
-
-
-def test_a_new_file_that_is_moved_is_only_created_elsewhere(staged: StagedChanges) -> None:
-    staged.create("X.md", "x", title="Create")
-    staged.move("X.md", "Y.md", title="Move")
-    changes = staged.change_set()
-    assert (changes.moves, changes.writes) == ((), (FileWrite(path="Y.md", before=None, after=b"x"),))
 
 
 def test_a_name_may_change_in_case_only(staged: StagedChanges) -> None:
@@ -134,16 +108,6 @@ def test_the_trash_gets_a_file_as_it_is_on_disk(files: FilesInMemory, staged: St
     assert tree(files, staged).items() >= {".trash/A.md": "older", ".trash/A 2.md": "a"}.items()
     with pytest.raises(NoteNotFound):
         staged.trash("A.md", title="Trash")
-
-
-def test_what_was_only_staged_goes_to_no_trash(files: FilesInMemory, staged: StagedChanges) -> None:
-    staged.create("X.md", "x", title="Create")
-    staged.trash("X.md", title="Trash")
-    assert not staged
-    staged.create("Folder/X.md", "x", title="Create")
-    staged.write("Folder/B.md", "edited", made_from="b", title="Write")
-    staged.trash("Folder", title="Trash")
-    assert tree(files, staged) == {"A.md": "a", ".trash/Folder/B.md": "b", ".trash/Folder/Deep/C.md": "c"}
 
 
 def test_a_file_that_changes_after_it_was_read_is_compared_with_what_was_read(

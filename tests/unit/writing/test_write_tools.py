@@ -51,13 +51,6 @@ def test_an_edit_shows_what_it_changed(desk: WriteDesk) -> None:
     assert desk.files.files["Coffee.md"].decode() == COFFEE
 
 
-def test_an_edit_that_fails_says_why(desk: WriteDesk) -> None:
-    outcome = desk.call("edit_document", relative_path="Coffee", old="beans and water", new="x")
-    assert outcome.failed
-    assert "Beans and water" in outcome.text
-    assert not desk.staged
-
-
 def test_comments_are_not_shown(desk: WriteDesk) -> None:
     shown = desk.call("edit_document", path="Noted", old="Two.", new="Three.").text
     shown += desk.call("edit_document", path="Noted", old="hushed word", new="x", expected=3).text

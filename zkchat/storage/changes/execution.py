@@ -14,6 +14,13 @@ from zkchat.storage.changes.files import VaultTree, is_only_case
 from zkchat.storage.changes.plan import ContentChange, Outlook, Plan, Stage, conflict_of, files_changed, folders_above
 from zkchat.storage.changes.progress import Progress, ProgressFile
 
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NOTHING_CHANGED: Final = "Nothing was changed."
+_UNKNOWN: Final = b"\0 cannot be read"
+"""In the place of a content that is not for zkchat to read."""
+_FILES_AT_ONCE: Final = 16
+"""Threads that wait for the disk: it writes many small files, and frees those they replace, in the time of a few."""
+
 
 def check(plan: Plan, files: VaultTree, *, is_undo: bool) -> None:
     """Raises `FilesChanged` with every file that is not what the plan expects, and `VaultError` for paths that no
@@ -99,13 +106,6 @@ def _check_move(move: FileMove, files: VaultTree, outlook: Outlook, *, is_undo: 
     if source is not None:
         files.require_movable(FileMove(source=source, target=move.target))
 
-
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_NOTHING_CHANGED: Final = "Nothing was changed."
-_UNKNOWN: Final = b"\0 cannot be read"
-"""In the place of a content that is not for zkchat to read."""
-_FILES_AT_ONCE: Final = 16
-"""Threads that wait for the disk: it writes many small files, and frees those they replace, in the time of a few."""
 
 Item = TypeVar("Item")
 

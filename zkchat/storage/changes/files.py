@@ -24,6 +24,8 @@ _NO_FLAGS: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, err
 _ONLY_NEW: Final = 1
 _SWAP: Final = 2
 """Flags of renaming on Linux."""
+_NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
 
 
 class Place(Struct, frozen=True):
@@ -143,10 +145,6 @@ class Place(Struct, frozen=True):
                     for name in os.listxattr(old):
                         with suppress(OSError):
                             os.setxattr(new, name, os.getxattr(old, name))
-
-
-_NEW_FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_HAS_FOLDER_HANDLES: Final = os.mkdir in os.supports_dir_fd
 
 
 class VaultTree(VaultFiles):

@@ -53,15 +53,13 @@ class GitCommits:
 
     def __init__(self, vault: Path, variables: Mapping[str, str]) -> None:
         self._vault = vault
-        self._found = variables
         self._variables = {name: value for name, value in variables.items() if not name.startswith("GIT_")} | _VARIABLES
+        self._program = find_program("git", variables)
 
     def reason_against(self, changes: ChangeSet) -> str:
         """Why a change set that is about to be made must not be committed: the commit would hold work of the user."""
-        program = find_program("git", self._found)
-        if program is None:
+        if self._program is None:
             return ""
-        self._program = program
         try:
             if not self._is_in_repository() or self._names_programs():
                 return ""
@@ -75,10 +73,8 @@ class GitCommits:
 
     def __call__(self, changes: ChangeSet, message: str) -> str:
         """Commit exactly the files of a change set. Returns a warning; empty without a repository, or any trouble."""
-        program = find_program("git", self._found)
-        if program is None:
+        if self._program is None:
             return "The change was not committed: git is not installed."
-        self._program = program
         try:
             if not self._is_in_repository():
                 return ""
@@ -144,7 +140,7 @@ class GitCommits:
 
     def _run(self, arguments: Sequence[str], files: Sequence[str] = ()) -> tuple[int, bytes, str]:
         settings = [part for override in _OVERRIDES for part in ("-c", override)]
-        command = [self._program, "-C", str(self._vault), "--no-pager", *settings, *arguments]
+        command = [self._program or "git", "-C", str(self._vault), "--no-pager", *settings, *arguments]
         text = b"".join(os.fsencode(name) + b"\0" for name in files)
         return run_captured(command, variables=self._variables, text=text, seconds=_SECONDS)
 

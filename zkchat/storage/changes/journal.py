@@ -8,12 +8,12 @@ import json
 import sqlite3
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from zkchat.errors import UsageError
 from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove, FileWrite
@@ -29,6 +29,9 @@ MAX_CONTENT_BYTES: Final = 64 << 20
 
 _COMPRESSION: Final = 1
 """Of zlib: the default takes 1.4 times as long, and saves 3 % more of notes of 2 kB."""
+_LISTED: Final = ("applied", "undone")
+_COLUMNS: Final = "number, revision, state, at, title, command, session_id, message_id, steps"
+_CHANGES: Final = f"SELECT {_COLUMNS} FROM changes"  # noqa: S608
 
 
 def keep_content(connection: sqlite3.Connection, content: bytes, number: int) -> None:
@@ -53,20 +56,15 @@ def drop_oldest_contents(connection: sqlite3.Connection, *, before: int) -> None
         excess -= size
 
 
-def stored_contents(connection: sqlite3.Connection, digests: Iterable[str]) -> dict[str, bytes]:
-    """Those that are still there, by their digests."""
+def stored_contents(connection: sqlite3.Connection, digests: Iterable[str], *, unpack: bool) -> dict[str, bytes]:
+    """Those that are still there, by their digests; each counts as empty unless it is to be unpacked."""
+    column = "content" if unpack else "''"
     found = {}
     for digest in digests:
-        row = connection.execute("SELECT content FROM contents WHERE digest = ?", (digest,)).fetchone()
+        row = connection.execute(f"SELECT {column} FROM contents WHERE digest = ?", (digest,)).fetchone()  # noqa: S608
         if row is not None:
-            found[digest] = unpacked_content(digest, row[0])
+            found[digest] = unpacked_content(digest, row[0]) if unpack else b""
     return found
-
-
-def stored_digests(connection: sqlite3.Connection, digests: Iterable[str]) -> Iterator[str]:
-    for digest in digests:
-        if connection.execute("SELECT 1 FROM contents WHERE digest = ?", (digest,)).fetchone():
-            yield digest
 
 
 def unpacked_content(digest: str, packed: str) -> bytes:
@@ -144,10 +142,6 @@ def change_set(title: str, plan: Plan) -> ChangeSet:
 
 
 State = Literal["applying", "applied", "undoing", "undone", "failed"]
-_LISTED: Final = ("applied", "undone")
-
-_COLUMNS: Final = "number, revision, state, at, title, command, session_id, message_id, steps"
-_CHANGES: Final = f"SELECT {_COLUMNS} FROM changes"  # noqa: S608
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
@@ -206,9 +200,8 @@ class SqliteChangeJournal(DurableDatabase):
         at = self._now()
         with self._writing() as connection:
             (number,) = connection.execute("SELECT COALESCE (MAX (number), 0) + 1 FROM changes").fetchone()
-            row = _ChangeRow(
-                number, 1, "applying", timestamp(at), changes.title, *_origin_columns(origin), steps_as_text(plan)
-            )
+            by = origin.command, origin.session_id, origin.message_id
+            row = _ChangeRow(number, 1, "applying", timestamp(at), changes.title, *by, steps_as_text(plan))
             connection.execute(f"INSERT INTO changes ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
             for content in contents_of(plan):
                 keep_content(connection, content, number)
@@ -230,7 +223,7 @@ class SqliteChangeJournal(DurableDatabase):
             row = connection.execute(f"{_CHANGES} WHERE number = ? AND state <> 'failed'", (number,)).fetchone()
             if row is None:
                 raise no_such_change(number)
-            return self._journaled(connection, _ChangeRow(*row))
+            return _journaled(connection, row)
 
     def unfinished(self) -> list[Journaled]:
         """What a process that was killed has begun, the latest first."""
@@ -238,7 +231,7 @@ class SqliteChangeJournal(DurableDatabase):
             rows = connection.execute(
                 f"{_CHANGES} WHERE state IN ('applying', 'undoing') ORDER BY number DESC"
             ).fetchall()
-            return [self._journaled(connection, _ChangeRow(*row)) for row in rows]
+            return [_journaled(connection, row) for row in rows]
 
     def records(
         self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
@@ -248,8 +241,7 @@ class SqliteChangeJournal(DurableDatabase):
         first = timestamp(since) if since else ""
         with self._reading() as connection:
             rows = connection.execute(statement, (*_LISTED, first, -1 if limit is None else limit)).fetchall()
-            read = self._journaled if with_contents else self._outlined
-            return [read(connection, _ChangeRow(*row)).record for row in rows]
+            return [_journaled(connection, row, with_contents=with_contents).record for row in rows]
 
     def last_move(self, move: FileMove) -> ChangeSet | None:
         """The last change set in force that made this move, if its contents are still there."""
@@ -257,7 +249,7 @@ class SqliteChangeJournal(DurableDatabase):
         step = json.dumps({"move": [move.source, move.target]}, ensure_ascii=False)[1:-1]
         with self._reading() as connection:
             row = connection.execute(statement, (step,)).fetchone()
-            record = self._journaled(connection, _ChangeRow(*row)).record if row else None
+            record = _journaled(connection, row).record if row else None
         return record.changes if record and record.has_contents and move in record.changes.moves else None
 
     def later_plans(self, number: int) -> list[tuple[int, str, Plan]]:
@@ -296,24 +288,16 @@ class SqliteChangeJournal(DurableDatabase):
         )
         connection.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", contents.values())
 
-    @staticmethod
-    def _journaled(connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
-        return _read_row(row, lambda digests: stored_contents(connection, digests))
-
-    @staticmethod
-    def _outlined(connection: sqlite3.Connection, row: _ChangeRow) -> Journaled:
-        """Every content that is stored counts as empty."""
-        return _read_row(row, lambda digests: dict.fromkeys(stored_digests(connection, digests), b""))
-
 
 def no_such_change(number: int) -> UsageError:
     return UsageError(f"There is no change {number}.", hint="zkchat changes lists those that there are.")
 
 
-def _read_row(row: _ChangeRow, contents_of: Callable[[set[str]], dict[str, bytes]]) -> Journaled:
+def _journaled(connection: sqlite3.Connection, values: Iterable[Any], *, with_contents: bool = True) -> Journaled:
     try:
+        row = _ChangeRow(*values)
         needed, kept = digests_in(row.steps)
-        contents = contents_of(needed | kept)
+        contents = stored_contents(connection, needed | kept, unpack=with_contents)
         plan = plan_from(row.steps, contents)
         origin = ChangeOrigin(command=row.command, session_id=row.session_id, message_id=row.message_id)
         state = _state(row.state)
@@ -335,10 +319,6 @@ def _state(text: object) -> State:
         case "applying" | "applied" | "undoing" | "undone" | "failed":
             return text
     raise UnreadableRow(text)
-
-
-def _origin_columns(origin: ChangeOrigin) -> tuple[str, str, str]:
-    return origin.command, origin.session_id, origin.message_id
 
 
 def _sort_in(row: Row, changes: dict[int, _ChangeRow], contents: dict[str, tuple[str, int, int, str]]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -28,6 +29,56 @@ _MAX_REFERENCES: Final = 5
 _COMMIT: Final = lazy_pattern(r"[0-9a-f]{40}")
 _LONG_COMMIT: Final = lazy_pattern(r"[0-9a-f]{64}")
 _REFERENCE: Final = lazy_pattern(r"refs(?:/[^\x00-\x20\x7f~^:?*\[\\/.][^\x00-\x20\x7f~^:?*\[\\/]*)+")
+MAX_SECONDS: Final = 20.0
+MAX_BYTES: Final = 64_000_000
+MAX_COMMITS: Final = 100_000
+_MAX_SUBJECT: Final = 200
+_CONFIGURATION: Final = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tcommitGraph = false
+\tmultiPackIndex = false
+\tfsmonitor = false
+\thooksPath = /dev/null
+[log]
+\tshowSignature = false
+\tmailmap = false
+[diff]
+\trenames = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[protocol]
+\tallow = never
+"""
+_VARIABLES: Final = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_PROTOCOL_FROM_USER": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_PAGER": "cat",
+    "GIT_ALLOC_LIMIT": "200m",
+    "LC_ALL": "C",
+}
+_LOG: Final = (
+    "--no-pager", "log", "--no-color", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-ext-diff",
+    "--no-textconv", "--no-renames", "--date-order", "-z",
+)  # fmt: skip
+_RAW: Final = ("-c", "--raw", "--no-abbrev", f"--max-count={MAX_COMMITS}", "--format=format:%x01%H %at %P")
+_SUBJECTS: Final = "--format=format:%x01%H %at %s"
+_CHANGE: Final = lazy_pattern(
+    rb":+(?:[0-7]{6} )+(?P<before>[0-9a-f]{40}) (?:[0-9a-f]{40} )*(?P<blob>[0-9a-f]{40}) [A-Z]+"
+)
+_GONE: Final = bytes(20)
 
 
 class UnusableRepository(Exception):
@@ -179,58 +230,6 @@ def _small_text(file: Path, *, beneath: Path, most: int = _MAX_SMALL_FILE) -> st
     return read_bounded(file, max_bytes=most, beneath=beneath).decode(errors="surrogateescape").strip()
 
 
-MAX_SECONDS: Final = 20.0
-MAX_BYTES: Final = 64_000_000
-MAX_COMMITS: Final = 100_000
-_MAX_SUBJECT: Final = 200
-_CONFIGURATION: Final = """\
-[core]
-\trepositoryformatversion = 0
-\tbare = true
-\tcommitGraph = false
-\tmultiPackIndex = false
-\tfsmonitor = false
-\thooksPath = /dev/null
-[log]
-\tshowSignature = false
-\tmailmap = false
-[diff]
-\trenames = false
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-[protocol]
-\tallow = never
-"""
-_VARIABLES: Final = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_PROTOCOL_FROM_USER": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_PAGER": "cat",
-    "GIT_ALLOC_LIMIT": "200m",
-    "LC_ALL": "C",
-}
-_LOG: Final = (
-    "--no-pager", "log", "--no-color", "--no-show-signature", "--no-mailmap", "--no-notes", "--no-ext-diff",
-    "--no-textconv", "--no-renames", "--date-order", "-z",
-)  # fmt: skip
-_RAW: Final = ("-c", "--raw", "--no-abbrev", f"--max-count={MAX_COMMITS}", "--format=format:%x01%H %at %P")
-_SUBJECTS: Final = "--format=format:%x01%H %at %s"
-_CHANGE: Final = lazy_pattern(
-    rb":+(?:[0-7]{6} )+(?P<before>[0-9a-f]{40}) (?:[0-9a-f]{40} )*(?P<blob>[0-9a-f]{40}) [A-Z]+"
-)
-_GONE: Final = bytes(20)
-
-
 class _Change(NamedTuple):
     path: str
     before: bytes
@@ -239,11 +238,11 @@ class _Change(NamedTuple):
     """Zero where the file is gone."""
 
 
-class _LoggedCommit(Struct, frozen=True, kw_only=True):
+class _LoggedCommit(NamedTuple):
     id: str
     seconds: int
     parents: tuple[str, ...]
-    changes: Sequence[_Change]
+    changes: list[_Change]
 
 
 class GitHistory:
@@ -312,10 +311,9 @@ class GitHistory:
     def _read_since(self, folder: Path, repository: Repository, head: str, known: str) -> CommittedFiles | None:
         """What came to the commit `known` in a straight line; None where that is not how it came."""
         output, trouble = self._log(folder, repository, *_RAW, head, f"^{known}")
-        commits = [*_logged(output)]
-        chain = [commit.id for commit in commits]
-        parents = [commit.parents for commit in commits]
-        if trouble or not commits or parents != [(each,) for each in (*chain[1:], known)]:
+        commits = _logged(output)
+        chain = [*(commit.id for commit in commits[1:]), known]
+        if trouble or not commits or [commit.parents for commit in commits] != [(each,) for each in chain]:
             return None
         return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), is_whole=False)
 
@@ -327,25 +325,20 @@ class GitHistory:
         return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), trouble=trouble)
 
     def _log(self, folder: Path, repository: Repository, *arguments: str) -> tuple[bytes, str]:
-        program = self._program or "git"
-        path = self._variables.get("PATH", os.defpath)
         variables = _VARIABLES | {
-            "PATH": path,
+            "PATH": self._variables.get("PATH", os.defpath),
             "HOME": str(folder),
             "XDG_CONFIG_HOME": str(folder),
             "GIT_DIR": str(folder),
             "GIT_OBJECT_DIRECTORY": str(repository.objects),
         }
-        output, trouble = read_output(
-            (program, *_LOG, *arguments), variables=variables, seconds=MAX_SECONDS, most=MAX_BYTES
-        )
+        command = (self._program or "git", *_LOG, *arguments)
+        output, trouble = read_output(command, variables=variables, seconds=MAX_SECONDS, most=MAX_BYTES)
         return (output[: output.rfind(b"\0") + 1] if trouble else output), trouble
 
     @contextmanager
     def _git_folder(self, shallow: frozenset[str]) -> Iterator[Path]:
         """A repository of our own without commits, which lends its name to the objects of the vault's."""
-        from tempfile import TemporaryDirectory
-
         parent = next((each for each in self._temporary_folders if os.access(each, os.W_OK)), None)
         with TemporaryDirectory(prefix="zkchat-git-", dir=parent) as name:
             folder = Path(name)
@@ -358,28 +351,20 @@ class GitHistory:
             yield folder
 
 
-def _logged(output: bytes) -> Iterator[_LoggedCommit]:
+def _logged(output: bytes) -> list[_LoggedCommit]:
+    commits: list[_LoggedCommit] = []
     tokens = iter(output.split(b"\0"))
-    header, changes = b"", list[_Change]()
     for token in tokens:
         text = token
         if token.startswith(b"\x01"):
-            if header:
-                yield _commit(header, changes)
             header, _, text = token.partition(b"\n")
-            changes = []
+            name, seconds, *parents = header[1:].decode(errors="replace").split(" ")
+            commits.append(_LoggedCommit(name, int(seconds), tuple(filter(None, parents)), []))
         if found := _CHANGE.fullmatch(text):
             path = next(tokens, b"").decode(errors="surrogateescape")
-            changes.append(_Change(path, *(bytes.fromhex(found[name].decode()) for name in ("before", "blob"))))
-    if header:
-        yield _commit(header, changes)
-
-
-def _commit(header: bytes, changes: Sequence[_Change]) -> _LoggedCommit:
-    name, seconds, *parents = header[1:].decode(errors="replace").split(" ")
-    return _LoggedCommit(
-        id=name, seconds=int(seconds), parents=tuple(each for each in parents if each), changes=changes
-    )
+            before, blob = (bytes.fromhex(found[name].decode()) for name in ("before", "blob"))
+            commits[-1].changes.append(_Change(path, before, blob))
+    return commits
 
 
 def _last_changes(commits: Sequence[_LoggedCommit], prefix: str) -> dict[str, CommittedFile]:

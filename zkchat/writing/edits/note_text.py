@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import accumulate, islice
 from typing import Final, NamedTuple
@@ -11,11 +11,22 @@ from zkchat.errors import EditRefused
 from zkchat.model.note import Block, Heading, Note
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.links.anchors import Anchors, heading_key
-from zkchat.vault.notes.markdown import flatten
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.notes.runs import is_delimiter
 
 _LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
+_ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
+_RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
+_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
+_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
+_UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
+_MAX_OUTLINE: Final = 40
+"""Headings, or ids of blocks, that a refusal lists."""
+_MAX_NAME: Final = 80
+"""Characters of a heading in a list."""
+_OTHER_HEADINGS: Final = "Headings of the note would no longer be what they are, or stand under others."
+_OTHER_LINKS: Final = "Links, comments or blocks with an id elsewhere in the note would no longer be what they are."
 
 
 def checked(new: str) -> str:
@@ -60,11 +71,6 @@ class UnifiedText:
     def line(self, offset: int) -> int:
         """The number of the line of an offset in the unified text, from 1."""
         return self.text.count("\n", 0, offset) + 1
-
-
-_ITEM: Final = lazy_pattern(r"\s*(?:([-*+])|\d{1,9}[.)])(?:[ \t]|$)")
-_RULER: Final = lazy_pattern(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
-_BLANK_LINES_BEFORE: Final = lazy_pattern(r"\A(?:[ \t]*\n)+")
 
 
 def without_blank_edges(text: str) -> str:
@@ -112,15 +118,6 @@ def _is_loose(lines: list[str]) -> bool:
     return False
 
 
-_ATX: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
-_UNDERLINE: Final = lazy_pattern(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
-_MARKS: Final = lazy_pattern(r"\s*(#{1,6})\s+")
-_MAX_OUTLINE: Final = 40
-"""Headings, or ids of blocks, that a refusal lists."""
-_MAX_NAME: Final = 80
-"""Characters of a heading in a list."""
-
-
 class Section(NamedTuple):
     """A heading with what stands under it, as character offsets."""
 
@@ -137,41 +134,39 @@ class Section(NamedTuple):
 
 
 class ParsedNote:
-    """A note that is to be edited: its text, and what the parser says of it."""
+    """A note that is to be edited: its text, with `\\n` as its only line end, and what the parser says of it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.flat = flatten(text)
-        self._first = int(text.startswith("\ufeff"))
         self.note: Note = parse_note("", text)
         if left_out := [warning.text for warning in self.note.warnings if warning.kind == "excess"]:
             raise EditRefused(f"The note is too large for its sections to be told. {left_out[0]}")
 
     def line_start(self, offset: int) -> int:
-        """Where the line of an offset begins; the first begins after a byte order mark."""
-        return self.flat.rfind("\n", 0, offset) + 1 or self._first
+        """Where the line of an offset begins."""
+        return self.text.rfind("\n", 0, offset) + 1
 
     def line_end(self, offset: int) -> int:
         """The offset after the line end of the line that an offset is in."""
-        return self.flat.find("\n", offset) + 1 or len(self.flat)
+        return self.text.find("\n", offset) + 1 or len(self.text)
 
     def offset_of_line(self, number: int) -> int:
         """Where a line begins that is counted from 1."""
-        offset = self._first
+        offset = 0
         for _ in range(number - 1):
             offset = self.line_end(offset)
         return offset
 
     def is_underlined(self, heading: Heading) -> bool:
         start = self.line_start(heading.start)
-        return not _ATX.match(self.flat[start : self.line_end(start)])
+        return not _ATX.match(self.text[start : self.line_end(start)])
 
     def text_start(self, heading: Heading) -> int:
         """Where the line after a heading begins."""
         first_end = self.line_end(heading.start)
         if not self.is_underlined(heading):
             return first_end
-        underline = _UNDERLINE.search(self.flat, first_end)
+        underline = _UNDERLINE.search(self.text, first_end)
         return self.line_end(underline.start()) if underline else first_end
 
     def section(self, heading: Heading) -> Section:
@@ -192,7 +187,7 @@ class ParsedNote:
         """The one heading or block that a place names. Raises `EditRefused` with the outline."""
         found: Sequence[Heading | Block] = Anchors(self.note.headings, self.note.blocks).find_all(place)
         if marks := _MARKS.match(place):
-            found = [each for each in found if _level(each) == len(marks[1])] or found
+            found = [each for each in found if getattr(each, "level", 0) == len(marks[1])] or found
         if len(found) == 1:
             return found[0]
         if not place.strip(" #^"):
@@ -240,17 +235,9 @@ def trails(headings: Iterable[Heading]) -> Iterator[tuple[Heading, tuple[str, ..
         above.append(heading)
 
 
-def _level(place: Heading | Block) -> int:
-    return place.level if isinstance(place, Heading) else 0
-
-
 def _cut(name: str) -> str:
     name = " ".join(islice(name.split(), 40))
     return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
-
-
-_OTHER_HEADINGS: Final = "Headings of the note would no longer be what they are, or stand under others."
-_OTHER_LINKS: Final = "Links, comments or blocks with an id elsewhere in the note would no longer be what they are."
 
 
 class Splice(NamedTuple):
@@ -270,6 +257,16 @@ class Splice(NamedTuple):
     def moved(self, offset: int) -> int:
         """Where an offset outside the part is after the edit."""
         return offset if offset < self.end else offset + len(self.new) - (self.end - self.start)
+
+
+def spliced(text: str, edit: Callable[[str], Splice]) -> str:
+    """The text with an edit that knows no byte order mark, and `\\n` only: new lines end as those of the place."""
+    mark = text[: text.startswith("\ufeff")]
+    body = text[len(mark) :]
+    unified = UnifiedText(body)
+    splice = edit(unified.text)
+    start, end = unified.original(splice.start), unified.original(splice.end)
+    return mark + Splice(start, end, with_line_end(splice.new, line_end_at(body, start))).applied(body)
 
 
 def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
@@ -297,10 +294,9 @@ def change_of_the_rest(parsed: ParsedNote, splice: Splice) -> str:
 
 def refuse_to_drop_comments(parsed: ParsedNote, splice: Splice) -> None:
     """Refuse to replace comments, which a model was not shown, unless the new text has them."""
-    kept = with_line_end(splice.new, "\n")
     for start, end in parsed.note.comments:
         is_inside = splice.start <= start and end <= splice.end
-        if is_inside and with_line_end(parsed.text[start:end], "\n") not in kept:
+        if is_inside and parsed.text[start:end] not in splice.new:
             raise EditRefused(
                 "A comment (%% … %%) stands there that the new text leaves out.",
                 hint="Edit the passages around it instead.",
@@ -319,7 +315,7 @@ def _headings(note: Note, _text: str) -> Iterator[_Mark]:
 def _links_and_blocks(note: Note, text: str) -> Iterator[_Mark]:
     yield from ((link.start, link.end, (link.text, link.in_comment)) for link in note.links)
     yield from ((start, end, "comment") for start, end in note.comments)
-    lines = flatten(text).split("\n") if note.blocks else []
+    lines = text.split("\n") if note.blocks else []
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     for block in note.blocks:
         end = starts[block.line - 1] + len(lines[block.line - 1].rstrip())

@@ -17,8 +17,8 @@ from zkchat.writing.edits.note_text import (
     checked,
     is_text_at,
     joins,
-    line_end_at,
     refuse_to_drop_comments,
+    spliced,
     with_line_end,
     without_blank_edges,
 )
@@ -28,6 +28,7 @@ _ITEM: Final = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?"
 _ID: Final = lazy_pattern(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")
 _STRUCTURED: Final = lazy_pattern(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|>|\||```|~~~)")
 _ELSEWHERE: Final = "Edit the passage itself, or add the text before or after the block."
+_INSIDE: Final = frozenset({"append", "prepend", "replace"})
 
 
 class _BlockSpan(NamedTuple):
@@ -45,10 +46,12 @@ class _BlockSpan(NamedTuple):
     """After its last line and its id, without the line end."""
 
 
-def edit_block(parsed: ParsedNote, block: Block, new: str, *, position: SectionPosition, include_children: bool) -> str:
-    """The text of a note with a new text in or beside a block. Raises `EditRefused`."""
+def _block_splice(
+    parsed: ParsedNote, block: Block, new: str, *, position: SectionPosition, include_children: bool
+) -> Splice:
+    """A new text in or beside a block. Raises `EditRefused`."""
     span = _span(parsed, block)
-    first_line = parsed.flat[span.start : parsed.line_end(span.start)]
+    first_line = parsed.text[span.start : parsed.line_end(span.start)]
     if first_line.lstrip().startswith((">", "#")):
         raise EditRefused(f"The block ^{block.id} is part of a quote or a heading.", hint=_ELSEWHERE)
     if position in {"before", "after"}:
@@ -57,50 +60,45 @@ def edit_block(parsed: ParsedNote, block: Block, new: str, *, position: SectionP
         splice = _replacing_block(parsed, block, span, new, include_children=include_children)
     else:
         splice = _added_to_block(parsed, block, span, new, is_append=position == "append")
-    new_text = with_line_end(splice.new, line_end_at(parsed.text, splice.start))
-    splice = splice._replace(new=new_text)
     refuse_to_drop_comments(parsed, splice)
     if reason := change_of_the_rest(parsed, splice):
         raise EditRefused(reason, hint=_ELSEWHERE)
-    return splice.applied(parsed.text)
+    return splice
 
 
 def _span(parsed: ParsedNote, block: Block) -> _BlockSpan:
-    flat = parsed.flat
-    start = parsed.offset_of_line(block.first_line)
-    end = _without_line_end(parsed, parsed.offset_of_line(max(block.last_line, block.line)))
-    marker = _ITEM.match(flat, start)
-    id_line = parsed.offset_of_line(block.line)
-    own_end = _without_line_end(parsed, id_line)
+    def end_of_line(number: int) -> int:
+        end = parsed.text.find("\n", parsed.offset_of_line(number))
+        return end if end >= 0 else len(parsed.text)
+
+    start, id_line, own_end = (
+        parsed.offset_of_line(block.first_line),
+        parsed.offset_of_line(block.line),
+        end_of_line(block.line),
+    )
+    marker = _ITEM.match(parsed.text, start)
     if block.line > block.last_line:  # the id has a line of its own, below
-        text_end = _without_line_end(parsed, parsed.offset_of_line(block.last_line))
+        text_end = end_of_line(block.last_line)
     else:
-        found = _ID.search(flat[id_line:own_end])
-        text_end = id_line + (found.start() if found else own_end - id_line)
+        found = _ID.search(parsed.text[id_line:own_end])
+        text_end = id_line + found.start() if found else own_end
+    end = end_of_line(max(block.last_line, block.line))
     return _BlockSpan(start, marker.end() if marker else start, text_end, own_end, end)
-
-
-def _without_line_end(parsed: ParsedNote, offset: int) -> int:
-    """The offset of the line end of the line that begins at an offset."""
-    end = parsed.flat.find("\n", offset)
-    if end < 0:
-        return len(parsed.flat)
-    return end - (parsed.text[max(0, end - 1) : end] == "\r" and end > offset)
 
 
 def _beside(parsed: ParsedNote, span: _BlockSpan, new: str, *, is_after: bool) -> Splice:
     """A text before or after a block; beside an item of a list, one that is an item is indented as that is."""
-    block = parsed.flat[span.start : span.end]
+    block = parsed.text[span.start : span.end]
     is_item = span.text_start > span.start and _ITEM.match(new) is not None
     if is_item:
         indent = block[: len(block) - len(block.lstrip())]
         new = "\n".join(f"{indent}{line}" if line.strip() else line for line in new.split("\n"))
     if is_after:
         is_joined = is_item or joins(block, new)
-        following = parsed.flat[parsed.line_end(span.end) :].partition("\n")[0]
+        following = parsed.text[parsed.line_end(span.end) :].partition("\n")[0]
         is_apart = is_joined or not following.strip()
         return Splice(span.end, span.end, ("\n" if is_joined else "\n\n") + new + ("" if is_apart else "\n"))
-    before = parsed.flat[parsed.note.body_start : span.start]
+    before = parsed.text[parsed.note.body_start : span.start]
     is_apart = is_item or not before.strip() or not before.removesuffix("\n").rpartition("\n")[2].strip()
     return Splice(span.start, span.start, ("" if is_apart else "\n") + new + ("\n" if is_item else "\n\n"))
 
@@ -115,13 +113,13 @@ def _replacing_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: st
     is_own_line = block.line > block.last_line
     start = span.start if _ITEM.match(new) or is_own_line else span.text_start
     if start == span.start and span.text_start > span.start:
-        new = parsed.flat[span.start : span.start + _indent(parsed.flat[span.start :])] + new.lstrip()
+        new = parsed.text[span.start : span.start + _indent(parsed.text[span.start :])] + new.lstrip()
     if not is_own_line and ("\n\n" in new or new.rstrip().endswith(("```", "~~~", "|"))):
         raise EditRefused(
             f"The id ^{block.id} belongs to one paragraph, and cannot stay with such a text.", hint=_ELSEWHERE
         )
     if include_children and span.end > span.own_end:
-        kept = parsed.flat[span.text_end : span.own_end]
+        kept = parsed.text[span.text_end : span.own_end]
         return Splice(start, span.end, new + kept)
     return Splice(start, span.text_end, new)
 
@@ -132,7 +130,7 @@ def _indent(line: str) -> int:
 
 def _added_to_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: str, *, is_append: bool) -> Splice:
     """More words for a paragraph, or more lines for a list or table."""
-    said = parsed.flat[span.start : span.text_end]
+    said = parsed.text[span.start : span.text_end]
     if block.line > block.last_line and (joins(said, new) if is_append else joins(new, said)):
         return (
             Splice(span.text_end, span.text_end, f"\n{new}")
@@ -144,9 +142,6 @@ def _added_to_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: str
     if is_append:
         return Splice(span.text_end, span.text_end, f" {new}")
     return Splice(span.text_start, span.text_start, f"{new} ")
-
-
-_INSIDE: Final = frozenset({"append", "prepend", "replace"})
 
 
 def edit_section(text: str, place: str, new: str, *, position: SectionPosition, include_children: bool = False) -> str:
@@ -164,12 +159,17 @@ def edit_section(text: str, place: str, new: str, *, position: SectionPosition, 
     new = without_blank_edges(checked(new))
     if not new and position != "replace":
         raise EditRefused("There is nothing to add: the text is empty.")
-    parsed = ParsedNote(text)
+    return spliced(text, lambda plain: _section_splice(ParsedNote(plain), place, new, position, include_children))
+
+
+def _section_splice(
+    parsed: ParsedNote, place: str, new: str, position: SectionPosition, include_children: bool
+) -> Splice:
     found = parsed.find(place)
     if position == "replace":
-        refuse_placeholders(new, text)
+        refuse_placeholders(new, parsed.text)
     if not isinstance(found, Heading):
-        return edit_block(parsed, found, new, position=position, include_children=include_children)
+        return _block_splice(parsed, found, new, position=position, include_children=include_children)
     section = parsed.section(found)
     if position in _INSIDE:
         new = _without_own_heading(new, section)
@@ -181,7 +181,7 @@ def edit_section(text: str, place: str, new: str, *, position: SectionPosition, 
         refuse_to_drop_comments(parsed, splice)
         reason = change_of_the_rest(parsed, splice)
         if not reason:
-            return splice.applied(text)
+            return splice
     raise EditRefused(reason, hint="Close what the text opens: code, comments, formulas.")
 
 
@@ -226,7 +226,7 @@ class _Region(NamedTuple):
 
 
 def _region(parsed: ParsedNote, start: int, end: int) -> _Region:
-    said = parsed.flat[start:end]
+    said = parsed.text[start:end]
     stripped = said.strip()
     if not stripped:
         return _Region(start, end, end, end)
@@ -253,50 +253,46 @@ def _splices(
             yield _appending(parsed, region, new, is_list=position == "append", is_spaced=is_spaced)
 
 
-def _splice(parsed: ParsedNote, start: int, end: int, new: str) -> Splice:
-    return Splice(start, end, with_line_end(new, line_end_at(parsed.text, start)))
-
-
 def _appending(parsed: ParsedNote, region: _Region, new: str, *, is_list: bool, is_spaced: bool) -> Splice:
-    said = parsed.flat[region.start : region.last]
+    said = parsed.text[region.start : region.last]
     is_joined = is_list and joins(said, new)
     gap = "" if is_joined else "\n"
     if not said.endswith("\n"):
-        return _splice(parsed, region.last, region.last, f"\n{gap}{new}")
-    return _splice(parsed, region.last, region.last, f"{gap}{new}\n" + "\n" * is_spaced)
+        return Splice(region.last, region.last, f"\n{gap}{new}")
+    return Splice(region.last, region.last, f"{gap}{new}\n" + "\n" * is_spaced)
 
 
 def _prepending(parsed: ParsedNote, region: _Region, new: str) -> Splice:
-    gap = "" if joins(new, parsed.flat[region.first : region.last]) else "\n"
-    return _splice(parsed, region.first, region.first, f"{new}\n{gap}")
+    gap = "" if joins(new, parsed.text[region.first : region.last]) else "\n"
+    return Splice(region.first, region.first, f"{new}\n{gap}")
 
 
 def _replacing(parsed: ParsedNote, region: _Region, new: str, *, is_spaced: bool) -> Splice:
     if not new:
         has_blanks = region.first > region.start and region.end > region.last
         return Splice(region.first, region.end if has_blanks else region.last, "")
-    ends_line = parsed.flat[region.last - 1] == "\n"
-    return _splice(parsed, region.first, region.last, new + "\n" * ends_line + "\n" * is_spaced)
+    ends_line = parsed.text[region.last - 1] == "\n"
+    return Splice(region.first, region.last, new + "\n" * ends_line + "\n" * is_spaced)
 
 
 def _into_empty(parsed: ParsedNote, region: _Region, new: str, *, is_spaced: bool) -> Splice:
     """Put a text into a section that has none: after one blank line if there is one, and before another."""
     if not new:
         return Splice(region.start, region.start, "")
-    if not parsed.flat[: region.start].endswith("\n"):
-        return _splice(parsed, region.start, region.start, "\n" + "\n" * sets_headings_apart(parsed) + new)
+    if not parsed.text[: region.start].endswith("\n"):
+        return Splice(region.start, region.start, "\n" + "\n" * sets_headings_apart(parsed) + new)
     place = parsed.line_end(region.start) if region.end > region.start else region.start
     is_followed = place == region.end < len(parsed.text)
-    if place > region.start and parsed.flat[place - 1] != "\n":  # blanks without a line end, at the end of the note
-        return _splice(parsed, place, place, f"\n{new}")
+    if place > region.start and parsed.text[place - 1] != "\n":  # blanks without a line end, at the end of the note
+        return Splice(place, place, f"\n{new}")
     lead = "\n" * (place == region.start and sets_headings_apart(parsed))
     trail = "\n" * (is_followed and (bool(lead) or place > region.start or is_spaced))
-    return _splice(parsed, place, place, f"{lead}{new}\n{trail}")
+    return Splice(place, place, f"{lead}{new}\n{trail}")
 
 
 def _before(parsed: ParsedNote, section: Section, new: str, *, is_spaced: bool) -> Splice:
     place = section.start
-    said = parsed.flat[parsed.note.body_start : place]
+    said = parsed.text[parsed.note.body_start : place]
     last_line = said.removesuffix("\n").rpartition("\n")[2]
     is_first = not said.strip()
     is_apart = is_first or not last_line.strip()
@@ -305,7 +301,7 @@ def _before(parsed: ParsedNote, section: Section, new: str, *, is_spaced: bool) 
     )
     lead = "" if is_apart or ends_in_heading else "\n"
     trail = "\n" if is_apart or is_spaced else ""
-    return _splice(parsed, place, place, f"{lead}{new}\n{trail}")
+    return Splice(place, place, f"{lead}{new}\n{trail}")
 
 
 def sets_headings_apart(parsed: ParsedNote) -> bool:
@@ -313,13 +309,10 @@ def sets_headings_apart(parsed: ParsedNote) -> bool:
     apart = together = 0
     for heading in parsed.note.headings:
         start = parsed.text_start(heading)
-        if start < len(parsed.flat):
-            is_blank = not parsed.flat[start : parsed.line_end(start)].strip()
+        if start < len(parsed.text):
+            is_blank = not parsed.text[start : parsed.line_end(start)].strip()
             apart, together = apart + is_blank, together + (not is_blank)
     return apart > together
-
-
-_ENDS_WITH_BLANK_LINE: Final = lazy_pattern(r"(?:\r\n|\n|\r(?!\n))[ \t]*(?:\r\n|\n|\r)\Z")
 
 
 def append_text(text: str, new: str) -> str:
@@ -331,21 +324,7 @@ def append_text(text: str, new: str) -> str:
     new = without_blank_edges(with_line_end(new, "\n"))
     if not new:
         raise EditRefused("There is nothing to add: the text is empty.")
-    parsed = ParsedNote(text)
-    body = text[parsed.note.body_start :].removeprefix("\ufeff")
-    if not body.strip():
-        if text.strip("\ufeff") and not text.endswith(("\n", "\r")):  # properties without a line end after them
-            text += line_end_at(text, len(text))
-            parsed = ParsedNote(text)
-        lead, trail = "", "\n"
-    else:
-        gap = "" if _follows_at_once(parsed, body, new) else "\n"
-        lead, trail = (gap, "\n") if text.endswith(("\n", "\r")) else (f"\n{gap}", "")
-    end = len(text)
-    splice = Splice(end, end, with_line_end(f"{lead}{new}{trail}", line_end_at(text, end)))
-    if reason := change_of_the_rest(parsed, splice):
-        raise EditRefused(reason, hint="Name a section of the note, or close what is open.")
-    changed = splice.applied(text)
+    changed = spliced(text, lambda plain: _append_splice(ParsedNote(plain), new))
     if not is_text_at(changed, len(changed)):
         raise EditRefused(
             "The text opens code or HTML that it does not close: what is added later would become part of it.",
@@ -354,9 +333,22 @@ def append_text(text: str, new: str) -> str:
     return changed
 
 
+def _append_splice(parsed: ParsedNote, new: str) -> Splice:
+    text, body = parsed.text, parsed.text[parsed.note.body_start :]
+    gap = "" if not body.strip() or _follows_at_once(parsed, body, new) else "\n"
+    lead = gap if text.endswith("\n") or not text else f"\n{gap}"
+    trail = "\n" if text.endswith("\n") or not body.strip() else ""
+    splice = Splice(len(text), len(text), f"{lead}{new}{trail}")
+    is_bare = bool(text) and not body.strip() and not text.endswith("\n")  # properties without a line end after them
+    if not is_bare and (reason := change_of_the_rest(parsed, splice)):
+        raise EditRefused(reason, hint="Name a section of the note, or close what is open.")
+    return splice
+
+
 def _follows_at_once(parsed: ParsedNote, body: str, new: str) -> bool:
     """Whether no blank line has to part the end of the note from what is added."""
-    if _ENDS_WITH_BLANK_LINE.search(parsed.text) or joins(with_line_end(body, "\n"), new):
+    *_, before, last = ("", "", *parsed.text.split("\n"))
+    if (not last and not before.strip()) or joins(body, new):
         return True
     headings = parsed.note.headings
     ends_in_heading = bool(headings) and not parsed.text[parsed.text_start(headings[-1]) :].strip()

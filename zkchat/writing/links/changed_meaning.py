@@ -13,7 +13,7 @@ from zkchat.vault.links.keys import keys_of_file
 from zkchat.vault.links.resolver import find_target
 from zkchat.vault.notes.link_targets import link_targets
 from zkchat.vault.notes.wikilink import name_key
-from zkchat.writing.links.moved import BASE_SUFFIX, base_targets, canvas_targets
+from zkchat.writing.links.moved import base_targets, canvas_targets, is_other_host
 from zkchat.writing.links.renames import VaultAsStaged, catalog_of, entry_of
 from zkchat.writing.staging import StagedChanges
 
@@ -39,7 +39,7 @@ def links_lost(library: Library, staged: StagedChanges, path: str, text: str) ->
 
 def links_in_other_files(library: Library, staged: StagedChanges, path: str) -> list[ChangedMeaning]:
     """The links and nodes of canvases and bases that mean this file."""
-    others = [row.path for row in library.files() if _is_other_host(row.path)]
+    others = [row.path for row in library.files() if is_other_host(row.path)]
     if not others:
         return []
     vault = VaultAsStaged(library.whole, staged)
@@ -77,12 +77,8 @@ def _targets(host: str, text: str) -> Iterator[tuple[str, bool]]:
         yield from ((each.target, False) for each in link_targets(text))
     elif is_drawing(host):
         yield from canvas_targets(text, host)
-    elif host.lower().endswith(BASE_SUFFIX):
+    elif is_other_host(host):
         yield from base_targets(text)
-
-
-def _is_other_host(path: str) -> bool:
-    return is_drawing(path) or path.lower().endswith(BASE_SUFFIX)
 
 
 def _meant(catalog: Catalog, host: str, named: tuple[str, bool]) -> str:

@@ -1,11 +1,12 @@
 """Links that were written between the proposal of a move and the user's yes: they follow too."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
 from zkchat.errors import FileConflict
 from zkchat.model.change import TRASH, ChangeSet, FileMove
+from zkchat.model.patch import path_before
 from zkchat.vault.library import Library
 from zkchat.writing.conventions import LinkStyle
 from zkchat.writing.links.renames import stage_move
@@ -25,13 +26,13 @@ def follow_links(
     `stage` begins with nothing staged. Raises `FilesChanged` where a file was changed in the same place, and what
     `stage_move` raises where the moves cannot be made any more.
     """
-    present = _Staged(library, stage(), changes.moves, style)
+    present = _Staged(library, stage(), changes, style)
     found = {write.path: present.bytes_before(write.path) for write in changes.writes}
     changed = {write.path: write for write in changes.writes if found[write.path] != write.before}
     earlier = present
     if changed:
         befores = {path: write.before for path, write in changed.items() if write.before is not None}
-        earlier = _Staged(library, stage(), changes.moves, style, befores)
+        earlier = _Staged(library, stage(), changes, style, befores)
     writes, clashes = [], []
     for write in changes.writes:
         if write.path not in changed:
@@ -65,20 +66,19 @@ class _Staged:
         self,
         library: Library,
         staged: StagedChanges,
-        moves: Iterable[FileMove],
+        changes: ChangeSet,
         style: LinkStyle,
         befores: Mapping[str, bytes] | None = None,
     ) -> None:
         self._staged = staged
-        self._moves = tuple(moves)
         self.links: dict[str, int] = {}
         """By path, how many links follow."""
         for path, content in (befores or {}).items():
-            at = self._path_before(path)
+            at = path_before(changes, path)
             if (held := staged.read_bytes(at)) is not None:
                 text, made_from = (each.decode(errors="replace") for each in (content, held))
                 staged.write(at, text, made_from=made_from, title="")
-        for move in self._moves:
+        for move in changes.moves:
             self._stage(library, move, style)
         self.writes = {write.path: write for write in staged.change_set().writes}
 
@@ -99,8 +99,3 @@ class _Staged:
             counts = stage_move(library, self._staged, move.source, move.target, style).counts
         followed = {move.follow(path) or path: count for path, count in self.links.items()}
         self.links = {path: followed.get(path, 0) + counts.get(path, 0) for path in {*followed, *counts}}
-
-    def _path_before(self, path: str) -> str:
-        for move in reversed(self._moves):
-            path = move.reversed().follow(path) or path
-        return path

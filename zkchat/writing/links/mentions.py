@@ -1,7 +1,6 @@
 """Links made of mentions: where notes name other notes, what a link would be there, and the text with it."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
@@ -77,11 +76,7 @@ class MentionLinks:
         phrases = [f'"{name.replace(chr(34), " ")}"' for name in self._library.names(path)]
         found = {hit.path for phrase in phrases for hit in self._library.documents(phrase, limit=_MAX_CANDIDATES)}
         for source in self._by_age(found - {path}):
-            yield from (group for group in self._in_note(source, {path}) if group.first.target == path)
-
-    def inside(self, path: str) -> Iterator[MentionGroup]:
-        """Mentions of other notes in a note."""
-        yield from self._in_note(path)
+            yield from (group for group in self.inside(source, {path}) if group.first.target == path)
 
     def about(self, path: str | None) -> Iterator[MentionGroup]:
         """Mentions of a note, then those in it; without a path those of the whole vault."""
@@ -92,15 +87,15 @@ class MentionLinks:
     def everywhere(self) -> Iterator[MentionGroup]:
         """Mentions in all notes, those of the notes that changed last first. Names that are ordinary words are none."""
         for source in self._by_age(self._notes):
-            yield from self._in_note(source)
+            yield from self.inside(source)
 
     def _by_age(self, paths: Iterable[str]) -> list[str]:
         stamps = self._library.stamps()
         known = {path for path in self._notes if path in stamps}
         return sorted(known.intersection(paths), key=lambda path: (-stamps[path][1], path))
 
-    def _in_note(self, source: str, asked_for: Iterable[str] = ()) -> Iterator[MentionGroup]:
-        """`asked_for` are notes whose names count also where they are ordinary words."""
+    def inside(self, source: str, asked_for: Iterable[str] = ()) -> Iterator[MentionGroup]:
+        """Mentions of other notes in a note; names of those `asked_for` count also where they are ordinary words."""
         try:
             text = self._read(source)
         except VaultError:  # no UTF-8, or gone
@@ -156,7 +151,7 @@ class _Places:
         self.text = text
         self._flat = flatten(text)
         self.lines = Lines(self._flat)
-        self._tables = [*_table_spans(self._flat)] if "|" in text else []
+        self._rows = _BLANK_LINE.sub(lambda blank: "\n" * len(blank[0]), self._flat)
 
     def line_around(self, offset: int) -> tuple[int, int]:
         end = self._flat.find("\n", offset)
@@ -164,19 +159,9 @@ class _Places:
         return self._flat.rfind("\n", 0, offset) + 1, end - (self.text[end - 1 : end] == "\r")
 
     def is_in_table(self, offset: int) -> bool:
-        nearest = bisect_right(self._tables, offset, key=lambda span: span[0]) - 1
-        return nearest >= 0 and offset < self._tables[nearest][1]
-
-
-def _table_spans(flat: str) -> Iterator[tuple[int, int]]:
-    """Paragraphs with a row that makes a table of the rows around it. A link may have its pipe escaped in all of it."""
-    breaks = [0, *(match.start() for match in _BLANK_LINE.finditer(flat)), len(flat)]
-    last = 0
-    for row in _DELIMITER_ROW.finditer(flat):
-        if row.start() >= last:
-            below = bisect_right(breaks, row.start(), hi=len(breaks) - 1)
-            last = breaks[below]
-            yield breaks[below - 1], last
+        """Whether a row makes a table of the paragraph: a link may have its pipe escaped in all of it."""
+        start, end = self._rows.rfind("\n\n", 0, offset) + 1, self._rows.find("\n\n", offset)
+        return _DELIMITER_ROW.search(self._rows, start, end if end >= 0 else len(self._rows)) is not None
 
 
 def _with_links(text: str, links: Iterable[MentionLink]) -> str:

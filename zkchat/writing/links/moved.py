@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import Struct, field
 
 from zkchat.errors import EditRefused
-from zkchat.model.note import Link
+from zkchat.model.note import is_drawing
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.links.catalog import Catalog
 from zkchat.vault.links.resolver import find_target
@@ -20,6 +20,19 @@ from zkchat.writing.links.spelling import is_relative, spellings
 
 _PLAIN = lazy_pattern(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""
+BASE_SUFFIX: Final = ".base"
+_QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\\]+(?=\\?')"))
+"""What stands between two quotation marks, escaped or not, also between the end of one text and the next one."""
+_COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
+_TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
+_TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
+_CONTEXT = 60
+_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+_CANVAS = "nodes", frozenset({"file", "background"}), frozenset({"text"})
+"""The list of objects in which files and links stand, and their keys: the file that a node shows, the picture behind a
+group, the text of a card."""
+_EXCALIDRAW = "elements", frozenset[str](), frozenset({"text", "rawText", "originalText", "link"})
 
 
 class MovedFiles(Struct, frozen=True, kw_only=True):
@@ -132,38 +145,35 @@ def _problem(
     return None if len(targets) == len(expected) else min(len(targets), len(expected))
 
 
-BASE_SUFFIX: Final = ".base"
-
-_QUOTED = (lazy_pattern(r'(?<=")[^"\n\\]+(?=\\?")'), lazy_pattern(r"(?<=')[^'\n\\]+(?=\\?')"))
-"""What stands between two quotation marks, escaped or not, also between the end of one text and the next one."""
-_COMMENT = lazy_pattern(r"^[ \t]*#.*$", re.MULTILINE)
-_TAKES_LINK = lazy_pattern(r"\b(?:link|file|hasLink|image|embed)\(\s*\\?[\"']\Z")
-_TAKES_FOLDER = lazy_pattern(r"(?:\binFolder\(|\bfolder\s*[=!]=)\s*\\?[\"']\Z")
-_CONTEXT = 60
+def is_other_host(path: str) -> bool:
+    """Whether a file is no note, and may hold links."""
+    return is_drawing(path) or path.lower().endswith(BASE_SUFFIX)
 
 
 def update_base(text: str, source: str, moved: MovedFiles, folder: tuple[str, str] | None) -> list[TextEdit]:
     """The edits that make what a base names mean what it meant. `folder` is the old and new path of one that moves."""
     visible = _visible(text)
-    edits = [*_wikilinks(visible, source, moved)]
-    taken = {place for edit in edits for place in range(edit.start, edit.end)}
-    for pattern in _QUOTED:
-        for match in pattern.finditer(visible):
-            edit = _quoted(visible, match.span(), source, moved, folder)
-            if edit and taken.isdisjoint(range(edit.start, edit.end)):
-                edits.append(edit)
-    return [*{*edits}]
+    edits: dict[TextEdit, None] = {}
+    for start, named, is_path in _named_in_base(visible):
+        new = None if is_path else moved.retargeted(named, source, named)
+        if is_path and named in moved.paths:
+            new = moved.paths[named]
+        elif is_path and named in moved.paths.values():
+            moved.revive(source, named)
+        elif is_path and folder and ("/" in named or _TAKES_FOLDER.search(visible[max(0, start - _CONTEXT) : start])):
+            old, target = folder
+            if f"{named}/".startswith(f"{old}/"):
+                new = target + named[len(old) :]
+            elif f"{named}/".startswith(f"{target}/"):
+                moved.revive(source, named)
+        if new is not None:
+            edits[TextEdit(start, start + len(named), new)] = None
+    return [*edits]
 
 
 def base_targets(text: str) -> Iterator[tuple[str, bool]]:
     """What the links and texts of a base name, and whether that is the very path of a file."""
-    visible = _visible(text)
-    yield from ((link.target, False) for link in _links(visible))
-    for match in (each for pattern in _QUOTED for each in pattern.finditer(visible)):
-        if _TAKES_LINK.search(visible, max(0, match.start() - _CONTEXT), match.start()):
-            yield match[0].partition("#")[0].partition("|")[0], False
-        elif "[[" not in match[0]:
-            yield match[0], True
+    yield from ((named, is_path) for _, named, is_path in _named_in_base(_visible(text)))
 
 
 def _visible(text: str) -> str:
@@ -171,114 +181,53 @@ def _visible(text: str) -> str:
     return _COMMENT.sub(lambda match: "\0" * len(match[0]), text)
 
 
-def _links(visible: str) -> Iterator[Link]:
+def _named_in_base(visible: str) -> Iterator[tuple[int, str, bool]]:
+    """What a base may name: where that stands, and whether it is the very path of a file or folder and no link."""
     for span in wikilink_spans(visible):
         link = wikilink(visible, span, 1)
         if link and link.target and not link.external:
-            yield link
-
-
-def _wikilinks(visible: str, source: str, moved: MovedFiles) -> Iterator[TextEdit]:
-    for link in _links(visible):
-        target = moved.retargeted(link.target, source, link.text)
-        if target is not None:
-            start = visible.index(link.target, link.start)
-            yield TextEdit(start, start + len(link.target), target)
-
-
-def _quoted(
-    visible: str, span: tuple[int, int], source: str, moved: MovedFiles, folder: tuple[str, str] | None
-) -> TextEdit | None:
-    start, end = span
-    value, before = visible[start:end], visible[max(0, start - _CONTEXT) : start]
-    if value in moved.paths:
-        return TextEdit(start, end, moved.paths[value])
-    if value in moved.paths.values():
-        moved.revive(source, value)
-    if _TAKES_LINK.search(before):
-        target = value.partition("#")[0].partition("|")[0]
-        new = moved.retargeted(target, source, value) if target.strip() else None
-        return TextEdit(start, start + len(target), new) if new is not None else None
-    if folder and ("/" in value or _TAKES_FOLDER.search(before)):
-        old, new = folder
-        if value == old or value.startswith(f"{old}/"):
-            return TextEdit(start, start + len(old), new)
-        if value == new or value.startswith(f"{new}/"):
-            moved.revive(source, value)
-    return None
-
-
-_TOKEN = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
-_CHARACTER = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
-
-
-class _Format(NamedTuple):
-    """Where files and links stand in the JSON: in objects of a list."""
-
-    list_key: str
-    paths: frozenset[str] = frozenset()
-    texts: frozenset[str] = frozenset()
-
-
-_CANVAS = _Format("nodes", paths=frozenset({"file", "background"}), texts=frozenset({"text"}))
-"""The file that a node shows, the picture behind a group, the text of a card."""
-_EXCALIDRAW = _Format("elements", texts=frozenset({"text", "rawText", "originalText", "link"}))
-
-
-class _Text(NamedTuple):
-    """A text of a node."""
-
-    is_path: bool
-    start: int
-    end: int
-    """Without its quotation marks."""
+            yield visible.index(link.target, link.start), link.target, False
+    for match in (each for pattern in _QUOTED for each in pattern.finditer(visible)):
+        takes_link = _TAKES_LINK.search(visible, max(0, match.start() - _CONTEXT), match.start())
+        named = match[0].partition("#")[0].partition("|")[0] if takes_link else match[0]
+        if named.strip() and "[[" not in match[0]:
+            yield match.start(), named, not takes_link
 
 
 def update_canvas(text: str, source: str, moved: MovedFiles) -> list[TextEdit]:
     """The edits that make every node and link of a canvas mean what it meant; none for what is no JSON."""
-    if not _is_json(text):
-        return []
     edits: list[TextEdit] = []
-    for each in _node_texts(text, source):
-        written = text[each.start : each.end]
-        if each.is_path:
+    for start, end, is_path in _node_texts(text, source):
+        written = text[start:end]
+        if is_path:
             path = moved.moved_path(_decoded(written), source)
-            if path:
-                edits.append(TextEdit(each.start, each.end, _encoded(path)))
+            edits += [TextEdit(start, end, _encoded(path))] if path else []
         elif "](" in written or "[[" in written or "]:" in written:
-            edits += _in_text(written, each.start, source, moved)
+            offsets = [start + match.start() for match in _CHARACTER.finditer(written)] + [end]
+            edits += [
+                TextEdit(offsets[edit.start], offsets[edit.end], _encoded(edit.text))
+                for edit in update_text(_decoded(written), source, moved, has_frontmatter=False)
+            ]
     return edits
 
 
 def canvas_targets(text: str, path: str) -> Iterator[tuple[str, bool]]:
     """What the nodes and links of a canvas name, and whether that is the very path of a file; nothing for no JSON."""
-    if not _is_json(text):
-        return
-    for each in _node_texts(text, path):
-        named = _decoded(text[each.start : each.end])
-        if each.is_path:
+    for start, end, is_path in _node_texts(text, path):
+        named = _decoded(text[start:end])
+        if is_path:
             yield named, True
         else:
             yield from ((link.target, False) for link in link_targets(named, has_frontmatter=False))
 
 
-def _is_json(text: str) -> bool:
+def _node_texts(text: str, path: str) -> Iterator[tuple[int, int, bool]]:
+    """Where the texts stand that name a file or may hold links, without quotation marks, and which are paths."""
     try:
         json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _in_text(written: str, start: int, source: str, moved: MovedFiles) -> Iterator[TextEdit]:
-    offsets = [match.start() for match in _CHARACTER.finditer(written)] + [len(written)]
-    for edit in update_text(_decoded(written), source, moved, has_frontmatter=False):
-        yield TextEdit(start + offsets[edit.start], start + offsets[edit.end], _encoded(edit.text))
-
-
-def _node_texts(text: str, path: str) -> Iterator[_Text]:
-    """The texts that name a file or may hold links, in the text of such a file that is known to be JSON."""
-    format_ = _CANVAS if path.lower().endswith(".canvas") else _EXCALIDRAW
+        return
+    list_key, paths, texts = _CANVAS if path.lower().endswith(".canvas") else _EXCALIDRAW
     keys: list[str | None] = []
     """For each open object the key at hand, empty before it; None for a list."""
     for match in _TOKEN.finditer(text):
@@ -291,8 +240,8 @@ def _node_texts(text: str, path: str) -> Iterator[_Text]:
             keys[-1] = None if keys[-1] is None else ""
         elif keys and keys[-1] == "":
             keys[-1] = _decoded(piece[1:-1])
-        elif len(keys) == 3 and keys[:2] == [format_.list_key, None] and keys[2] in format_.paths | format_.texts:
-            yield _Text(keys[2] in format_.paths, match.start() + 1, match.end() - 1)
+        elif len(keys) == 3 and keys[:2] == [list_key, None] and keys[2] in paths | texts:
+            yield match.start() + 1, match.end() - 1, keys[2] in paths
 
 
 def _decoded(written: str) -> str:

@@ -16,7 +16,7 @@ from zkchat.vault.notes.link_targets import TextEdit, edited
 from zkchat.vault.notes.parse import parse_note
 from zkchat.vault.privacy.classes import written_class
 from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.moved import BASE_SUFFIX, MovedFiles, update_base, update_canvas, update_text
+from zkchat.writing.links.moved import MovedFiles, is_other_host, update_base, update_canvas, update_text
 from zkchat.writing.staging import StagedChanges
 
 _MAX_PASSES = 4
@@ -106,7 +106,7 @@ class VaultAsStaged:
     def hosts(self, keys: Iterable[str]) -> set[str]:
         """The files that may hold a link with one of these keys."""
         notes = {self._staged.path_after(path) for path in self._library.notes_with_keys({*keys})}
-        others = {path for path in self.entries if is_drawing(path) or path.lower().endswith(BASE_SUFFIX)}
+        others = {path for path in self.entries if is_other_host(path)}
         return notes | others | self._written
 
     def changeable(self, paths: Iterable[str]) -> set[str]:
@@ -236,7 +236,7 @@ class _Move:
             return update_text(text, path, moved)
         if is_drawing(path):
             return update_canvas(text, path, moved)
-        if path.lower().endswith(BASE_SUFFIX):
+        if is_other_host(path):
             folder = self._folder[::-1] if self._folder and moved is self._back else self._folder
             return update_base(text, path, moved, folder)
         return []

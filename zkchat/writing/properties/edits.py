@@ -10,11 +10,15 @@ from typing import Final, NamedTuple
 from zkchat.errors import EditRefused
 from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.edits.note_text import checked, line_end_at, with_line_end
+from zkchat.writing.edits.note_text import Splice, checked, spliced, with_line_end
 from zkchat.writing.properties.lines import Entry, PropertyLines
 from zkchat.writing.properties.values import PropertyScalar, Quotes, write_literal, write_scalar
 
 _DASH: Final = lazy_pattern(r"([ \t]*)-([ \t]*)")
+_INDENT: Final = "  "
+_MAX_KEY: Final = 200
+_NOTHING: Final = "tag:yaml.org,2002:null"
+_BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
 class Kept(NamedTuple):
@@ -40,11 +44,6 @@ def _key(value: object) -> str:
     return f"{type(value).__name__} {value!r}"
 
 
-def write_list(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
-    """What follows the colon of a property that is a list, without the line end. Raises `EditRefused`."""
-    return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
-
-
 def _quotes(entry: Entry) -> Quotes:
     """The quotes that all items have which are texts."""
     styles = {getattr(item, "style", None) or "" for item in entry.value.value if item.id == "scalar"}
@@ -56,7 +55,7 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     source, quotes = lines.source, _quotes(entry)
     edges = [(0, entry.value_start + 1), *spans, (entry.value_end - 1, 0)]
     gaps = [source[before[1] : after[0]] for before, after in pairwise(edges)]
-    if any(gap.strip(" \t\r\n,") for gap in gaps):
+    if any(gap.strip(" \t\n,") for gap in gaps):
         raise EditRefused(
             f"The property {entry.name} has comments or keys inside its brackets.", hint="Edit the passage itself."
         )
@@ -75,12 +74,12 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
 
 def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     starts = [*_item_lines(lines, entry)]
-    end = len(lines.source[: entry.end].rstrip("\r\n"))
+    end = len(lines.source[: entry.end].rstrip("\n"))
     dash = _DASH.match(lines.source, starts[0])
     assert dash
     marker = f"{dash[1]}-{dash[2] or ' '}"
-    chunks = [with_line_end(lines.source[one:two], "\n").rstrip("\n") for one, two in pairwise([*starts, end])]
-    lead = with_line_end(lines.source[entry.colon_end : starts[0]], "\n").rstrip("\n")
+    chunks = [lines.source[one:two].rstrip("\n") for one, two in pairwise([*starts, end])]
+    lead = lines.source[entry.colon_end : starts[0]].rstrip("\n")
     if sum(isinstance(item, Kept) for item in items) < len(chunks) and _has_inner_comments(lines, entry):
         raise EditRefused(
             f"The list {entry.name} has comments, and an item of it would go.", hint="Edit the passage itself."
@@ -95,7 +94,7 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
 def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
     """Where the line of each item begins."""
     for start, _ in lines.items(entry):
-        line = max(lines.source.rfind("\n", 0, start), lines.source.rfind("\r", 0, start)) + 1
+        line = lines.source.rfind("\n", 0, start) + 1
         dash = _DASH.match(lines.source, line)
         if not dash or dash.end() < start:
             raise EditRefused(
@@ -106,11 +105,6 @@ def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
 
 
 PropertyValue = PropertyScalar | list[PropertyScalar]
-
-_INDENT: Final = "  "
-_MAX_KEY: Final = 200
-_NOTHING: Final = "tag:yaml.org,2002:null"
-_BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
 def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None) -> str:
@@ -123,19 +117,27 @@ def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyS
     Raises `EditRefused` where the frontmatter cannot be read, and where anything else would change.
     """
     name = _checked_name(key)
-    lines = PropertyLines(text)
+    new = None if value is None else _checked_value(value)
+    return spliced(text, lambda plain: _splice(PropertyLines(plain), name, new))
+
+
+def _splice(lines: PropertyLines, name: str, value: PropertyValue | None) -> Splice:
     entry = lines.find(name)
     if value is None:
         return _removed(lines, entry, name)
-    value = _checked_value(value)
     if not entry:
-        changed = _added(lines, name, value)
+        splice = _added(lines, name, value)
     elif _is_same(lines.value_of(entry), value):
-        return text
+        return Splice(0, 0, "")
     else:
-        changed = _spliced(lines, entry, _written(lines, entry, value))
-    _verify(lines, changed, entry.name if entry else name, value)
-    return changed
+        start = lines.matter.span[0]
+        end = start + len(lines.source[: entry.end].removesuffix("\n"))
+        splice = Splice(start + entry.colon_end, end, _written(lines, entry, value))
+    after = _verify_rest(lines, splice.applied(lines.text), entry.name if entry else name)
+    found = after.find(name)
+    if not found or not _is_same(after.value_of(found), value):
+        raise EditRefused(f"The property {name} would not be read back as it was given.", hint=_BY_HAND)
+    return splice
 
 
 def add_tag(text: str, tag: str) -> str:
@@ -150,30 +152,26 @@ def add_tag(text: str, tag: str) -> str:
         )
     if name.casefold() in {each.casefold() for each in parse_note("", text).tags}:
         return text
-    changed = _with_tag(PropertyLines(text), name)
+    changed = set_property(text, *_tags_with(PropertyLines(with_line_end(text.removeprefix("\ufeff"), "\n")), name))
     if name.casefold() not in {each.casefold() for each in parse_note("", changed).tags}:
         raise EditRefused("The note has more than one list of tags, and another one counts.", hint=_BY_HAND)
     return changed
 
 
-def _with_tag(lines: PropertyLines, name: str) -> str:
+def _tags_with(lines: PropertyLines, name: str) -> tuple[str, str | list[PropertyScalar]]:
+    """The property that holds the tags of a note, and its value with one more."""
     entry = lines.find("tags") or lines.find("tag")
     if not entry or entry.value.tag == _NOTHING:
-        return set_property(lines.text, entry.name if entry else "tags", [name])
+        return entry.name if entry else "tags", [name]
     if entry.value.id == "scalar":  # `a, b`, `a b`; one tag alone becomes a list
         written = str(entry.value.value).strip()
         separator = re.search(r",\s*|\s+", written)
-        value = f"{written}{separator[0]}{name}" if separator else [written, name]
-        return set_property(lines.text, entry.name, value)
+        return entry.name, f"{written}{separator[0]}{name}" if separator else [written, name]
     if entry.value.id != "sequence":
         raise EditRefused(f"The property {entry.name} is no list of tags.")
-    return _with_item(lines, entry, name)
-
-
-def _with_item(lines: PropertyLines, entry: Entry, name: str) -> str:
     known = [each for each in lines.value_of(entry) if each is not None]  # a list of one empty item is filled in
     is_marked = bool(known) and all(str(each).startswith("#") for each in known)
-    return set_property(lines.text, entry.name, [*known, f"#{name}" if is_marked else name])
+    return entry.name, [*known, f"#{name}" if is_marked else name]
 
 
 def _checked_name(key: str) -> str:
@@ -203,37 +201,25 @@ def _is_same(value: object, other: object) -> bool:
     return type(value) is type(other) and value == other
 
 
-def _removed(lines: PropertyLines, entry: Entry | None, name: str) -> str:
+def _removed(lines: PropertyLines, entry: Entry | None, name: str) -> Splice:
     if not entry:
         names = ", ".join(each.name for each in lines.entries[:40])
         raise EditRefused(f"The note has no property {name}.", hint=f"It has: {names}." if names else "It has none.")
-    start = lines.matter.span[0]
-    changed = lines.text[: start + entry.start] + lines.text[start + entry.end :]
     if not (lines.source[: entry.start] + lines.source[entry.end :]).strip():
-        bare = lines.text[: lines.body_start] + lines.text[lines.matter.end :]
-        if not bare.startswith("---", lines.body_start):  # which would begin properties again
-            return bare
-    _verify_rest(lines, changed, entry.name)
-    return changed
-
-
-def _added(lines: PropertyLines, name: str, value: PropertyValue) -> str:
-    """The text with a new property, as the last one."""
-    written = f"{lines.indent}{write_scalar(name)}:{_fresh(lines, value)}\n"
-    place = lines.matter.span[1] if lines.is_there else lines.body_start
-    if not lines.is_there:
-        written = f"---\n{written}---\n"
-    inserted = with_line_end(written, line_end_at(lines.text, place))
-    return lines.text[:place] + inserted + lines.text[place:]
-
-
-def _spliced(lines: PropertyLines, entry: Entry, written: str) -> str:
-    """The text with something else after the colon of a property."""
+        end = lines.matter.end
+        if not lines.text.startswith("---", end):  # which would begin properties again
+            return Splice(0, end, "")
     start = lines.matter.span[0]
-    before, after = lines.text[: start + entry.colon_end], lines.text[start + entry.end :]
-    old_end = lines.source[entry.start : entry.end]
-    line_end = line_end_at(lines.text, start + entry.end) if old_end.endswith(("\n", "\r")) else ""
-    return before + with_line_end(written, line_end or "\n") + line_end + after
+    splice = Splice(start + entry.start, start + entry.end, "")
+    _verify_rest(lines, splice.applied(lines.text), entry.name)
+    return splice
+
+
+def _added(lines: PropertyLines, name: str, value: PropertyValue) -> Splice:
+    """A new property, as the last one."""
+    written = f"{lines.indent}{write_scalar(name)}:{_fresh(lines, value)}\n"
+    place = lines.matter.span[1] if lines.matter.end else 0
+    return Splice(place, place, written if lines.matter.end else f"---\n{written}---\n")
 
 
 def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
@@ -242,7 +228,8 @@ def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     if node.id == "mapping" or (node.id == "sequence" and any(item.id == "mapping" for item in node.value)):
         raise EditRefused(f"The property {entry.name} holds properties of its own.", hint="Edit the passage itself.")
     if isinstance(value, list) and value and (entry.is_block_list or entry.is_flow_list):
-        return write_list(lines, entry, kept_and_new(lines, entry, value))
+        items = kept_and_new(lines, entry, value)
+        return _flow(lines, entry, items) if entry.is_flow_list else _block(lines, entry, items)
     if _has_inner_comments(lines, entry):
         raise EditRefused(f"The property {entry.name} has comments inside its value.", hint="Edit the passage itself.")
     if isinstance(value, list):
@@ -286,14 +273,6 @@ def _has_inner_comments(lines: PropertyLines, entry: Entry) -> bool:
     items = lines.items(entry) if entry.value.id == "sequence" else [(entry.value_start, entry.value_end)]
     end = entry.end if lines.is_below(entry) else entry.value_end
     return any("#" in lines.source[one[1] : two[0]] for one, two in pairwise([(0, start), *items, (end, 0)]))
-
-
-def _verify(lines: PropertyLines, changed: str, name: str, value: PropertyValue) -> None:
-    """Refuse a change after which the property does not have the value, or anything else is not what it was."""
-    after = _verify_rest(lines, changed, name)
-    entry = after.find(name)
-    if not entry or not _is_same(after.value_of(entry), value):
-        raise EditRefused(f"The property {name} would not be read back as it was given.", hint=_BY_HAND)
 
 
 def _verify_rest(lines: PropertyLines, changed: str, name: str) -> PropertyLines:

@@ -12,10 +12,9 @@ from zkchat.vault.notes.parse import frontmatter_of
 if TYPE_CHECKING:
     import yaml
 
-_OPENING: Final = lazy_pattern(r"---[ \t]*(?:[\r\n]|\Z)")
-_COMMENT: Final = lazy_pattern(r"[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
+_OPENING: Final = lazy_pattern(r"---[ \t]*(?:\n|\Z)")
+_COMMENT: Final = lazy_pattern(r"[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
 _HEADER: Final = lazy_pattern(r"[|>][-+0-9]{0,2}")
-_LINE_END: Final = lazy_pattern(r"\r\n|\r|\n")
 _BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
@@ -48,15 +47,15 @@ class Entry(NamedTuple):
 
 
 class PropertyLines:
-    """The frontmatter of a note. Raises `EditRefused` where it cannot be read, or has no lines of its own."""
+    """The frontmatter of a note with `\\n` as its only line end.
+
+    Raises `EditRefused` where it cannot be read, or has no lines of its own.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.matter: Frontmatter = frontmatter_of(text)
-        self.body_start = int(text.startswith("\ufeff"))
-        """Where a frontmatter begins."""
-        self.is_there = self.matter.end > self.body_start
-        if not self.is_there and _OPENING.match(text, self.body_start):
+        if not self.matter.end and _OPENING.match(text):
             raise EditRefused(
                 "The note begins with a line `---` that opens no properties: it is not closed, or holds no names.",
                 hint="Correct or remove that line first.",
@@ -80,7 +79,8 @@ class PropertyLines:
         found = [entry for entry in self.entries if entry.name == name]
         found = found or [entry for entry in self.entries if entry.name.casefold() == name.casefold()]
         if len(found) > 1:
-            lines = ", ".join(str(self._line(entry)) for entry in found)
+            start = self.matter.span[0]
+            lines = ", ".join(str(self.text.count("\n", 0, start + entry.start) + 1) for entry in found)
             raise EditRefused(
                 f"The property {name} is there {len(found)} times, in lines {lines}.", hint="Leave one of them first."
             )
@@ -101,7 +101,7 @@ class PropertyLines:
 
     def is_below(self, entry: Entry) -> bool:
         """Whether the value begins on a line after that of the name."""
-        return bool(_LINE_END.search(self.source, entry.colon_end, entry.value_start))
+        return "\n" in self.source[entry.colon_end : entry.value_start]
 
     def items(self, entry: Entry) -> list[tuple[int, int]]:
         """Where the items of a list stand."""
@@ -114,10 +114,6 @@ class PropertyLines:
     def value_of(self, entry: Entry) -> Any:
         return _construct(entry.value, self.source)
 
-    def _line(self, entry: Entry) -> int:
-        start = self.matter.span[0] + entry.start
-        return len(_LINE_END.findall(self.text, 0, start)) + 1
-
     def _read_entries(self) -> Iterator[Entry]:
         if not self._root:
             return
@@ -127,7 +123,6 @@ class PropertyLines:
             start = key.start_mark.index - key.start_mark.column
             colon = re.compile(r"[ \t]*:").match(self.source, key.end_mark.index)
             value_end = _end_of(value, self.source)
-            line_end = _LINE_END.search(self.source, value_end)
             yield Entry(
                 name=str(key.value),
                 value=value,
@@ -135,7 +130,7 @@ class PropertyLines:
                 colon_end=colon.end() if colon else -1,
                 value_start=max(value.start_mark.index, colon.end() if colon else 0),
                 value_end=max(value_end, colon.end() if colon else 0),
-                end=line_end.end() if line_end else len(self.source),
+                end=self.source.find("\n", value_end) + 1 or len(self.source),
             )
 
     def _obstacle(self, entry: Entry) -> str:

@@ -18,6 +18,12 @@ _NUMBER: Final = lazy_pattern(r"-?(?:0|[1-9]\d*)(?P<fraction>\.\d+)?")
 _DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
 _MAX_DIGITS: Final = 18
 """Of a number; a longer one is an identifier, which must keep its digits."""
+_LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|y|n|none", re.IGNORECASE)
+"""What some reader of YAML takes for a number, for true or for nothing, though PyYAML does not."""
+_LIKE_LINK: Final = lazy_pattern(r"\[\[|\{\{|\]\]|\}\}")
+_UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def parse_property_value(words: Sequence[str], *, as_text: bool = False) -> PropertyValue:
@@ -59,29 +65,14 @@ def _parse_json(word: str) -> PropertyValue:
     if isinstance(value, str):
         return value
     values = value if isinstance(value, list) else [value]
-    if not all(isinstance(each, str | int | float) and _is_finite(each) for each in values):
+    if not all(isinstance(each, str) or (isinstance(each, int | float) and math.isfinite(each)) for each in values):
         raise UsageError(
             "A list holds texts, numbers, true and false, nothing else.", hint='For example ["a", 2, true]'
         )
     return [_parse_scalar(each) if isinstance(each, str) and _DAY.fullmatch(each) else each for each in values]
 
 
-def _is_finite(value: str | float) -> bool:
-    return isinstance(value, str) or math.isfinite(value)
-
-
 Quotes = Literal["", "'", '"']
-
-_WORDS: Final = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null", "none"})
-"""Texts that some reader of YAML takes for something else, in any case."""
-_LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|[-+]?\.(?:inf|nan)", re.IGNORECASE)
-_INDICATORS: Final = frozenset("!&*-?:,[]{}#|>@`\"'%=~<")
-"""Signs that no plain text begins with."""
-_UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
-_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_NOT_PLAIN: Final = lazy_pattern(r":(?:\s|\Z)|\s#|\[\[|\{\{|\]\]|\}\}")
-_NOT_PLAIN_IN_FLOW: Final = lazy_pattern(r"[\[\]{},]")
 
 
 def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = False) -> str:
@@ -119,35 +110,16 @@ def _write_float(value: float) -> str:
 def _write_text(value: str, quotes: Quotes, *, in_flow: bool) -> str:
     if not quotes and _is_plain(value, in_flow=in_flow):
         return value
-    if _UNPRINTABLE.search(value):
-        return _double(value)
-    if quotes == "'" or (not quotes and ("\\" in value or '"' in value)):
+    if not _UNPRINTABLE.search(value) and (quotes == "'" or (not quotes and ("\\" in value or '"' in value))):
         return "'" + value.replace("'", "''") + "'"
-    return _double(value)
-
-
-def _double(value: str) -> str:
-    return '"' + _NOT_DOUBLE.sub(lambda sign: _escaped(sign[0]), value) + '"'
-
-
-def _escaped(sign: str) -> str:
-    return _ESCAPES.get(sign) or f"\\u{ord(sign):04x}"
+    return '"' + _NOT_DOUBLE.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + '"'
 
 
 def _is_plain(value: str, *, in_flow: bool) -> bool:
     """Whether a text can stand without quotes, and every reader takes it for a text."""
-    if not value or value != value.strip() or value[0] in _INDICATORS or _UNPRINTABLE.search(value):
-        return False
-    if value.lower() in _WORDS or _LIKE_NUMBER.fullmatch(value) or _NOT_PLAIN.search(value):
-        return False
-    if in_flow and _NOT_PLAIN_IN_FLOW.search(value):
-        return False
-    return _is_read_as_text(value)
-
-
-def _is_read_as_text(value: str) -> bool:
-    """Whether PyYAML takes a plain value for a text; dates and times have too many forms to tell here."""
     import yaml
 
-    node = yaml.compose(f"- {value}", yaml.SafeLoader)
-    return isinstance(node, yaml.SequenceNode) and node.value[0].tag == "tag:yaml.org,2002:str"
+    if value != value.strip() or _LIKE_NUMBER.fullmatch(value) or _LIKE_LINK.search(value):
+        return False
+    written = yaml.safe_dump([value], default_flow_style=in_flow, width=float("inf"), allow_unicode=True)
+    return written == (f"[{value}]\n" if in_flow else f"- {value}\n")

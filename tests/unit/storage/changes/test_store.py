@@ -1,11 +1,13 @@
 """Change sets over real files: applied whole or not at all, undone to the last byte."""
 
+import errno
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -21,7 +23,8 @@ from zkchat.errors import (
     VaultError,
     ZkchatError,
 )
-from zkchat.model.change import ChangeOrigin, ChangeSet
+from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.storage.changes import files
 from zkchat.storage.changes.files import Place
 from zkchat.storage.changes.plan import ContentChange
 
@@ -31,6 +34,13 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     disk = Disk(tmp_path)
     yield disk
     disk.store.close()
+
+
+def kill_at(disk: Disk, step: int, *steps: FileWrite | FileMove, is_done_first: bool = True) -> None:
+    """Apply a change set in a process that is killed at one of its steps."""
+    disk.files.stop(step, Killed(), is_done_first=is_done_first)
+    with pytest.raises(Killed):
+        disk.apply(*steps)
 
 
 def wide_change(disk: Disk) -> ChangeSet:
@@ -122,14 +132,10 @@ def test_a_file_that_changed_is_left_and_shown_and_nothing_is_written(disk: Disk
         disk.apply(write("B.md", b"b", b"b2"), write("A.md", b"seen", b"wanted"), write("C.md", None, b"c"))
     (conflict,) = raised.value.conflicts
     assert (conflict.path, conflict.expected, conflict.wanted, conflict.found) == ("A.md", b"seen", b"wanted", b"mine")
-    assert (disk.tree, disk.states) == (before, [])
-
-
-def test_a_file_that_is_gone_is_told(disk: Disk) -> None:
     with pytest.raises(FilesChanged) as raised:
-        disk.apply(write("A.md", b"seen", b"wanted"))
+        disk.apply(write("Gone.md", b"seen", b"wanted"))
     assert raised.value.conflicts[0].found is None
-    assert disk.tree == {}
+    assert (disk.tree, disk.states) == (before, [])
 
 
 @pytest.mark.parametrize("taken", ["file", "folder", "link to nothing"])
@@ -146,6 +152,40 @@ def test_a_new_file_never_replaces_another(disk: Disk, taken: str) -> None:
     assert [file.name for file in disk.vault.iterdir()] == ["A.md"]
     assert disk.contents.get("A.md", b"mine") == b"mine"
     assert disk.states == []
+
+
+def test_a_new_note_may_be_read_by_whom_the_user_allows(disk: Disk) -> None:
+    before = os.umask(0o027)
+    try:
+        disk.apply(write("A.md", None, b"x"))
+    finally:
+        os.umask(before)
+    assert disk.tree["A.md"] == (b"x", 0o640)
+
+
+def test_a_file_system_without_hard_links_gets_the_note_too(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(Place, "_rename_by", lambda *_: False)
+    disk.apply(write("A.md", None, b"x"))
+    with pytest.raises(VaultError):
+        disk.apply(write("A.md", None, b"y"))
+    assert disk.contents == {"A.md": b"x"}
+
+
+def test_where_folders_cannot_be_held_open_the_path_is_checked(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_HAS_FOLDER_HANDLES", False)
+    changes = wide_change(disk)
+    before = disk.tree
+    disk.store.undo(disk.store.apply(changes, HERE).id)
+    assert disk.tree == before
+    (disk.folder / "outside").mkdir()
+    (disk.vault / "linked").symlink_to(disk.folder / "outside")
+    with pytest.raises(OutsideVault):
+        disk.apply(write("linked/A.md", None, b"x"))
+    assert [*(disk.folder / "outside").iterdir()] == []
 
 
 def test_what_another_program_writes_between_the_check_and_the_writing_is_kept(
@@ -297,24 +337,31 @@ def test_a_relative_link_is_not_moved_to_where_it_would_lead_elsewhere(disk: Dis
     assert (disk.vault / "M.md").read_bytes() == b"a"
 
 
-def test_moves_follow_each_other(disk: Disk) -> None:
+@pytest.mark.parametrize(
+    ("changes", "after"),
+    [
+        (
+            change(move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2")),
+            {"A.md": b"b", "B.md": b"a2"},
+        ),
+        (
+            change(move("A.md", "C.md"), write("A.md", None, b"new")),
+            {"A.md": b"new", "B.md": b"b", "C.md": b"a"},
+        ),
+        (
+            change(move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/C.md", None, b"c")),
+            {"B.md": b"b", "Other/Newer/A.md": b"a", "Other/Newer/in/C.md": b"c"},
+        ),
+    ],
+    ids=["moves follow each other", "a new file in the place of a moved one", "folders in a folder that then moves"],
+)
+def test_what_rests_on_moves_is_applied_and_undone(disk: Disk, changes: ChangeSet, after: dict[str, bytes]) -> None:
     disk.note("A.md", b"a")
     disk.note("B.md", b"b")
     before = disk.tree
-    number = disk.apply(
-        move("A.md", "T.md"), move("B.md", "A.md"), move("T.md", "B.md"), write("B.md", b"a", b"a2"), title="Swap"
-    )
-    assert disk.contents == {"A.md": b"b", "B.md": b"a2"}
-    disk.store.undo(number)
-    assert disk.tree == before
-
-
-def test_a_new_file_may_take_the_place_of_one_that_is_moved(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    before = disk.tree
-    number = disk.apply(move("A.md", "B.md"), write("A.md", None, b"new"))
-    assert disk.contents == {"A.md": b"new", "B.md": b"a"}
-    disk.store.undo(number)
+    record = disk.store.apply(changes, HERE)
+    assert disk.contents == after
+    disk.store.undo(record.id)
     assert disk.tree == before
 
 
@@ -329,15 +376,6 @@ def test_a_new_folder_may_take_the_place_of_one_that_is_moved(disk: Disk) -> Non
         disk.store.undo(number)
     assert (disk.tree, disk.states) == (after, ["applied"])
     after_note.unlink()
-    disk.store.undo(number)
-    assert disk.tree == before
-
-
-def test_folders_made_in_a_folder_that_then_moves_are_removed_again(disk: Disk) -> None:
-    disk.note("A.md", b"a")
-    before = disk.tree
-    number = disk.apply(move("A.md", "New/A.md"), move("New", "Other/Newer"), write("Other/Newer/in/B.md", None, b"b"))
-    assert disk.contents == {"Other/Newer/A.md": b"a", "Other/Newer/in/B.md": b"b"}
     disk.store.undo(number)
     assert disk.tree == before
 
@@ -614,9 +652,7 @@ def test_temporary_files_beside_what_links_lead_to_are_removed_too(disk: Disk) -
     (disk.vault / "A.md").symlink_to("Real/A.md")
     (disk.vault / "B.md").symlink_to("Other/B.md")
     before = disk.tree
-    disk.files.stop(3, Killed(), is_done_first=False)
-    with pytest.raises(Killed):
-        disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
+    kill_at(disk, 3, write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"), is_done_first=False)
     assert disk.tree != before
     disk.restart()
     assert disk.tree == before
@@ -625,9 +661,7 @@ def test_temporary_files_beside_what_links_lead_to_are_removed_too(disk: Disk) -
 def test_a_path_that_is_excluded_since_the_crash_is_left_and_named(disk: Disk) -> None:
     disk.note("A.md", b"a")
     disk.note("B.md", b"b")
-    disk.files.stop(5, Killed(), is_done_first=False)
-    with pytest.raises(Killed):
-        disk.apply(move("B.md", "C.md"), write("A.md", b"a", b"a2"), write("N.md", None, b"n"))
+    kill_at(disk, 5, move("B.md", "C.md"), write("A.md", b"a", b"a2"), write("N.md", None, b"n"), is_done_first=False)
     disk.store.close()
     disk.exclude = ["C.md"]
     disk.start()
@@ -639,9 +673,7 @@ def test_a_path_that_is_excluded_since_the_crash_is_left_and_named(disk: Disk) -
 
 def test_what_cannot_be_read_now_is_taken_back_later(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     disk.note("A.md", b"a")
-    disk.files.stop(2, Killed(), is_done_first=True)
-    with pytest.raises(Killed):
-        disk.apply(write("A.md", b"a", b"a2"))
+    kill_at(disk, 2, write("A.md", b"a", b"a2"))
     disk.store.close()
     disk.start()
 
@@ -670,9 +702,7 @@ def test_a_read_only_note_is_not_written_but_may_be_moved(disk: Disk) -> None:
 def test_a_file_that_somebody_changed_after_the_crash_is_left_and_named(disk: Disk) -> None:
     disk.note("A.md", b"a")
     disk.note("B.md", b"b")
-    disk.files.stop(4, Killed(), is_done_first=True)
-    with pytest.raises(Killed):
-        disk.apply(write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
+    kill_at(disk, 4, write("A.md", b"a", b"a2"), write("B.md", b"b", b"b2"))
     disk.note("A.md", b"theirs")
     disk.restart()
     assert disk.contents == {"A.md": b"theirs", "B.md": b"b"}
@@ -744,9 +774,9 @@ def test_a_crash_while_a_rename_is_completed_is_no_end(disk: Disk) -> None:
 def test_a_folder_that_somebody_made_anew_keeps_the_moved_one_where_it_is(disk: Disk) -> None:
     disk.note("Old/A.md", b"[[B]]")
     disk.note("B.md", b"[[Old/A]]")
-    disk.files.stop(3, Killed(), is_done_first=True)
-    with pytest.raises(Killed):
-        disk.apply(move("Old", "New"), write("B.md", b"[[Old/A]]", b"[[New/A]]"), write("New/A.md", b"[[B]]", b"[[b]]"))
+    kill_at(
+        disk, 3, move("Old", "New"), write("B.md", b"[[Old/A]]", b"[[New/A]]"), write("New/A.md", b"[[B]]", b"[[b]]")
+    )
     disk.note("Old/A.md", b"saved by an editor")
     disk.restart()
     assert disk.contents == {"Old/A.md": b"saved by an editor", "New/A.md": b"[[b]]", "B.md": b"[[New/A]]"}
@@ -755,9 +785,7 @@ def test_a_folder_that_somebody_made_anew_keeps_the_moved_one_where_it_is(disk: 
 
 def test_where_it_cannot_be_told_whether_a_file_was_moved_both_are_left_and_named(disk: Disk) -> None:
     disk.note("A.md", b"a")
-    disk.files.stop(1, Killed(), is_done_first=True)
-    with pytest.raises(Killed):
-        disk.apply(move("A.md", "B.md"))
+    kill_at(disk, 1, move("A.md", "B.md"))
     disk.note("A.md", b"another")
     disk.restart()
     assert disk.contents == {"A.md": b"another", "B.md": b"a"}
@@ -771,9 +799,7 @@ def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk)
     writes = [write(f"{number}.md", b"old", b"new") for number in range(12)]
     for each in writes:
         disk.note(each.path, b"old")
-    disk.files.stop(20, Killed(), is_done_first=True)
-    with pytest.raises(Killed):
-        disk.apply(*writes)
+    kill_at(disk, 20, *writes)
     for each in writes:
         disk.note(each.path, b"theirs")
     disk.restart()
@@ -784,9 +810,7 @@ def test_of_many_files_that_were_changed_after_a_crash_ten_are_named(disk: Disk)
 
 def test_the_next_change_takes_back_what_was_interrupted_too(disk: Disk) -> None:
     disk.note("A.md", b"a")
-    disk.files.stop(2, Killed(), is_done_first=True)
-    with pytest.raises(Killed):
-        disk.apply(write("A.md", b"a", b"a2"))
+    kill_at(disk, 2, write("A.md", b"a", b"a2"))
     disk.store.close()
     disk.start()
     disk.apply(write("B.md", None, b"b"))

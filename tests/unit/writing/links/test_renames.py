@@ -60,66 +60,92 @@ def files_of(folder: Path, files: dict[str, str]) -> Iterator[Vault]:
     index.close()
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("[[N]] [[n|label]] ![[N#H|300]] [[ N ]]", "[[M]] [[M|label]] ![[M#H|300]] [[ M ]]"),
-        ("[[a/N]] [[/a/N]] [[./a/N.md]]", "[[a/M]] [[/a/M]] [[./a/M.md]]"),
-        ("[[A/n]] [[N.md]] [[N^block]] [[N#^block]]", "[[A/M]] [[M.md]] [[M^block]] [[M#^block]]"),
-        ("[x](a/N.md) [x](a/N 'N') [x](<a/N.md#N>)", "[x](a/M.md) [x](a/M 'N') [x](<a/M.md#N>)"),
-        ("[N][N]\n\n[N]: a/N.md 'N'", "[N][N]\n\n[N]: a/M.md 'N'"),
-        ("---\nup: \"[[N]]\"\nall: ['[[N|N]]']\n---\n", "---\nup: \"[[M]]\"\nall: ['[[M|N]]']\n---\n"),
-        ("\ufeffN\r\n| [[N\\|N]] |\r\n%%[[N]]%%", "\ufeffN\r\n| [[M\\|N]] |\r\n%%[[M]]%%"),
-        ("`[[N]]` <!-- [[N]] --> $[[N]]$ \\[[N]]\n\n    [[N]]\n", None),
-        ("[[Other]] [[Nowhere]] [[#N]] https://a/N.md", None),
-    ],
-)
-def test_every_form_of_link_follows_a_rename_and_nothing_else_changes(
-    tmp_path: Path, before: str, after: str | None
-) -> None:
-    with vault(tmp_path, a__N="# N\n", Other=before) as made:
-        made.move("a/N.md", "a/M.md")
-        assert made.text("Other.md") == (before if after is None else after)
-        made.move("a/M.md", "a/N.md")
-        assert made.text("Other.md") == before
+Step = tuple[str, str, dict[str, str]]
+"""The old and the new path, and what notes hold then; all paths without their suffix."""
+RELATIVE = "[[Topics/Hub]] [a](Topics/Hub.md) [[../Topics/Hub]] [[Hub]]"
+FOLLOWED: dict[str, tuple[LinkFormat, dict[str, str], list[Step]]] = {
+    "a name that others have becomes a path": (
+        "shortest",
+        {"b/N": "", "M": "", "a/Other": "[[N]] [m](N.md)"},
+        [("b/N", "b/M", {"a/Other": "[[b/M]] [m](b/M.md)"})],
+    ),
+    "a name that others have becomes a relative path where new links are": (
+        "relative",
+        {"b/N": "", "M": "", "a/Other": "[[N]] [m](N.md)"},
+        [("b/N", "b/M", {"a/Other": "[[../b/M]] [m](../b/M.md)"})],
+    ),
+    "a path stays a path also at the root": (
+        "shortest",
+        {"a/N": "", "Other": "[[a/N]] [[N]]"},
+        [("a/N", "b/c/N", {"Other": "[[b/c/N]] [[N]]"}), ("b/c/N", "N", {"Other": "[[N]] [[N]]"})],
+    ),
+    "links inside a moved note are relative to its new folder": (
+        "shortest",
+        {"a/N": "[[../Other]] [x](./Near.md) [[Near]] [[#Here]]", "Other": "", "a/Near": "", "b/c/x": ""},
+        [("a/N", "b/c/N", {"b/c/N": "[[../../Other]] [x](../../a/Near.md) [[Near]] [[#Here]]"})],
+    ),
+    "a vault of relative links keeps the paths from its root": (
+        "relative",
+        {"Topics/Hub": "", "Topics/Spoke": RELATIVE, "Journal/Day": RELATIVE},
+        [
+            (
+                "Topics/Hub",
+                "Topics/Knot",
+                {
+                    "Topics/Spoke": "[[Topics/Knot]] [a](Topics/Knot.md) [[./Knot]] [[Knot]]",
+                    "Journal/Day": "[[Topics/Knot]] [a](Topics/Knot.md) [[../Topics/Knot]] [[Knot]]",
+                },
+            )
+        ],
+    ),
+    "a bare link of a moved note goes on to mean the note of its old folder": (
+        "shortest",
+        {"a/N": "[[Log]]", "a/Log": "", "b/Log": ""},
+        [("a/N", "b/N", {"b/N": "[[a/Log]]"}), ("b/N", "a/N", {"a/N": "[[Log]]"})],
+    ),
+    "a link that would mean the moved file goes on to mean another": (
+        "shortest",
+        {"a/b/N": "", "c/X": "", "Other": "[[N]] [[X]]"},
+        [("c/X", "N", {"Other": "[[a/b/N]] [[N]]"}), ("N", "c/X", {"Other": "[[N]] [[X]]"})],
+    ),
+    "a name does not go on as a title that Obsidian would not find": (
+        "shortest",
+        {"N": "# N\n", "Other": "[[N]]"},
+        [("N", "M", {"Other": "[[M]]"})],
+    ),
+    "a heading with a link gives its note another title that links follow": (
+        "shortest",
+        {"N": "", "About": "# About [[N]]\n", "Other": "[[About N]] [[N]]", "Third": "[[About N]]"},
+        [
+            ("About", "Essay", {"Other": "[[About N]] [[N]]"}),
+            ("N", "M", {"Other": "[[Essay]] [[M]]", "Third": "[[Essay]]"}),
+            ("M", "N", {"Other": "[[About N]] [[N]]"}),
+        ],
+    ),
+    "a link by id follows when the id goes": (
+        "shortest",
+        {"202401011200 Tea": "", "Other": "[[202401011200]]"},
+        [
+            ("202401011200 Tea", "202401011200 Coffee", {"Other": "[[202401011200]]"}),
+            ("202401011200 Coffee", "Coffee", {"Other": "[[Coffee]]"}),
+            ("Coffee", "202401011200 Coffee", {"Other": "[[202401011200]]"}),
+        ],
+    ),
+    "a link that came to life follows back, unless the journal has its text from before": (
+        "shortest",
+        {"N": "", "Other": "[[M]]", "Both": "[[M]] [[N]]"},
+        [("N", "M", {}), ("M", "N", {"Other": "[[N]]", "Both": "[[M]] [[N]]"})],
+    ),
+}
 
 
-def test_a_note_whose_links_stay_is_not_written(tmp_path: Path) -> None:
-    with vault(tmp_path, N="", Other="[[N]]", Third="`[[N]]`") as made:
-        summary = made.stage("N.md", "M.md")
-        assert summary == MoveSummary(rewritten=("Other.md",), links=1, counts={"Other.md": 1})
-        assert [write.path for write in made.staged.change_set().writes] == ["Other.md"]
-
-
-@pytest.mark.parametrize(
-    ("link_format", "after"),
-    [
-        ("shortest", "[[b/M]] [m](b/M.md)"),
-        ("absolute", "[[b/M]] [m](b/M.md)"),
-        ("relative", "[[../b/M]] [m](../b/M.md)"),
-    ],
-)
-def test_a_name_that_others_have_becomes_a_path_as_new_links_are(
-    tmp_path: Path, link_format: LinkFormat, after: str
-) -> None:
-    with vault(tmp_path, b__N="", M="", a__Other="[[N]] [m](N.md)") as made:
-        made.move("b/N.md", "b/M.md", link_format)
-        assert made.text("a/Other.md") == after
-
-
-def test_a_path_stays_a_path_also_at_the_root(tmp_path: Path) -> None:
-    with vault(tmp_path, a__N="", Other="[[a/N]] [[N]]") as made:
-        made.move("a/N.md", "b/c/N.md")
-        assert made.text("Other.md") == "[[b/c/N]] [[N]]"
-        made.move("b/c/N.md", "N.md")
-        assert made.text("Other.md") == "[[N]] [[N]]"
-
-
-def test_links_inside_a_moved_note_are_relative_to_its_new_folder(tmp_path: Path) -> None:
-    text = "[[../Other]] [x](./Near.md) [[Near]] [[#Here]]"
-    with vault(tmp_path, a__N=text, Other="", a__Near="", b__c__x="") as made:
-        made.move("a/N.md", "b/c/N.md")
-        assert made.text("b/c/N.md") == "[[../../Other]] [x](../../a/Near.md) [[Near]] [[#Here]]"
+@pytest.mark.parametrize("case", FOLLOWED)
+def test_links_follow(tmp_path: Path, case: str) -> None:
+    link_format, notes, steps = FOLLOWED[case]
+    with files_of(tmp_path, {f"{path}.md": text for path, text in notes.items()}) as made:
+        for source, target, expected in steps:
+            made.move(f"{source}.md", f"{target}.md", link_format)
+            assert {path: made.text(f"{path}.md") for path in expected} == expected
 
 
 def test_where_links_are_relative_they_stay_so(tmp_path: Path) -> None:
@@ -138,31 +164,6 @@ def test_where_links_are_relative_they_stay_so(tmp_path: Path) -> None:
         assert made.text("a/Near.md") == "[[N]]"
 
 
-def test_a_vault_of_relative_links_keeps_the_paths_from_its_root(tmp_path: Path) -> None:
-    text = "[[Topics/Hub]] [a](Topics/Hub.md) [[../Topics/Hub]] [[Hub]]"
-    with vault(tmp_path, Topics__Hub="", Topics__Spoke=text, Journal__Day=text) as made:
-        made.move("Topics/Hub.md", "Topics/Knot.md", "relative")
-        after = "[[Topics/Knot]] [a](Topics/Knot.md)"
-        assert made.text("Topics/Spoke.md") == f"{after} [[./Knot]] [[Knot]]"
-        assert made.text("Journal/Day.md") == f"{after} [[../Topics/Knot]] [[Knot]]"
-
-
-def test_a_bare_link_of_a_moved_note_goes_on_to_mean_the_note_of_its_old_folder(tmp_path: Path) -> None:
-    with vault(tmp_path, a__N="[[Log]]", a__Log="", b__Log="") as made:
-        made.move("a/N.md", "b/N.md")
-        assert made.text("b/N.md") == "[[a/Log]]"
-        made.move("b/N.md", "a/N.md")
-        assert made.text("a/N.md") == "[[Log]]"
-
-
-def test_a_link_that_would_mean_the_moved_file_goes_on_to_mean_another(tmp_path: Path) -> None:
-    with vault(tmp_path, a__b__N="", c__X="", Other="[[N]] [[X]]") as made:
-        made.move("c/X.md", "N.md")
-        assert made.text("Other.md") == "[[a/b/N]] [[N]]"
-        made.move("N.md", "c/X.md")
-        assert made.text("Other.md") == "[[N]] [[X]]"
-
-
 def test_a_title_or_an_alias_that_is_now_a_name_goes_on_to_mean_its_note(tmp_path: Path) -> None:
     aliased = "---\naliases: [Tea time]\n---\n# Great title\n"
     with vault(tmp_path, A=aliased, X="", Other="[[Tea time]] [[Great title]]") as made:
@@ -171,33 +172,6 @@ def test_a_title_or_an_alias_that_is_now_a_name_goes_on_to_mean_its_note(tmp_pat
         assert made.text("Other.md") == "[[B]] [[Great title]]"
         made.move("Tea time.md", "X.md")
         assert made.text("Other.md") == "[[Tea time]] [[Great title]]"
-
-
-def test_a_name_does_not_go_on_as_a_title_that_obsidian_would_not_find(tmp_path: Path) -> None:
-    with vault(tmp_path, N="# N\n", Other="[[N]]") as made:
-        made.move("N.md", "M.md")
-        assert made.text("Other.md") == "[[M]]"
-
-
-def test_a_heading_with_a_link_gives_its_note_another_title_that_links_follow(tmp_path: Path) -> None:
-    with vault(tmp_path, N="", About="# About [[N]]\n", Other="[[About N]] [[N]]", Third="[[About N]]") as made:
-        made.move("About.md", "Essay.md")
-        assert made.text("Other.md") == "[[About N]] [[N]]"
-        made.move("N.md", "M.md")
-        assert made.text("Other.md") == "[[Essay]] [[M]]"
-        assert made.text("Third.md") == "[[Essay]]"
-        made.move("M.md", "N.md")
-        assert made.text("Other.md") == "[[About N]] [[N]]"
-
-
-def test_a_link_by_id_follows_when_the_id_goes(tmp_path: Path) -> None:
-    with vault(tmp_path, **{"202401011200 Tea": "", "Other": "[[202401011200]]"}) as made:
-        made.move("202401011200 Tea.md", "202401011200 Coffee.md")
-        assert made.text("Other.md") == "[[202401011200]]"
-        made.move("202401011200 Coffee.md", "Coffee.md")
-        assert made.text("Other.md") == "[[Coffee]]"
-        made.move("Coffee.md", "202401011200 Coffee.md")
-        assert made.text("Other.md") == "[[202401011200]]"
 
 
 def test_a_rename_of_case_only_leaves_links_that_still_lead_there(tmp_path: Path) -> None:
@@ -210,14 +184,6 @@ def test_a_dead_link_that_comes_to_life_is_told_and_left(tmp_path: Path) -> None
     with vault(tmp_path, N="", Other="[[M]] [[Nowhere]]") as made:
         assert made.move("N.md", "M.md") == MoveSummary(revived=("Other.md",))
         assert made.text("Other.md") == "[[M]] [[Nowhere]]"
-
-
-def test_a_link_that_came_to_life_follows_back_because_it_may_be_new(tmp_path: Path) -> None:
-    with vault(tmp_path, N="", Other="[[M]]", Both="[[M]] [[N]]") as made:
-        made.move("N.md", "M.md")
-        made.move("M.md", "N.md")
-        assert made.text("Other.md") == "[[N]]"
-        assert made.text("Both.md") == "[[M]] [[N]]"  # the journal has its text from before
 
 
 def test_canvases_and_bases_that_a_move_left_alone_are_left_alone_when_it_is_taken_back(tmp_path: Path) -> None:

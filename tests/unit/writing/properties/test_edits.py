@@ -31,7 +31,7 @@ _REASONS = {
     "holds properties of its own": "a value that is a mapping",
     "has comments inside": "comments inside the value",
     "inside its brackets": "comments inside the value",
-    "a comment at an item": "comments inside the value",
+    "has comments, and an item": "comments inside the value",
     "could no longer be read": "unreadable with the change",
     "The note has no property": "nothing to remove",
     "cannot be the name": "no line of its own",
