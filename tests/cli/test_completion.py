@@ -80,7 +80,6 @@ def garden(world: World) -> World:
         ("config set context.auto_compact ", ["true", "false"]),
         ("config set no.such ", []),
         ("ask --model quo", ["quote"]),
-        ("mcp import c", ["claude-desktop", "claude-code", "cursor", "codex"]),
         ("mcp install v", ["vscode"]),
         ("ask --model oll", ["ollama:"]),
         ("nonsense x", []),

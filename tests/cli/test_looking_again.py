@@ -15,7 +15,7 @@ from zkchat.compose import conversation
 from zkchat.compose.conversation_options import ConversationOptions
 from zkchat.model.events import Event
 from zkchat.model.message import ChatMessage
-from zkchat.providers import script_player
+from zkchat.providers import scripted
 from zkchat.providers.script_player import Script, Scripted
 
 QUESTION = "Why does a slip box never need to be sorted again?"
@@ -102,7 +102,7 @@ def test_what_the_user_does_next_waits_for_no_sentence(
             super().__init__(script)
             players.append(self)
 
-    monkeypatch.setattr(script_player, "Scripted", Recorded)
+    monkeypatch.setattr(scripted, "Scripted", Recorded)
     world.variables["ZKCHAT_REFERENCES__MODEL_SUMMARIES"] = "always"
     options = ConversationOptions(
         vault=world.vault, model=world.script(READS, FOUNDED, [{"delay": 60}, {"text": SENTENCE}], READS, FOUNDED)

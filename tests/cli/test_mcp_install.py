@@ -201,10 +201,3 @@ def test_scripts_get_the_entry_and_what_was_done(world: World) -> None:
     }
     written = world.run("mcp", "install", "cursor", "--json", "--yes").json
     assert written == {**shown, "written": True, "backup": f"{file}.before-zkchat"}
-
-
-def test_servers_of_zed_can_be_taken_over(world: World) -> None:
-    settings(world, ".config/zed/settings.json", '{"context_servers": {"time": {"command": "uvx", "args": ["t"]}}}')
-    assert world.run("mcp", "import", "zed", "--yes").code == 0
-    (server,) = world.run("mcp", "list", "--json").json["servers"]
-    assert (server["name"], server["command"]) == ("time", "uvx")

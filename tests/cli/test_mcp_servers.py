@@ -394,6 +394,7 @@ def test_a_conversation_connects_to_what_may_be_used_and_tells_the_rest(world: W
 def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.run("mcp", "add", "small", "--", *SMALL)
     monkeypatch.setattr(mcp_servers, "is_client_installed", lambda: False)
+    monkeypatch.setattr("zkchat.cli.mcp_check.is_client_installed", lambda: False)
     assert opened(world) == (
         [],
         ["MCP servers are left out, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],

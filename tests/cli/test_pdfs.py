@@ -50,7 +50,7 @@ def test_what_is_broken_is_listed_with_its_trouble_and_not_tried_again(indexed: 
 def test_a_search_tells_the_page(indexed: World) -> None:
     hit = indexed.run("search", "gauges", "--json").json[0]
     assert (hit["path"], hit["title"], hit["heading"], hit["page"]) == ("tides.pdf", "Tides", "Page 2", 2)
-    assert "1. Tides › Page 2\n   tides.pdf#page=2 · text\n" in indexed.run("search", "gauges").out
+    assert "Tides › Page 2 (tides.pdf#page=2 · text)\n" in indexed.run("search", "gauges").out
 
 
 def test_what_the_user_wrote_is_looked_for_in_notes(world: World) -> None:

@@ -148,7 +148,8 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
 
 
 def test_a_large_folder_is_not_counted_to_its_end(stranger: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zkchat.compose.paths.MAX_NOTES_COUNTED", 3)
+    for module in ("compose.paths", "cli.vault_consent"):
+        monkeypatch.setattr(f"zkchat.{module}.MAX_NOTES_COUNTED", 3)
     for number in range(9):
         stranger.note(f"{number}.md", "")
     assert "(more than 3 notes) as a vault?" in search(stranger, "n\n").err

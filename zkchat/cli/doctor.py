@@ -36,7 +36,7 @@ from zkchat.vault.note_warnings import summarize_warnings
 from zkchat.vault.privacy.local_folders import unmatched
 
 PACKAGES = (
-    "typer", "rich", "prompt_toolkit", "pydantic", "msgspec", "tiktoken", "ollama", "openai", "pyyaml",
+    "typer", "rich", "prompt_toolkit", "pydantic", "msgspec", "tiktoken", "httpx", "pyyaml",
     "numpy", "pyromark", "markdown-it-py", "pystemmer", "tomlkit",
     "wordllama",
 )  # fmt: skip
