@@ -21,14 +21,13 @@ from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.model.quotation import place_of
 from zkchat.vault import evidence
 from zkchat.vault.dates.expressions import of_period
-from zkchat.vault.dates.question_time import TimeInQuestion
-from zkchat.vault.dates.questions import asks_for_own_writing, missing_day, time_in_question
+from zkchat.vault.dates.questions import TimeInQuestion, asks_for_own_writing, missing_day, time_in_question
 from zkchat.vault.dates.time_filters import impossible_times, unknown_times
 from zkchat.vault.evidence import MAX_EVIDENCE
 from zkchat.vault.evidence_candidates import Scope
 from zkchat.vault.library import Library
+from zkchat.vault.listings import notes_by_day
 from zkchat.vault.notes.language import detect_language
-from zkchat.vault.notes_by_day import notes_by_day
 from zkchat.vault.search.company import company_in
 from zkchat.vault.search.question_terms import language_of, topic_of, topic_terms
 from zkchat.vault.search.terms import terms

@@ -15,8 +15,7 @@ from zkchat.model.index import CatalogRow
 from zkchat.model.note import file_title
 from zkchat.model.text import shorten
 from zkchat.model.trust import PAGES
-from zkchat.vault.brief.confirmed import first_confirmed
-from zkchat.vault.brief.tasks import open_tasks
+from zkchat.vault.brief.tasks import first_confirmed, open_tasks
 from zkchat.vault.common_names import CommonNames
 from zkchat.vault.library import Library
 from zkchat.vault.mentions import NoteNames, named_in

@@ -3,48 +3,51 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from msgspec.structs import replace
 
 from zkchat.model.dates import Calendar, DayRange
 from zkchat.vault.dates.calendar_ranges import (
+    MAX_YEAR,
+    MIN_YEAR,
+    Expression,
+    Strength,
     Unit,
-    day_before,
+    ago,
+    bounded,
+    day_of,
     day_range,
+    expression_of,
     following,
     iso_week,
     month_range,
     nearest,
     nearest_day,
+    nth_part,
+    part_of,
     plus,
     preceding,
     quarter_range,
+    rolling,
     season_range,
     third_of,
     unit_range,
     week_of,
+    weekday_in,
     year_range,
 )
-from zkchat.vault.dates.expression import (
-    Expression,
-    Strength,
-    day_of,
-    expression_of,
-    nth_part,
-    part_of,
-    since_day,
-    weekday_in,
-)
-from zkchat.vault.dates.token_reader import TokenReader
-from zkchat.vault.dates.tokens import Token
+from zkchat.vault.dates.lexer import Token
+
+_MAX_AGO: Final = 9999
+_MAX_DAY: Final = 31
 
 
-class Grammar(TokenReader):
-    """Parses the tokens of one text in one language."""
+class Grammar:
+    """Parses the tokens of one text in one language. Places beyond the last token have no meaning."""
 
     def __init__(self, tokens: Sequence[Token], language: str, calendar: Calendar) -> None:
-        super().__init__(tokens)
+        self._tokens = tokens
         self._language = language
         self._calendar = calendar
         self._today = calendar.today
@@ -57,14 +60,10 @@ class Grammar(TokenReader):
 
     def _expressions(self, at: int) -> Iterator[Expression]:
         after = self._articles(at + 1)
-        if self._has(at, "since") and (found := self._atom(after)):
-            yield replace(found, period=DayRange(since_day(found, self._today), None), is_named=True)
-        if self._has(at, "after") and (found := self._atom(after)) and found.period.end:
-            yield replace(found, period=DayRange(found.period.end, None), is_named=True)
-        if self._has(at, "before") and (found := self._atom(after)) and found.period.first not in {None, date.min}:
-            yield replace(found, period=DayRange(None, found.period.first), is_named=True)
-        if self._has(at, "until") and (found := self._atom(after)) and found.period.end:
-            yield replace(found, period=DayRange(None, found.period.end), is_named=True)
+        for side in ("since", "after", "before", "until"):
+            atom = self._atom(after) if self._has(at, side) else None
+            if atom and (found := bounded(atom, side, self._today)):
+                yield found
         if self._has(at, "between") and (found := self._span(after, "and")):
             yield found
         if self._has(at, "from") and (found := self._span(after, "to")):
@@ -155,7 +154,7 @@ class Grammar(TokenReader):
             if meaning == "quarter":
                 return self._quarter_of(numbers[1] or numbers[2], numbers[0] or numbers[3], end)
             if meaning == "duration":
-                return self._last(numbers[0], "day" if value.endswith("d") else "week", end)
+                return rolling(numbers[0], "day" if value.endswith("d") else "week", end, self._calendar)
         return None
 
     def _literal_period(self, meaning: str, numbers: Sequence[int]) -> DayRange | None:
@@ -323,19 +322,14 @@ class Grammar(TokenReader):
             count = self._count(number, allow_one=False)
             name = self._name(third, "unit")
             if self._has(word, "rolling") and count and name and name != "weekend":
-                return self._last(count, cast("Unit", name), third + 1)
+                return rolling(count, cast("Unit", name), third + 1, self._calendar)
         name = self._name(second, "unit")
         if name and self._has(first, "rolling") and self._text(first) in {"past", "recent"} and name != "weekend":
-            return self._last(1, cast("Unit", name), second + 1)
+            return rolling(1, cast("Unit", name), second + 1, self._calendar)
         return None
 
-    def _last(self, count: int, unit: Unit, end: int) -> Expression | None:
-        """The days since so many units ago, with today."""
-        period = DayRange(day_before(self._today, unit, count), plus(self._today, 1))
-        return expression_of(period, "relative", end)
-
     def _ago(self, at: int) -> Expression | None:
-        """`Three weeks ago`, `vor drei Wochen`: the week that was then; after `since`, the day."""
+        """`Three weeks ago`, `vor drei Wochen`."""
         begin = at + 1 if self._has(at, "ago_before") else at
         count, name = self._count(begin), self._name(begin + 1, "unit")
         if not count or not name:
@@ -345,10 +339,7 @@ class Grammar(TokenReader):
             if not self._has(end, "ago"):
                 return None
             end += 1
-        unit = cast("Unit", name)
-        then = day_before(self._today, unit, count)
-        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", end, unit=name)
-        return replace(found, since=then) if found else None
+        return ago(count, cast("Unit", name), end, self._calendar)
 
     def _year(self, at: int) -> Expression | None:
         if not self._is_year(at):
@@ -426,3 +417,63 @@ class Grammar(TokenReader):
         return (
             weekday_in(replace(found, end=after + 1), weekday) if found.unit == "week" and weekday is not None else None
         )
+
+    # The tokens by their meanings
+
+    def _with_modifier(self, at: int, meaning: str) -> tuple[int, int | None, int] | None:
+        """A name with `last`, `this` or `next` before or after it: its number, how many on, where it ends."""
+        before = self._shift(at)
+        place = at if before is None else at + 1
+        number = self._value(place, meaning)
+        if number is None:
+            return None
+        after = self._shift_after(place + 1) if before is None else None
+        return number, after if after is not None else before, place + 1 + (after is not None)
+
+    def _has(self, at: int, *meanings: str) -> bool:
+        return 0 <= at < len(self._tokens) and not self._tokens[at].meanings.keys().isdisjoint(meanings)
+
+    def _text(self, at: int) -> str:
+        return self._tokens[at].text if at < len(self._tokens) else ""
+
+    def _value(self, at: int, meaning: str) -> int | None:
+        return self._tokens[at].value(meaning) if self._has(at, meaning) else None
+
+    def _name(self, at: int, meaning: str) -> str:
+        return self._tokens[at].meanings[meaning] if self._has(at, meaning) else ""
+
+    def _articles(self, at: int) -> int:
+        """The first token from there that is no article."""
+        while self._has(at, "article") and not self._has(at, "ago_before"):
+            at += 1
+        return at
+
+    def _is_year(self, at: int) -> bool:
+        number = self._value(at, "number")
+        return number is not None and len(self._text(at)) == 4 and MIN_YEAR <= number <= MAX_YEAR
+
+    def _day_number(self, at: int) -> int | None:
+        number = self._value(at, "ordinal_day")
+        number = self._value(at, "number") if number is None else number
+        number = self._value(at, "ordinal") if number is None else number
+        return number if number is not None and 1 <= number <= _MAX_DAY else None
+
+    def _count(self, at: int, *, allow_one: bool = True) -> int | None:
+        number = self._value(at, "number")
+        if number is None and allow_one:
+            number = self._value(at, "one")
+        return number if number and number <= _MAX_AGO else None
+
+    def _shift(self, at: int) -> int | None:
+        """How many units on a word before a name says."""
+        for meaning, shift in (("last", -1), ("this", 0), ("next", 1), ("two_ago", -2)):
+            if self._has(at, meaning):
+                return shift
+        return None
+
+    def _shift_after(self, at: int) -> int | None:
+        """How many units on a word after a name says."""
+        for meaning, shift in (("after_last", -1), ("after_next", 1), ("after_two_ago", -2), ("before_last", -2)):
+            if self._has(at, meaning):
+                return shift
+        return None

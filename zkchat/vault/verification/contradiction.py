@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.lexicon.negation import NEGATIVE_PREFIXES
+from zkchat.lexicon.words import by_code
 from zkchat.model.evidence import Evidence
 from zkchat.vault.notes.language import detect_language, guess_language
 from zkchat.vault.notes.sentences import sentences
@@ -188,7 +188,7 @@ class _Comparison(Struct, frozen=True):
 
     def _without_prefix(self, claim: Claim, other: Claim) -> tuple[Claim, bool]:
         """The claim with "encrypted" for "unencrypted" where the other says "encrypted", and whether it was so."""
-        for prefix in NEGATIVE_PREFIXES.get(self.language, ()):
+        for prefix in by_code("negative_prefixes").get(self.language, "").split():
             for mine, theirs in ((claim, other), (other, claim)):
                 for term in mine.terms - theirs.terms:
                     plain = term.removeprefix(prefix)
