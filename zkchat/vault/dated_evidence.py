@@ -125,21 +125,20 @@ def _is_one_day(period: DayRange | None) -> bool:
     return bool(period and period.first and period.end and (period.end - period.first).days == 1)
 
 
-def notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:
+def _notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:
     """The first notes of a time, the newest first unless the oldest are wanted."""
-    return [*notes_by_day(library, _wanted(time, most))]
-
-
-def _wanted(time: TimeInQuestion, most: int) -> NotesOfDays:
-    is_oldest = time.order == "oldest"
-    return NotesOfDays(
-        days=time.period or DayRange(), by_change=time.is_about_changes, oldest_first=is_oldest, most=most
+    wanted = NotesOfDays(
+        days=time.period or DayRange(),
+        by_change=time.is_about_changes,
+        oldest_first=time.order == "oldest",
+        most=most,
     )
+    return [*notes_by_day(library, wanted)]
 
 
 def _of_days(library: Library, time: TimeInQuestion, limit: int, skip: int) -> Findings:
     """How the notes of a time begin."""
-    paths = library.confirmed(notes_of(library, time, 1 if time.order else MAX_EVIDENCE))
+    paths = library.confirmed(_notes_of(library, time, 1 if time.order else MAX_EVIDENCE))
     shown = paths[skip : skip + limit]
     return Findings(evidence.openings(library, shown), more=max(0, len(paths) - skip - len(shown)))
 
@@ -178,7 +177,7 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
     """What notes of all days say, and that none of that time does; where these are few and it is in doubt, how they
     begin first. A question that may be about the world, at a time that no note is of, asked for none."""
     found = evidence.find_evidence(library, question, (), limit=limit)
-    notes = notes_of(library, time, FEW_NOTES + 1) if time.period else []
+    notes = _notes_of(library, time, FEW_NOTES + 1) if time.period else []
     is_few = 0 < len(notes) <= FEW_NOTES and time.is_certain and not time.order
     if time.period and is_few and (found.is_doubtful or not found.evidence):
         topic = topic_terms(time.topic)

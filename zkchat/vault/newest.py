@@ -8,7 +8,7 @@ nothing beside one that is written down.
 import re
 from collections.abc import Mapping, Sequence, Set
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -51,16 +51,11 @@ _MAX_CHARACTERS: Final = 20_000
 """Characters of a note in which names are looked for."""
 
 
-class DatedPassage(Struct, frozen=True, kw_only=True):
+class DatedPassage(NamedTuple):
     """A passage on a question, and the date of what it says."""
 
-    path: str
-    title: str
-    heading: str
-    text: str
-    score: float
-    linked: bool = False
-    date: NoteDate | None = None
+    said: Evidence
+    date: NoteDate | None
 
 
 class Chronology(Struct, frozen=True):
@@ -93,15 +88,15 @@ def date_of(dates: NoteDates | None, headings: Sequence[str]) -> NoteDate | None
 def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
     """Put newer passages before older ones that say otherwise, where both are about as good, and all else as it is."""
     first = passages[:MAX_COMPARED]
-    said = [_on_topic(question, each.text) for each in first]
+    said = [replace(each.said, text=_on_topic(question, each.said.text)) for each in first]
     newer_than: dict[int, list[int]] = {}
     for newer, mine in enumerate(first):
         for older, theirs in enumerate(first):
-            if is_newer(mine.date, theirs.date) and _disagree(question, (mine, said[newer]), (theirs, said[older])):
+            if is_newer(mine.date, theirs.date) and _disagree(question, said[newer], said[older]):
                 newer_than.setdefault(newer, []).append(older)
     order = [*range(len(passages))]
     for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
-        beaten = [older for older in newer_than[newer] if _may_pass(first[newer], first[older])]
+        beaten = [older for older in newer_than[newer] if _may_pass(said[newer], said[older])]
         place = min((order.index(older) for older in beaten), default=len(order))
         if place < order.index(newer):
             order.remove(newer)
@@ -126,7 +121,7 @@ def are_worth_showing(dates: Sequence[NoteDate | None]) -> bool:
     return len({each.day for each in dates if each and each.origin in _WRITTEN_DOWN}) > 1
 
 
-def _may_pass(newer: DatedPassage, older: DatedPassage) -> bool:
+def _may_pass(newer: Evidence, older: Evidence) -> bool:
     return newer.linked == older.linked and newer.score >= MIN_SHARE_OF_OLDER * older.score
 
 
@@ -134,11 +129,10 @@ def _day_of(passage: DatedPassage) -> date:
     return passage.date.day if passage.date else date.min
 
 
-def _disagree(question: str, one: tuple[DatedPassage, str], another: tuple[DatedPassage, str]) -> bool:
+def _disagree(question: str, one: Evidence, another: Evidence) -> bool:
     """Whether what two passages say on the question differs in a number, a date, a name or a negation."""
-    if one[0].path == another[0].path and one[0].heading == another[0].heading:
-        return False
-    return answer_differently(question, _evidence(*one), _evidence(*another))
+    is_one_place = one.relative_path == another.relative_path and one.heading == another.heading
+    return not is_one_place and answer_differently(question, one, another)
 
 
 def _on_topic(question: str, text: str) -> str:
@@ -148,18 +142,6 @@ def _on_topic(question: str, text: str) -> str:
     shares = [len(asked.intersection(terms(sentence))) for sentence in split]
     least = MIN_SENTENCE_SHARE * max(shares, default=0)
     return "\n".join(sentence for sentence, share in zip(split, shares, strict=True) if share >= least)
-
-
-def _evidence(passage: DatedPassage, text: str) -> Evidence:
-    return Evidence(
-        text=text,
-        relative_path=passage.path,
-        title=passage.title,
-        wikilink="",
-        heading=passage.heading,
-        lines=_NOWHERE,
-        score=passage.score,
-    )
 
 
 def by_date(library: Library, asked: str, scope: Scope) -> list[Candidate]:
@@ -282,15 +264,7 @@ def newest_first(library: Library, asked: str, candidates: Sequence[Candidate], 
     """
     dates = library.dates({each.path for each in candidates})
     passages = [
-        DatedPassage(
-            path=each.path,
-            title=each.ranked.passage.title,
-            heading=" ".join(each.ranked.heading_path),
-            text=each.ranked.block.text,
-            score=each.score,
-            linked=each.linked and has_links,
-            date=date_of(dates.get(each.path), each.ranked.heading_path),
-        )
+        DatedPassage(_said(each, has_links=has_links), date_of(dates.get(each.path), each.ranked.heading_path))
         for each in candidates
     ]
     found = chronology(asked, passages)
@@ -298,14 +272,27 @@ def newest_first(library: Library, asked: str, candidates: Sequence[Candidate], 
         replace(
             each,
             date=passages[number].date,
-            outdated_by=passages[found.outdated[number]].path if number in found.outdated else "",
-            outdates=tuple(passages[older].path for older, newer in found.outdated.items() if newer == number),
+            outdated_by=candidates[found.outdated[number]].path if number in found.outdated else "",
+            outdates=tuple(candidates[older].path for older, newer in found.outdated.items() if newer == number),
         )
         for number, each in enumerate(candidates)
     ]
     outdated = frozenset() if has_links else {each.path for each in dated if each.outdated_by}
     ordered = (dated[number] for number in found.order)
     return [replace(each, linked=False) if each.path in outdated else each for each in ordered]
+
+
+def _said(candidate: Candidate, *, has_links: bool) -> Evidence:
+    return Evidence(
+        text=candidate.ranked.block.text,
+        relative_path=candidate.path,
+        title=candidate.ranked.passage.title,
+        wikilink="",
+        heading=" ".join(candidate.ranked.heading_path),
+        lines=_NOWHERE,
+        score=candidate.score,
+        linked=candidate.linked and has_links,
+    )
 
 
 def with_useful_dates(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -323,7 +310,7 @@ def _holding(library: Library, names: Sequence[str], ranked: Sequence[RankedBloc
     counts: dict[str, int] = {}
     found: list[tuple[RankedBlock, str, int]] = []
     for each in ranked:
-        said = _said(library, each, texts)
+        said = _text_of(library, each, texts)
         if said not in counts:
             present = frozenset(terms(said))
             counts[said] = sum(name <= present for name in wanted)
@@ -332,7 +319,7 @@ def _holding(library: Library, names: Sequence[str], ranked: Sequence[RankedBloc
     return [(each, said) for each, said, count in found if count == most > 0]
 
 
-def _said(library: Library, ranked: RankedBlock, texts: dict[str, str]) -> str:
+def _text_of(library: Library, ranked: RankedBlock, texts: dict[str, str]) -> str:
     path, passage = ranked.passage.path, ranked.passage
     folders = path.replace("/", "\n")
     if day_of_headings(ranked.heading_path):

@@ -17,13 +17,13 @@ from zkchat.model.index import NotesOfDays
 from zkchat.model.note import Ambiguous, Missing, Resolved, file_title, is_note
 from zkchat.model.text import counted
 from zkchat.vault import graph
-from zkchat.vault.brief.tasks import all_tasks
 from zkchat.vault.catalog.query import MAX_ASKED, MAX_LISTED, CatalogQuery, QueryKind
 from zkchat.vault.dates.expressions import describe_period
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import Folders
 from zkchat.vault.listings import changed_last, notes_by_day, tag_counts
 from zkchat.vault.notes.wikilink import name_key
+from zkchat.vault.open_tasks import all_tasks
 
 _DEFAULT_RANKED: Final = 5
 """Notes that are listed as the newest or longest, where no number is asked for."""

@@ -36,30 +36,10 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
 
-_LINK_WORDS: Final = frozenset(
-    {"note", "vault", "count", "linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
+_LINK_WORDS: Final = _ANY | {"linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
+_NOTE_WORDS: Final = (
+    _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
-
-
-_NOTE_WORDS: Final = frozenset(
-    {
-        "note",
-        "vault",
-        "count",
-        "define",
-        "tag",
-        "tagged",
-        "folder",
-        "infolder",
-        "period",
-        "number",
-        "single",
-        *_CHANGES,
-        *_ORDERS,
-    }
-)
-
-
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
 _SILENT: Final = frozenset({"ask", "list", "or"})
 _MAX_FOLDER_TOKENS: Final = 4
@@ -124,13 +104,17 @@ def parse_question(text: str, links: Sequence[str], names: Names, calendar: Cale
         found = find_period(plain, language, calendar)
         if found is None:
             continue
-        marked = f"{plain[: found.start]} {PERIOD_MARK} {plain[found.end :]}".strip()
-        phrase = _Phrase(tokens=_without_on(tokens_of(marked, language)), period=found.period)
+        period, marked = found[0], _with_mark(plain, *found[1])
+        phrase = _Phrase(tokens=_without_on(tokens_of(marked, language)), period=period)
         if query := _parse(marked, phrase, language, links, names):
             return query
     if any(link.endswith("/") for link in links):
         return None
     return _parse_task_question(plain, calendar, *links)
+
+
+def _with_mark(plain: str, start: int, end: int) -> str:
+    return f"{plain[:start]} {PERIOD_MARK} {plain[end:]}".strip()
 
 
 def _without_on(tokens: Sequence[Token]) -> list[Token]:
@@ -398,9 +382,9 @@ def _parse_task_question(plain: str, calendar: Calendar, note: str | None = None
             found = find_period(plain, language, replace(calendar, looks_ahead=looks_ahead))
             if found is None:
                 break
-            marked = f"{plain[: found.start]} {PERIOD_MARK} {plain[found.end :]}".strip()
-            query = _task_query(tokens_of(marked, language, for_tasks=True), found.period, needed, known)
-            is_past = query and (query.tasks == "overdue" or found.period.end is None)  # "overdue since Monday"
+            period, marked = found[0], _with_mark(plain, *found[1])
+            query = _task_query(tokens_of(marked, language, for_tasks=True), period, needed, known)
+            is_past = query and (query.tasks == "overdue" or period.end is None)  # "overdue since Monday"
             if query and not (looks_ahead and is_past):
                 return replace(query, note=note)
     return None

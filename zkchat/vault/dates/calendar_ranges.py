@@ -27,7 +27,7 @@ _MONTHS_OF_YEAR: Final = 12
 _MIN_DAYS_OF_MONTH: Final = 28
 _DAYS_OF_MONTH: Final = 30.4
 _THIRDS: Final = 3
-_YEARS_TRIED: Final = 9
+_YEARS_TRIED: Final = 10
 """Years in which a day is looked for: the 29 February is eight years away at most."""
 
 
@@ -113,33 +113,27 @@ def day_before(day: date, unit: Unit, count: int) -> date:
     return min(plus(first.first, day.day - 1), last)
 
 
-def nearest(of_year: Callable[[int], DayRange | None], calendar: Calendar) -> DayRange | None:
-    """The range of the latest year that has begun; where the calendar looks ahead, of the first that is not over."""
+def nearest(of_year: Callable[[int], DayRange | None], calendar: Calendar, which: int | None = None) -> DayRange | None:
+    """The range of the latest year that has begun; where the calendar looks ahead, of the first that is not over.
+
+    `which` says that it is that of this year, the last one that is over (below zero) or the next to begin.
+    """
     today = calendar.today
-    if calendar.looks_ahead:
-        years = range(today.year - 1, today.year + _YEARS_TRIED)
-        return _first_that(of_year, years, lambda found: found.end is None or found.end > today)
-    years = range(today.year, today.year - _YEARS_TRIED, -1)
-    return _first_that(of_year, years, lambda found: found.first is not None and found.first <= today)
+    if which == 0:
+        return of_year(today.year)
+    is_ahead = calendar.looks_ahead if which is None else which > 0
+    first_year = today.year - 1 if is_ahead else today.year
+    years = (first_year + (number if is_ahead else -number) for number in range(_YEARS_TRIED))
 
+    def is_meant(found: DayRange) -> bool:
+        begins_later = found.first is not None and found.first > today
+        is_over = found.end is not None and found.end <= today
+        if which is None:
+            return not (is_over if is_ahead else begins_later)
+        return begins_later if is_ahead else is_over
 
-def following(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
-    """The range of the first year that begins after today."""
-    years = range(today.year, today.year + _YEARS_TRIED)
-    return _first_that(of_year, years, lambda found: found.first is not None and found.first > today)
-
-
-def preceding(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
-    """The range of the latest year that is over."""
-    years = range(today.year, today.year - _YEARS_TRIED, -1)
-    return _first_that(of_year, years, lambda found: found.end is not None and found.end <= today)
-
-
-def _first_that(
-    of_year: Callable[[int], DayRange | None], years: range, is_wanted: Callable[[DayRange], bool]
-) -> DayRange | None:
     found = (of_year(year) for year in years if date.min.year <= year <= date.max.year)
-    return next((each for each in found if each and is_wanted(each)), None)
+    return next((each for each in found if each and is_meant(each)), None)
 
 
 def nearest_day(start: date, step: int, number: int | None = None, weekday: int | None = None) -> DayRange | None:

@@ -87,8 +87,6 @@ def parse_property(value: object) -> str | None:
 
 def parse_text(text: str) -> str | None:
     """The day, or day and time, that a text names as a whole."""
-    if iso := _parse_iso(text):
-        return iso
     plain = folded(text[: MAX_CHARACTERS + 1]).strip().strip("[]\"'").strip()
     if not 0 < len(plain) <= MAX_CHARACTERS:
         return None
@@ -99,18 +97,6 @@ def parse_text(text: str) -> str | None:
         return _with_clock(day, clock)
     day = parse_day(plain) or parse_stretch(plain)
     return day.isoformat() if day else parse_compact(plain)
-
-
-def _parse_iso(text: str) -> str | None:
-    """The usual form, because most texts have it."""
-    if text[4:5] != "-" or text[7:8] != "-" or text[10:11] not in {"", "T", " "}:
-        return None
-    try:
-        if len(text) == len("2026-03-08"):
-            return parse_property(date.fromisoformat(text))
-        return _moment_text(datetime.fromisoformat(text))
-    except ValueError:
-        return None
 
 
 def parse_compact(text: str) -> str | None:

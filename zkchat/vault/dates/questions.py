@@ -62,14 +62,6 @@ class MissingDay(Struct, frozen=True):
     """What else is asked; empty where the day is all."""
 
 
-class PlacedPeriod(Struct, frozen=True):
-    """A period and where it stands in a text, with the preposition before it."""
-
-    period: DayRange
-    start: int
-    end: int
-
-
 def time_in_question(
     text: str, calendar: Calendar, is_name: Callable[[str], bool] = lambda _: False
 ) -> TimeInQuestion | None:
@@ -100,8 +92,8 @@ def asks_for_own_writing(text: str) -> bool:
     )
 
 
-def find_period(text: str, language: str, calendar: Calendar) -> PlacedPeriod | None:
-    """The first period that a text in this language names, whatever the text is about."""
+def find_period(text: str, language: str, calendar: Calendar) -> tuple[DayRange, Place] | None:
+    """The first period that a text in this language names, whatever the text is about, and where it stands."""
     if language in by_code("calendar", spaced=True):
         return _SpacedQuestion(text, language, calendar).first_period()
     return _UnspacedQuestion(text, calendar).first_period()
@@ -291,11 +283,11 @@ class _SpacedQuestion:
             if (end := self._grammar.missing_day(at)) is not None:
                 yield token.start, self._tokens[end - 1].end
 
-    def first_period(self) -> PlacedPeriod | None:
+    def first_period(self) -> tuple[DayRange, Place] | None:
         """The first time that it names, whatever it is about."""
         for at in range(len(self._tokens)):
             if found := self._grammar.expression(at):
-                return PlacedPeriod(found.period, *self._span(at, found))
+                return found.period, self._span(at, found)
         return None
 
     def periods(self) -> Iterator[tuple[Expression, Place]]:
@@ -479,9 +471,9 @@ class _UnspacedQuestion:
             if (end := self._grammar.missing_day(at)) is not None:
                 yield at, end
 
-    def first_period(self) -> PlacedPeriod | None:
+    def first_period(self) -> tuple[DayRange, Place] | None:
         places = ((at, self._grammar.expression(at)) for at in range(len(self.text)))
-        return next((PlacedPeriod(found.period, at, found.end) for at, found in places if found), None)
+        return next(((found.period, (at, found.end)) for at, found in places if found), None)
 
     def topic(self, rest: str) -> str:
         return " ".join(re.sub(_any_of("activity"), " ", rest).split())

@@ -9,30 +9,8 @@ from msgspec.structs import replace
 
 from zkchat.lexicon.words import by_code, phrases
 from zkchat.model.dates import Calendar, DayRange
-from zkchat.vault.dates.calendar_ranges import (
-    Expression,
-    Strength,
-    Unit,
-    ago,
-    bounded,
-    day_of,
-    day_range,
-    expression_of,
-    iso_week,
-    month_range,
-    nearest,
-    nearest_day,
-    nth_part,
-    part_of,
-    plus,
-    quarter_range,
-    rolling,
-    season_range,
-    third_of,
-    unit_range,
-    weekday_in,
-    year_range,
-)
+from zkchat.vault.dates import calendar_ranges as ranges
+from zkchat.vault.dates.calendar_ranges import Expression, Strength, Unit
 
 _TEN: Final = 10
 _MAX_COUNT: Final = 9999
@@ -82,7 +60,7 @@ class UnspacedGrammar:
     def _bounded(self, atom: Expression, side: str, *, is_said: bool = False) -> Iterator[Expression]:
         """All days on a side of a time, if that is said before it or after it."""
         end = self._match(side, atom.end)
-        found = bounded(atom, side, self._today) if end or is_said else None
+        found = ranges.bounded(atom, side, self._today) if end or is_said else None
         if found:
             yield replace(found, end=end.end()) if end else found
 
@@ -96,10 +74,10 @@ class UnspacedGrammar:
             closed = self._match("between_end", last.end)
             begin = first.period.first
             if first.of_year and begin and begin >= last.period.end:
-                earlier = first.of_year(plus(last.period.end, -1).year) or first.period
+                earlier = first.of_year(ranges.plus(last.period.end, -1).year) or first.period
                 begin = earlier.first
             elif first.unit == "number" and begin:
-                begin = (nearest_day(last.period.first or begin, -1, begin.day) or first.period).first
+                begin = (ranges.nearest_day(last.period.first or begin, -1, begin.day) or first.period).first
             if begin and begin < last.period.end and (closed or not needs_end):
                 end = closed.end() if closed else last.end
                 yield replace(last, period=DayRange(begin, last.period.end), end=end, is_named=True, of_year=None)
@@ -111,8 +89,8 @@ class UnspacedGrammar:
             day = self._match("day", at)  # "5月3日到10日"
             number = _number(day["d"]) if day else 0
             of_month = before.period.first
-            period = day_of(of_month.year, of_month.month, number)
-            return expression_of(period, "day", day.end()) if day else None
+            period = ranges.day_of(of_month.year, of_month.month, number)
+            return ranges.expression_of(period, "day", day.end()) if day else None
         return found
 
     def _atoms(self, at: int) -> Iterator[Expression]:
@@ -134,12 +112,12 @@ class UnspacedGrammar:
         name = match["zh"] or match["ja"]
         weekday = int(_values("weekday")[name]) if name else None
         if match["d"]:
-            return nth_part(whole, _number(match["d"]), "day", self._calendar) if whole.unit == "month" else None
+            return ranges.nth_part(whole, _number(match["d"]), "day", self._calendar) if whole.unit == "month" else None
         if match["n"] or match["edge"]:
             number = int(_values("edge")[match["edge"]]) if match["edge"] else _number(match["n"])
             unit = cast("Unit", _values("unit")[match["unit"] or "日"])
-            return nth_part(whole, number, unit, self._calendar, weekday=weekday)
-        return weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
+            return ranges.nth_part(whole, number, unit, self._calendar, weekday=weekday)
+        return ranges.weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
 
     def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:
         return {
@@ -154,75 +132,77 @@ class UnspacedGrammar:
             "relative_day": self._relative_day,
             "unit": self._unit,
             "weekday": self._weekday,
-            "ago": lambda match: self._counted(match, ago),
-            "rolling": lambda match: self._counted(match, rolling),
+            "ago": lambda match: self._counted(match, ranges.ago),
+            "rolling": lambda match: self._counted(match, ranges.rolling),
         }
 
     def _iso(self, match: re.Match[str]) -> Expression | None:
         year, month, day, week = (int(match[name] or 0) for name in ("y", "m", "d", "w"))
         if week:
-            return expression_of(iso_week(year, week), "day", match.end(), unit="week")
+            return ranges.expression_of(ranges.iso_week(year, week), "day", match.end(), unit="week")
         if day:
-            return expression_of(day_of(year, month, day), "day", match.end())
-        return expression_of(month_range(year, month), "day", match.end()) if 1 <= month <= 12 else None
+            return ranges.expression_of(ranges.day_of(year, month, day), "day", match.end())
+        return ranges.expression_of(ranges.month_range(year, month), "day", match.end()) if 1 <= month <= 12 else None
 
     def _date(self, match: re.Match[str]) -> Expression | None:
         month, day = _number(match["m"]), _number(match["d"])
-        return self._in_year(match, "day", lambda year: day_of(year, month, day))
+        return self._in_year(match, "day", lambda year: ranges.day_of(year, month, day))
 
     def _numbered_day(self, match: re.Match[str]) -> Expression | None:
-        found = nearest_day(self._today, self._step, _number(match["d"]))
-        return expression_of(found, "weak", match.end(), unit="number")
+        found = ranges.nearest_day(self._today, self._step, _number(match["d"]))
+        return ranges.expression_of(found, "weak", match.end(), unit="number")
 
     def _month(self, match: re.Match[str]) -> Expression | None:
         month = _number(match["m"])
         if not 1 <= month <= 12:
             return None
-        return self._in_year(match, "weak", lambda year: month_range(year, month))
+        return self._in_year(match, "weak", lambda year: ranges.month_range(year, month))
 
     def _year(self, match: re.Match[str]) -> Expression | None:
         year, is_relative = self._year_of(match)
         if year is None or (match["relative"] and match["part"] == "初" and match["relative"] == "前年"):
             return None
-        return self._part(match, expression_of(year_range(year), "relative" if is_relative else "weak", match.end()))
+        return self._part(
+            match, ranges.expression_of(ranges.year_range(year), "relative" if is_relative else "weak", match.end())
+        )
 
     def _season(self, match: re.Match[str]) -> Expression | None:
         season = int(_values("season")[match["season"]])
         if match["now"]:
             year = self._today.year + int(_values("modifier").get(match["now"], "-1"))
-            return expression_of(season_range(year, season), "relative", match.end())
-        return self._in_year(match, "weak", lambda year: season_range(year, season))
+            return ranges.expression_of(ranges.season_range(year, season), "relative", match.end())
+        return self._in_year(match, "weak", lambda year: ranges.season_range(year, season))
 
     def _quarter(self, match: re.Match[str]) -> Expression | None:
         quarter = _number(match["q"])
         if not 1 <= quarter <= 4:
             return None
-        return self._in_year(match, "weak", lambda year: quarter_range(year, quarter))
+        return self._in_year(match, "weak", lambda year: ranges.quarter_range(year, quarter))
 
     def _iso_week(self, match: re.Match[str]) -> Expression | None:
         week = _number(match["w"])
-        return self._in_year(match, "weak", lambda year: iso_week(year, week))
+        return self._in_year(match, "weak", lambda year: ranges.iso_week(year, week))
 
     def _relative_day(self, match: re.Match[str]) -> Expression | None:
-        day = plus(self._today, int(_values("relative_day")[match[0]]))
-        return expression_of(day_range(day), "relative", match.end())
+        day = ranges.plus(self._today, int(_values("relative_day")[match[0]]))
+        return ranges.expression_of(ranges.day_range(day), "relative", match.end())
 
     def _unit(self, match: re.Match[str]) -> Expression | None:
         """`上周`, `先月`, `上周一`, `先週の金曜日`, `上周末`."""
         unit, shift = cast("Unit", _values("unit")[match["unit"]]), int(_values("modifier")[match["which"]])
         if unit == "day" or (unit == "year" and match["which"] in {"上", "下", "先", "本", "今", "来", "來"}):
             return None
-        period = unit_range(unit, self._today, self._first_weekday, shift)
+        period = ranges.unit_range(unit, self._today, self._first_weekday, shift)
         if (weekday := match["weekday"]) and period.first:
             if unit != "week":
                 return None
-            day = plus(period.first, (int(_values("weekday")[weekday]) - period.first.weekday()) % 7)
-            return expression_of(day_range(day), "relative", match.end(), unit="weekday")
-        return self._part(match, expression_of(period, "relative", match.end(), unit=unit))
+            day = ranges.plus(period.first, (int(_values("weekday")[weekday]) - period.first.weekday()) % 7)
+            return ranges.expression_of(ranges.day_range(day), "relative", match.end(), unit="weekday")
+        return self._part(match, ranges.expression_of(period, "relative", match.end(), unit=unit))
 
     def _weekday(self, match: re.Match[str]) -> Expression | None:
-        found = nearest_day(self._today, self._step, weekday=int(_values("weekday")[match["zh"] or match["ja"]]))
-        return expression_of(found, "weak", match.end(), unit="weekday")
+        found = ranges.nearest_day(self._today, self._step, weekday=int(_values("weekday")[match["zh"] or match["ja"]]))
+        return ranges.expression_of(found, "weak", match.end(), unit="weekday")
 
     def _counted(
         self, match: re.Match[str], build: Callable[[int, Unit, int, Calendar], Expression | None]
@@ -236,10 +216,12 @@ class UnspacedGrammar:
     ) -> Expression | None:
         year, is_relative = self._year_of(match)
         if year is None:
-            found = expression_of(nearest(of_year, self._calendar), strength, match.end())
+            found = ranges.expression_of(ranges.nearest(of_year, self._calendar), strength, match.end())
             return self._part(match, replace(found, of_year=of_year) if found else None)
         is_weak = strength == "weak" and not is_relative
-        return self._part(match, expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated"))
+        return self._part(
+            match, ranges.expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated")
+        )
 
     def _year_of(self, match: re.Match[str]) -> tuple[int | None, bool]:
         if match["relative"]:
@@ -251,7 +233,7 @@ class UnspacedGrammar:
         if found is None or not part:
             return found
         third = int(_values("part")[part])
-        return part_of(found, lambda whole: third_of(whole, third), self._calendar)
+        return ranges.part_of(found, lambda whole: ranges.third_of(whole, third), self._calendar)
 
 
 def _number(text: str) -> int:

@@ -8,15 +8,16 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
 from zkchat.lexicon.words import any_of, by_code, languages, of_all
 from zkchat.vault.search.terms import words
 from zkchat.vault.verification.tokens import (
     Token,
+    listed,
     number_values,
     number_words,
     numeral_value,
     plain,
+    stop_words,
     tokens_of,
     with_number_words,
 )
@@ -131,8 +132,8 @@ def _parse_spaced(text: str, language: str) -> Claim:
         clauses=clauses,
         first=next((token.key for token in tokens if token.key in terms), ""),
         quantities=quantities,
-        is_bounded=not _listed("bounds").isdisjoint(found),
-        is_approximate=not _listed("approximations").isdisjoint(found),
+        is_bounded=not listed("bounds").isdisjoint(found),
+        is_approximate=not listed("approximations").isdisjoint(found),
         months=frozenset(months.values()),
         weekdays=frozenset(weekdays.values()),
         names=tuple(name for name in _names(text, tokens, {*months, *weekdays}, language) if name.words),
@@ -152,16 +153,16 @@ def _clause(tokens: Sequence[Token], skipped: set[str], language: str) -> Clause
     )
     return Clause(
         terms=frozenset(term for term in content if len(term) > 1),
-        relations=_listed("relations", language).intersection(spoken),
+        relations=listed("relations", language).intersection(spoken),
         polarity=_polarity(spoken, language),
     )
 
 
 def _polarity(spoken: list[str], language: str) -> Polarity:
-    negators = sum(word in _listed("negators", language) for word in spoken)
-    seconds = sum(word in _listed("second_negators", language) for word in spoken)
+    negators = sum(word in listed("negators", language) for word in spoken)
+    seconds = sum(word in listed("second_negators", language) for word in spoken)
     count = negators or min(seconds, 1)
-    if count > 1 or not _listed("unclear", language).isdisjoint(spoken):
+    if count > 1 or not listed("unclear", language).isdisjoint(spoken):
         return "unclear"
     return "denied" if count else "affirmed"
 
@@ -193,7 +194,7 @@ def _may_be_in_a_date(number: str) -> bool:
 
 def _unit_after(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:
     following = tokens[place + 1 : place + 3]
-    if following and following[0].word in _listed("range_words"):  # the first number of "7 to 10 days"
+    if following and following[0].word in listed("range_words"):  # the first number of "7 to 10 days"
         following, place = following[1:], place + 1
     if following and following[0].values:
         return _unit(tokens, place + 1, dated, language)
@@ -287,18 +288,8 @@ def _unspaced_names(text: str) -> Iterator[Name]:
         yield Name(frozenset(words(named)), text[: match.start()].rstrip()[-1:])
 
 
-# Word lists.
-
-
-@cache
-def _listed(key: str, language: str = "") -> frozenset[str]:
-    """The words of a list of one language, or of all."""
-    return frozenset(words(by_code(key).get(language, "") if language else of_all(key)))
-
-
 @cache
 def _ignored(language: str) -> frozenset[str]:
     """Words that say nothing of what a claim is about."""
-    stop_words = frozenset(part for word in STOP_WORDS_BY_CODE.get(language, ()) for part in words(word))
     keys = ("negators", "second_negators", "unclear", "modals", "relations")
-    return stop_words.union(*(_listed(key, language) for key in keys))
+    return stop_words(language).union(*(listed(key, language) for key in keys))

@@ -324,7 +324,7 @@ class _Alignment:
         found: set[Difference | None] = set()
         if bool(negated) != bool(negated_there):
             found.add("negation")
-        elif len(negated) != len(negated_there) or not self._have_near_targets(negated, negated_there):
+        elif len(negated) != len(negated_there):
             found.add(None)
         if self._targets(mine) != {(each.word, each.target) for each in theirs if each.word != NEGATION}:
             found.add(None)
@@ -336,13 +336,6 @@ class _Alignment:
     def _targets(self, operators: Iterable[Operator]) -> set[tuple[str, int]]:
         """What operators other than negators bear on, by places of the sentence."""
         return {(each.word, self._matches.get(each.target, -1)) for each in operators if each.word != NEGATION}
-
-    def _have_near_targets(self, mine: Iterable[Operator], theirs: Iterable[Operator]) -> bool:
-        """Whether each negator has one in the sentence that denies the same, or a word beside it."""
-        order = self._held.order
-        there = [order[each.target] for each in theirs if each.target >= 0]
-        denied = [order[self._matches[each.target]] for each in mine if each.target in self._matches]
-        return all(any(abs(target - other) <= 1 for other in there) for target in denied)
 
 
 def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) -> dict[str, float]:

@@ -26,6 +26,7 @@ from zkchat.vault.verification.contradiction import (
     language_of,
     matched,
 )
+from zkchat.vault.verification.tokens import listed
 
 # Chosen on the first half of benchmarks/retrieval/newest.json; benchmarks/retrieval/newest.py measures.
 MIN_ASKED: Final = 0.6
@@ -172,7 +173,7 @@ def _colours(text: str, language: str) -> frozenset[str]:
     """The terms of the colours that a text names."""
     if language in by_code("colours", spaced=False):
         return frozenset(match[0][0] for match in re.finditer(any_of("colours", spaced=False), text))
-    return frozenset(stem(word) for word in words(text) if word in _listed("colours"))
+    return frozenset(stem(word) for word in words(text) if word in listed("colours"))
 
 
 def _asks_for_colour(asked: frozenset[str], language: str) -> frozenset[str]:
@@ -192,29 +193,23 @@ def _differ_in_one_word(mine: str, theirs: str, language: str) -> bool:
     if len(places) != 1 or places[0] == 0:
         return False
     place = places[0]
-    return ours[place - 1] in _listed("place_words", language) and _are_other_words(ours[place], others[place])
+    return ours[place - 1] in listed("place_words", language) and _are_other_words(ours[place], others[place])
 
 
 def _skeleton(text: str) -> list[str]:
     """The words of a sentence without articles and those that say when it holds."""
-    left_out = _listed("articles") | _listed("update_words")
+    left_out = listed("articles") | listed("update_words")
     return [word for word in words(text) if word not in left_out]
 
 
 def _tell_a_state(spoken: Sequence[str], language: str) -> bool:
-    denying = _listed("negators", language)
-    return not _listed("state_verbs").isdisjoint(spoken) and denying.isdisjoint(spoken)
+    denying = listed("negators", language)
+    return not listed("state_verbs").isdisjoint(spoken) and denying.isdisjoint(spoken)
 
 
 def _are_other_words(one: str, another: str) -> bool:
     """Whether they are no two forms of one word, and no numbers."""
     return one.isalpha() and another.isalpha() and min(len(one), len(another)) > 2 and one[:3] != another[:3]
-
-
-@cache
-def _listed(key: str, language: str = "") -> frozenset[str]:
-    """The words of a list, of one language or of all with spaces."""
-    return frozenset(words(by_code(key).get(language, "") if language else of_all(key, spaced=True)))
 
 
 @cache

@@ -7,10 +7,17 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
-from zkchat.lexicon.words import by_code, languages, of_all
+from zkchat.lexicon.words import by_code, languages
 from zkchat.vault.search.terms import words
-from zkchat.vault.verification.tokens import Token, number_words, plain, tokens_of, with_number_words
+from zkchat.vault.verification.tokens import (
+    Token,
+    listed,
+    number_words,
+    plain,
+    stop_words,
+    tokens_of,
+    with_number_words,
+)
 
 NEGATION: Final = "not"
 """Stands for every negator."""
@@ -131,7 +138,7 @@ def _is_single(before: Token, token: Token, lexicon: _Lexicon) -> bool:
 def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, int]]:
     for place, token in enumerate(tokens):
         word = lexicon.operators.get(token.word) if token.kind == "word" else None
-        if word == CONDITION and place and tokens[place - 1].word in _any_language("no_conditions"):
+        if word == CONDITION and place and tokens[place - 1].word in listed("no_conditions"):
             continue
         if word:
             yield word, place
@@ -159,7 +166,7 @@ def _target(tokens: tuple[Token, ...], content: Mapping[int, int], place: int) -
 
 def _role(tokens: tuple[Token, ...], content: Mapping[int, int], place: int, lexicon: _Lexicon) -> str:
     before = place - 1
-    while before >= 0 and lexicon.prepositions and tokens[before].word in _any_language("articles"):
+    while before >= 0 and lexicon.prepositions and tokens[before].word in listed("articles"):
         before -= 1
     if before < 0 or before in content:
         return ""
@@ -169,20 +176,14 @@ def _role(tokens: tuple[Token, ...], content: Mapping[int, int], place: int, lex
 
 
 @cache
-def _any_language(key: str) -> frozenset[str]:
-    return frozenset(words(of_all(key, spaced=True)))
-
-
-@cache
 def _lexicon(language: str) -> _Lexicon:
     negators = _listed(language, "negators", "second_negators", "more_negators")
     conditions = _listed(language, "conditions")
-    limits = _listed(language, "unclear", "relations") | frozenset(words(of_all("bounds") + of_all("shares")))
+    limits = _listed(language, "unclear", "relations") | listed("bounds") | listed("shares")
     operators = (
         {each: each for each in limits} | dict.fromkeys(conditions, CONDITION) | dict.fromkeys(negators, NEGATION)
     )
-    stop_words = {part for word in STOP_WORDS_BY_CODE.get(language, ()) for part in words(word)}
-    stop_words |= _listed(language, "modals") | frozenset(words(of_all("approximations")))
+    ignored = stop_words(language) | _listed(language, "modals") | listed("approximations")
     known = languages().get(language, {})
     is_spaced = known.get("is_spaced", True)
     unspaced = {
@@ -191,7 +192,7 @@ def _lexicon(language: str) -> _Lexicon:
     }
     without = known.get("no_negation")
     return _Lexicon(
-        stop_words=frozenset(stop_words - operators.keys()),
+        stop_words=frozenset(ignored - operators.keys()),
         operators=operators,
         numbers=number_words(language),
         ones=frozenset(words(known.get("ones", ""))),
@@ -210,5 +211,5 @@ def _lexicon(language: str) -> _Lexicon:
 def _listed(language: str, *keys: str) -> frozenset[str]:
     """Of a language that is not known, the words of all of them: what may deny is not overlooked."""
     found = (by_code(key, spaced=True) for key in keys)
-    listed = [text for texts in found for code, text in texts.items() if language in {"", code}]
-    return frozenset(part for each in listed for part in words(each) if len(part) > 1 or not part.isascii())
+    texts = [text for by_language in found for code, text in by_language.items() if language in {"", code}]
+    return frozenset(part for each in texts for part in words(each) if len(part) > 1 or not part.isascii())

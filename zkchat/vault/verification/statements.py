@@ -10,6 +10,7 @@ from zkchat.vault.notes.markdown import Lines, with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import query_words, words
+from zkchat.vault.verification.tokens import listed
 
 MAX_CHARACTERS: Final = 200_000
 """Characters of a text that are looked at."""
@@ -87,19 +88,14 @@ def _states_something(sentence: str) -> bool:
 
 def _is_greeting(spoken: list[str], bare: str) -> bool:
     unspaced = tuple(of_all("greetings", spaced=False).split())
-    return " ".join(spoken) in _small_talk() or spoken[0] in _listed("greetings") or bare.startswith(unspaced)
+    return " ".join(spoken) in _small_talk() or spoken[0] in listed("greetings") or bare.startswith(unspaced)
 
 
 def _is_told(text: str) -> bool:
     """Whether there is more than stop words and words about the text itself."""
     content = {*query_words(text)}
-    has_topic = any(len(word) > 2 or not word.isascii() for word in content - _listed("asides"))
+    has_topic = any(len(word) > 2 or not word.isascii() for word in content - listed("asides"))
     return has_topic and len(content) + (len(words(text)) >= _MIN_WORDS) >= _MIN_CONTENT
-
-
-@cache
-def _listed(key: str) -> frozenset[str]:
-    return frozenset(words(of_all(key, spaced=True)))
 
 
 @cache

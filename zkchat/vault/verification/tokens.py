@@ -126,3 +126,13 @@ def number_words(language: str) -> Mapping[str, float]:
     listed = by_code("number_words").get(language, "") if language else of_all("number_words")
     pairs = (pair.split(":") for pair in listed.split())
     return {"".join(words(word)): float(value) for word, value in pairs}
+
+
+@cache
+def listed(key: str, language: str = "") -> frozenset[str]:
+    """The words of a list, of one language or of all that have spaces."""
+    return frozenset(words(by_code(key).get(language, "") if language else of_all(key, spaced=True)))
+
+
+def stop_words(language: str) -> frozenset[str]:
+    return listed("stop_words", language) | listed("other_stop_words", language) if language else frozenset()

@@ -6,11 +6,11 @@ The forms are those that are in use: of the plugin Tasks, of Dataview, and plain
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from msgspec.structs import replace
 
-from zkchat.model.daily_brief import FirstOf, Item, OpenTask, OpenTasks, Priority
+from zkchat.model.daily_brief import BriefNote, FirstOf, Item, OpenTask, OpenTasks, Priority
 from zkchat.model.index import StoredTask
 from zkchat.vault.library import Library
 from zkchat.vault.notes.frontmatter import PLACEHOLDER
@@ -62,6 +62,7 @@ _OTHER: Final = re.compile(
 """How it is repeated, what it waits for, and the id of its block."""
 _MARKS: Final = re.compile(r"::|[\u2190-\U0001ffff^]")
 """No field but a date is written without one of these."""
+Titled = TypeVar("Titled", BriefNote, OpenTask)
 _When = Literal["overdue", "due", "later", "undated"]
 _RANKS: Final[Mapping[str, int]] = {name: rank for rank, name in enumerate(get_args(Priority))}
 
@@ -161,7 +162,7 @@ def open_tasks(library: Library, today: date, *, days: int, most: int, changed: 
             by_time[when].append(task)
 
     def first(tasks: Iterable[OpenTask], key: Callable[[OpenTask], tuple[object, ...]]) -> FirstOf[OpenTask]:
-        return _with_titles(library, first_confirmed(library, sorted(tasks, key=key), most))
+        return first_titled(library, sorted(tasks, key=key), most)
 
     return OpenTasks(
         overdue=first(by_time["overdue"], lambda task: (_RANKS[task.priority], -_ordinal(task), task.path, task.line)),
@@ -184,10 +185,6 @@ def _ordinal(task: OpenTask) -> int:
     return task.day.toordinal() if task.day else 0
 
 
-def _with_titles(library: Library, tasks: FirstOf[OpenTask]) -> FirstOf[OpenTask]:
-    return FirstOf([replace(task, title=library.title(task.path)) for task in tasks.items], tasks.total)
-
-
 def first_confirmed(library: Library, items: Sequence[Item], most: int) -> FirstOf[Item]:
     """The first items whose notes may be named, at most so many, and how many there are of all of them."""
     shown: list[Item] = []
@@ -200,3 +197,9 @@ def first_confirmed(library: Library, items: Sequence[Item], most: int) -> First
         if len(shown) >= most:
             break
     return FirstOf(shown, len(items) - kept_back)
+
+
+def first_titled(library: Library, items: Sequence[Titled], most: int) -> FirstOf[Titled]:
+    """The same with the titles of their notes."""
+    first = first_confirmed(library, items, most)
+    return FirstOf([replace(item, title=library.title(item.path)) for item in first.items], first.total)
