@@ -18,7 +18,6 @@ from zkchat.vault.notes.frontmatter import PLACEHOLDER
 _DAY: Final = re.compile(
     r"(?:\[\[)?(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)(?:[T ]\d{1,2}:\d\d(?::\d\d)?)?(?:\]\])?"
 )
-_MAYBE_DAY: Final = re.compile(r"\d{4}[-/.]\d")
 _SIGNS: Final[Mapping[str, str]] = {
     **dict.fromkeys("📅📆🗓", "due"),
     **dict.fromkeys("⏳⌛", "scheduled"),
@@ -60,8 +59,6 @@ _OTHER: Final = re.compile(
     re.IGNORECASE,
 )
 """How it is repeated, what it waits for, and the id of its block."""
-_MARKS: Final = re.compile(r"::|[\u2190-\U0001ffff^]")
-"""No field but a date is written without one of these."""
 Titled = TypeVar("Titled", BriefNote, OpenTask)
 _When = Literal["overdue", "due", "later", "undated"]
 _RANKS: Final[Mapping[str, int]] = {name: rank for rank, name in enumerate(get_args(Priority))}
@@ -76,19 +73,13 @@ class TaskFields(NamedTuple):
     start: date | None = None
 
 
-def has_date(text: str) -> bool:
-    """Whether the text of a task has a date that may be one of its fields."""
-    return _MAYBE_DAY.search(text) is not None
-
-
 def read_fields(text: str) -> TaskFields:
     """The fields of a task. What is no day of the calendar stays in its text."""
     priority: Priority = "normal"
-    if _MARKS.search(text):
-        text = _OTHER.sub(" ", text)
-        if match := _PRIORITY.search(text):
-            priority = _PRIORITY_SIGNS[match["sign"]] if match["sign"] else _PRIORITIES[match["name"].lower()]
-            text = _PRIORITY.sub(" ", text)
+    text = _OTHER.sub(" ", text)
+    if match := _PRIORITY.search(text):
+        priority = _PRIORITY_SIGNS[match["sign"]] if match["sign"] else _PRIORITIES[match["name"].lower()]
+        text = _PRIORITY.sub(" ", text)
     text, days = _dates(text)
     return TaskFields(" ".join(text.split()), priority, days.get("due"), days.get("scheduled"), days.get("start"))
 
@@ -150,9 +141,6 @@ def open_tasks(library: Library, today: date, *, days: int, most: int, changed: 
     older = 0
     for stored in library.tasks():
         if PLACEHOLDER.search(stored.text):
-            continue
-        if not has_date(stored.text) and stored.path not in places:
-            older += 1
             continue
         task = _read_task(stored)
         when = _when(task, today, until)

@@ -251,6 +251,16 @@ def _time(question: "_Question") -> TimeInQuestion | None:
     )
 
 
+def _expressions(grammar: Grammar | UnspacedGrammar, length: int) -> Iterator[tuple[int, Expression]]:
+    """The times that are named one after the other, and where each begins."""
+    at = 0
+    while at < length:
+        found = grammar.expression(at)
+        if found:
+            yield at, found
+        at = found.end if found else at + 1
+
+
 def _missing_day(question: "_Question") -> MissingDay | None:
     if not (question.said.oriented or question.said.personal):
         return None
@@ -285,25 +295,17 @@ class _SpacedQuestion:
 
     def first_period(self) -> tuple[DayRange, Place] | None:
         """The first time that it names, whatever it is about."""
-        for at in range(len(self._tokens)):
-            if found := self._grammar.expression(at):
-                return found.period, self._span(at, found)
-        return None
+        found = _expressions(self._grammar, len(self._tokens))
+        return next(((each.period, self._span(at, each)) for at, each in found), None)
 
     def periods(self) -> Iterator[tuple[Expression, Place]]:
         """The times that narrow, and where they stand; a list has one preposition for all."""
-        at = 0
         listed_at: tuple[int, ...] = ()
-        while at < len(self._tokens):
-            found = self._grammar.expression(at)
-            if found is None:
-                at += 1
-                continue
+        for at, found in _expressions(self._grammar, len(self._tokens)):
             if self._narrows(found, at, is_listed=at in listed_at):
                 yield found, self._span(at, found)
                 is_joined = found.end < len(self._tokens) and "and" in self._tokens[found.end].meanings
                 listed_at = (found.end, found.end + is_joined)
-            at = found.end
 
     def _narrows(self, found: Expression, at: int, *, is_listed: bool) -> bool:
         said, before = self.said, self._before(at)
@@ -472,22 +474,16 @@ class _UnspacedQuestion:
                 yield at, end
 
     def first_period(self) -> tuple[DayRange, Place] | None:
-        places = ((at, self._grammar.expression(at)) for at in range(len(self.text)))
-        return next(((found.period, (at, found.end)) for at, found in places if found), None)
+        found = _expressions(self._grammar, len(self.text))
+        return next(((each.period, (at, each.end)) for at, each in found), None)
 
     def topic(self, rest: str) -> str:
         return " ".join(re.sub(_any_of("activity"), " ", rest).split())
 
     def periods(self) -> Iterator[tuple[Expression, Place]]:
-        at = 0
-        while at < len(self.text):
-            found = self._grammar.expression(at)
-            if found is None:
-                at += 1
-                continue
+        for at, found in _expressions(self._grammar, len(self.text)):
             if self._narrows(found, at):
                 yield found, (at, found.end)
-            at = found.end
 
     def _narrows(self, found: Expression, start: int) -> bool:
         said, text = self.said, self.text
