@@ -4,7 +4,7 @@ Where no passage answers any question: the words that were looked for, and wheth
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Final
@@ -104,17 +104,14 @@ def _find_evidence(
 
 def time_of(library: Library, question: str) -> TimeInQuestion | None:
     """The time that a question asks for; the name of a note is none."""
-    found = time_in_question(question, library.calendar(), _names(library))
+
+    def is_name(text: str) -> bool:
+        resolved = library.resolve(Link(text=f"[[{text}]]", target=text), suggestions=0)
+        return isinstance(resolved, Resolved | Ambiguous)
+
+    found = time_in_question(question, library.calendar(), is_name)
     is_small_talk = found is not None and not found.is_certain and not topic_terms(found.rest)
     return None if is_small_talk else found
-
-
-def _names(library: Library) -> Callable[[str], bool]:
-    def is_name(text: str) -> bool:
-        found = library.resolve(Link(text=f"[[{text}]]", target=text), suggestions=0)
-        return isinstance(found, Resolved | Ambiguous)
-
-    return is_name
 
 
 def _has_topic(time: TimeInQuestion) -> bool:

@@ -204,13 +204,9 @@ def _with_dates(library: Library, candidates: Sequence[Candidate]) -> list[_Writ
     told = [day_of_headings(each.ranked.heading_path) for each in candidates]
     dates = library.dates({each.path for each, day in zip(candidates, told, strict=True) if not day})
     return [
-        _Written(each, NoteDate(day, None, "name") if day else _written(dates.get(each.path)))
+        _Written(each, NoteDate(day, None, "name") if day else dates[each.path].written if each.path in dates else None)
         for each, day in zip(candidates, told, strict=True)
     ]
-
-
-def _written(dates: NoteDates | None) -> NoteDate | None:
-    return dates.written if dates else None
 
 
 def _candidates_of(library: Library, asked: str, scope: Scope) -> list[_Written]:

@@ -191,13 +191,11 @@ class _Alignment:
 
     def _is_exchanged(self, one: tuple[int, int], another: tuple[int, int]) -> bool:
         pairs = one, another
-        if self._said.marks_case and all(self._has_same_forms(*pair) for pair in pairs):
+        said, held = self._said.tokens, self._held.tokens
+        if self._said.marks_case and all(said[mine].word == held[theirs].word for mine, theirs in pairs):
             return False
         roles = [(self._said.roles.get(mine), self._held.roles.get(theirs)) for mine, theirs in pairs]
         return any(mine != theirs for mine, theirs in roles) or roles[0] == roles[1]
-
-    def _has_same_forms(self, mine: int, theirs: int) -> bool:
-        return self._said.tokens[mine].word == self._held.tokens[theirs].word
 
     def _heads(self) -> list[tuple[int, int]]:
         """The first token of each part that stands in both in the same order, with its place in the sentence."""

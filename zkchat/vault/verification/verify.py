@@ -140,14 +140,17 @@ def _spans(block: Block, span: Span) -> Iterator[Span]:
         yield from sentence_spans(block.text, *span)
 
 
-class _Quote(NamedTuple):
-    first: _Unit
-    text: str
+class _Hit(NamedTuple):
+    unit: _Unit
+    quote: str
+    score: float
 
 
 def _forms(statement: str) -> list[tuple[str, ...]]:
     """The words of a statement as it is, and without what only says where it is from."""
-    found = dict.fromkeys(_words(tokenize(text)) for text in (statement, _without_source(statement)))
+    found = dict.fromkeys(
+        tuple(token.word for token in tokenize(text)) for text in (statement, _without_source(statement))
+    )
     return [words for words in found if len(words) >= _MIN_TOKENS]
 
 
@@ -156,7 +159,7 @@ def _without_source(statement: str) -> str:
     return _LEAD.sub("", _NUMBERED.sub("", _CITATION.sub("", statement)))
 
 
-def _find_quote(said: Sequence[tuple[str, ...]], units: Sequence[_Unit], language: str) -> _Quote | None:
+def _find_quote(said: Sequence[tuple[str, ...]], units: Sequence[_Unit], language: str) -> _Hit | None:
     """Where one of the forms stands in consecutive sentences of a passage."""
     row = " " + " ".join(token.word for unit in units for token in unit.tokens) + " "
     for words in said:
@@ -168,7 +171,7 @@ def _find_quote(said: Sequence[tuple[str, ...]], units: Sequence[_Unit], languag
     return None
 
 
-def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Quote | None:
+def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Hit | None:
     """The sentences that hold the words with these numbers, unless what is left out of them changes what is said."""
     before = 0
     touched: list[_Unit] = []
@@ -182,8 +185,8 @@ def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Quo
         before = after
     start, end = touched[0], touched[-1]
     if start.block is end.block:
-        return _Quote(start, start.block.text[start.start : end.end])
-    return _Quote(start, start.text)
+        return _Hit(start, start.block.text[start.start : end.end], 1.0)
+    return _Hit(start, start.text, 1.0)
 
 
 def _may_be_cut(unit: _Unit, kept: range, language: str) -> bool:
@@ -193,16 +196,6 @@ def _may_be_cut(unit: _Unit, kept: range, language: str) -> bool:
         each.place not in kept and (each.target in kept or each.target < 0 or each.word == CONDITION)
         for each in source.sentence.operators
     )
-
-
-def _words(tokens: Sequence[Token]) -> tuple[str, ...]:
-    return tuple(token.word for token in tokens)
-
-
-class _Hit(NamedTuple):
-    unit: _Unit
-    quote: str
-    score: float
 
 
 class _Verifier(Struct, frozen=True):
@@ -252,7 +245,7 @@ class _Verifier(Struct, frozen=True):
         for passage in passages:
             units = self.reader.units(passage)
             if found := _find_quote(said, units, language):
-                yield _Hit(found.first, found.text, 1.0)
+                yield found
 
     def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
         language = self._language(statement, passages)
