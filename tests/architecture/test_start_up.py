@@ -1,12 +1,10 @@
 """What `--version` and `--help` must not import; times are measured in benchmarks/, not here."""
 
-import ast
 import importlib
 import os
 import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
@@ -201,44 +199,6 @@ def test_values_and_their_stores_need_no_pydantic() -> None:
 def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path, vault: Path) -> None:
     unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "ssl"}
     assert imported_by("search", "sleep", "--vault", str(vault), home=tmp_path) & unused == set()
-
-
-def test_patterns_of_modules_are_not_compiled_before_they_are_used() -> None:
-    """They took ten times as long as Python itself: `lazy_pattern` makes those of modules and classes."""
-    package = Path(__file__).parents[2] / "zkchat"
-    eager = [
-        f"{path.relative_to(package)}:{call.lineno}"
-        for path in sorted(package.rglob("*.py"))
-        for call in calls_at_import(ast.parse(path.read_text()))
-        if ast.unparse(call.func) == "re.compile"
-    ]
-    assert eager == []
-
-
-def test_an_answer_over_notes_in_latin_script_compiles_few_classes_of_thousands_of_letters(searched: Path) -> None:
-    """Each takes Python 3.11 some milliseconds."""
-    code = (
-        "import sys; sys.argv = ['zkchat', *sys.argv[1:]]\n"
-        "from zkchat.model import patterns; from zkchat.vault.search.terms import UNSPACED_SCRIPTS\n"
-        "large = []; made = patterns.re.compile\n"
-        "patterns.re.compile = lambda p, flags=0: UNSPACED_SCRIPTS in str(p) and large.append(p) or made(p, flags)\n"
-        "from zkchat.__main__ import main\n"
-        "try: main()\n"
-        "except SystemExit as end: sys.stderr.write(f'{end.code} {len(large)}')"
-    )
-    command = [sys.executable, "-c", code, "ask", "How long should I sleep?", "--model", "quote", "--vault"]
-    variables = {"HOME": str(searched), "PATH": os.environ["PATH"]}
-    run = subprocess.run([*command, str(searched / "vault")], capture_output=True, text=True, check=True, env=variables)
-    assert run.stderr.splitlines()[-1] == "0 2", "the words of a text, and runs of such letters"
-
-
-def calls_at_import(node: ast.AST) -> Iterator[ast.Call]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue
-        if isinstance(child, ast.Call):
-            yield child
-        yield from calls_at_import(child)
 
 
 def test_every_pattern_of_a_module_is_a_pattern() -> None:
