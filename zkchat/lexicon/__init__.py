@@ -1,1 +1,1 @@
-"""Word lists by kind, each with all its languages. Data only: who uses a list splits and stems it."""
+"""The words of the languages that zkchat knows: lists by what they are for, from a data file for each language."""

@@ -3,34 +3,17 @@
 import re
 from typing import Final
 
-from zkchat.model.patterns import lazy_pattern
+from zkchat.lexicon.words import any_of, of_all
 
-FACT_STOP_WORDS: Final = (
-    "a an the that please remember der die das ein eine dass bitte le la les un une que el los las una"
-)
-
-LINKING_VERB: Final = lazy_pattern(
-    r"\s(?:is|are|was|were|ist|sind|war|heißt|lautet|est|sont|es|è|equals)\s|\s*(?:[:：]\s|=|是|は)", re.IGNORECASE
-)
-"""Between a subject and its value."""
-
-ONE_PLACE_VERB: Final = lazy_pattern(
-    r"\s(?:lives? in|live in|works? (?:at|for|in)|wohn\w* in|leb\w+ in|arbeite\w* (?:bei|für|in)|vivo en|vive en"
-    r"|habite (?:à|en)|travaille (?:à|chez))\s|住在",
+FACT_STOP_WORDS: Final = of_all("fact_stop_words")
+LINKING_VERB: Final = re.compile(
+    rf"\s(?:{any_of('linking_verbs', spaced=True)})\s|\s*(?:[:：]\s|=|{any_of('linking_verbs', spaced=False)})",
     re.IGNORECASE,
 )
-"""What somebody does in one place at a time."""
-
-SINGLE_VALUED: Final = (
-    "name birthday address phone number email mail job age deadline date time day budget price colour color "
-    "favourite favorite language goal city home employer boss size version editor title capital rent salary "
-    "geburtstag adresse nummer alter frist datum preis farbe sprache ziel stadt größe beruf lieblingsfarbe "
-    "nom anniversaire adresse âge date prix couleur langue nombre cumpleaños edad fecha precio idioma"
+ONE_PLACE_VERB: Final = re.compile(
+    rf"\s(?:{any_of('one_place_verbs', spaced=True)})\s|{any_of('one_place_verbs', spaced=False)}", re.IGNORECASE
 )
-"""Words for what a thing has one of at a time."""
-
-UNSPACED_SINGLE_VALUED: Final = ("生日", "名字", "地址", "电话", "誕生日", "名前", "住所")
-
-ADDITIONS: Final = "also too auch aussi también another sometimes manchmal 也"
-
-NEGATIONS: Final = "not no never isn doesn don nicht kein keine nie pas jamais nunca 不 没"
+SINGLE_VALUED: Final = of_all("single_valued", spaced=True)
+UNSPACED_SINGLE_VALUED: Final = tuple(of_all("single_valued", spaced=False).split())
+ADDITIONS: Final = of_all("additions")
+NEGATIONS: Final = of_all("fact_negations")

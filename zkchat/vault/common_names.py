@@ -5,9 +5,7 @@ from functools import cache
 from math import exp
 from typing import Final
 
-from zkchat.lexicon.common_titles import COMMON_TITLES
-from zkchat.lexicon.stop_words import STOP_WORDS
-from zkchat.lexicon.time_words import TIME_WORDS
+from zkchat.lexicon.words import of_all
 from zkchat.vault.notes.wikilink import name_key
 from zkchat.vault.search.terms import stem, words
 
@@ -51,5 +49,5 @@ class CommonNames:
 
 @cache
 def _listed() -> frozenset[str]:
-    listed = " ".join((COMMON_TITLES, TIME_WORDS, *STOP_WORDS.values()))
+    listed = of_all("common_titles") + of_all("time_words", spaced=True) + of_all("stop_words")
     return frozenset(name_key(word) for word in listed.split())

@@ -4,7 +4,7 @@ Where no passage answers any question: the words that were looked for, and wheth
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Final
@@ -21,14 +21,13 @@ from zkchat.model.note import Ambiguous, Link, Resolved
 from zkchat.model.quotation import place_of
 from zkchat.vault import evidence
 from zkchat.vault.dates.expressions import of_period
-from zkchat.vault.dates.question_time import TimeInQuestion
-from zkchat.vault.dates.questions import asks_for_own_writing, missing_day, time_in_question
+from zkchat.vault.dates.questions import TimeInQuestion, asks_for_own_writing, missing_day, time_in_question
 from zkchat.vault.dates.time_filters import impossible_times, unknown_times
 from zkchat.vault.evidence import MAX_EVIDENCE
 from zkchat.vault.evidence_candidates import Scope
 from zkchat.vault.library import Library
+from zkchat.vault.listings import notes_by_day
 from zkchat.vault.notes.language import detect_language
-from zkchat.vault.notes_by_day import notes_by_day
 from zkchat.vault.search.company import company_in
 from zkchat.vault.search.question_terms import language_of, topic_of, topic_terms
 from zkchat.vault.search.terms import terms
@@ -105,17 +104,14 @@ def _find_evidence(
 
 def time_of(library: Library, question: str) -> TimeInQuestion | None:
     """The time that a question asks for; the name of a note is none."""
-    found = time_in_question(question, library.calendar(), _names(library))
+
+    def is_name(text: str) -> bool:
+        resolved = library.resolve(Link(text=f"[[{text}]]", target=text), suggestions=0)
+        return isinstance(resolved, Resolved | Ambiguous)
+
+    found = time_in_question(question, library.calendar(), is_name)
     is_small_talk = found is not None and not found.is_certain and not topic_terms(found.rest)
     return None if is_small_talk else found
-
-
-def _names(library: Library) -> Callable[[str], bool]:
-    def is_name(text: str) -> bool:
-        found = library.resolve(Link(text=f"[[{text}]]", target=text), suggestions=0)
-        return isinstance(found, Resolved | Ambiguous)
-
-    return is_name
 
 
 def _has_topic(time: TimeInQuestion) -> bool:
@@ -126,21 +122,20 @@ def _is_one_day(period: DayRange | None) -> bool:
     return bool(period and period.first and period.end and (period.end - period.first).days == 1)
 
 
-def notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:
+def _notes_of(library: Library, time: TimeInQuestion, most: int) -> list[str]:
     """The first notes of a time, the newest first unless the oldest are wanted."""
-    return [*notes_by_day(library, _wanted(time, most))]
-
-
-def _wanted(time: TimeInQuestion, most: int) -> NotesOfDays:
-    is_oldest = time.order == "oldest"
-    return NotesOfDays(
-        days=time.period or DayRange(), by_change=time.is_about_changes, oldest_first=is_oldest, most=most
+    wanted = NotesOfDays(
+        days=time.period or DayRange(),
+        by_change=time.is_about_changes,
+        oldest_first=time.order == "oldest",
+        most=most,
     )
+    return [*notes_by_day(library, wanted)]
 
 
 def _of_days(library: Library, time: TimeInQuestion, limit: int, skip: int) -> Findings:
     """How the notes of a time begin."""
-    paths = library.confirmed(notes_of(library, time, 1 if time.order else MAX_EVIDENCE))
+    paths = library.confirmed(_notes_of(library, time, 1 if time.order else MAX_EVIDENCE))
     shown = paths[skip : skip + limit]
     return Findings(evidence.openings(library, shown), more=max(0, len(paths) - skip - len(shown)))
 
@@ -179,7 +174,7 @@ def _of_other_days(library: Library, question: str, time: TimeInQuestion, limit:
     """What notes of all days say, and that none of that time does; where these are few and it is in doubt, how they
     begin first. A question that may be about the world, at a time that no note is of, asked for none."""
     found = evidence.find_evidence(library, question, (), limit=limit)
-    notes = notes_of(library, time, FEW_NOTES + 1) if time.period else []
+    notes = _notes_of(library, time, FEW_NOTES + 1) if time.period else []
     is_few = 0 < len(notes) <= FEW_NOTES and time.is_certain and not time.order
     if time.period and is_few and (found.is_doubtful or not found.evidence):
         topic = topic_terms(time.topic)

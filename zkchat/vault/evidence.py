@@ -16,7 +16,6 @@ from zkchat.model.embeddings import as_open_as
 from zkchat.model.evidence import DEFAULT_LIMIT, Evidence, Findings
 from zkchat.model.note import Passage, anchor_of
 from zkchat.model.references import LineRange
-from zkchat.vault.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
 from zkchat.vault.evidence_candidates import (
     EVERYWHERE,
     SEARCHED_PASSAGES,
@@ -28,9 +27,17 @@ from zkchat.vault.evidence_candidates import (
     whole_notes,
     with_namesakes,
 )
-from zkchat.vault.evidence_openings import MAX_OPENING_CHARACTERS, of_named, opening_of, resolved, section_of
-from zkchat.vault.evidence_passages import max_characters, passages_of
+from zkchat.vault.evidence_passages import (
+    MAX_OPENING_CHARACTERS,
+    max_characters,
+    of_named,
+    opening_of,
+    passages_of,
+    resolved,
+    section_of,
+)
 from zkchat.vault.library import Library
+from zkchat.vault.newest import by_date, newest_first, with_names_first, with_useful_dates, written_date
 from zkchat.vault.notes.excerpts import excerpt
 from zkchat.vault.notes.markdown import find_lines
 from zkchat.vault.search.block_ranking import MAX_SCORE, RankedBlock, rank_blocks

@@ -12,7 +12,7 @@ from zkchat.errors import VaultError
 from zkchat.model.dates import DayRange, NoteDate
 from zkchat.model.note import Passage, is_pdf
 from zkchat.model.trust import PAGES
-from zkchat.vault.dates.question_time import Order
+from zkchat.vault.dates.questions import Order
 from zkchat.vault.library import Library
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.search.block_ranking import RankedBlock

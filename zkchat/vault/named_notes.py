@@ -1,5 +1,6 @@
 """The note that a user names by its path, its title or a link, and the place in it."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -7,12 +8,11 @@ from msgspec import Struct
 
 from zkchat.errors import NoteNotFound, UsageError
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved, page_named
-from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import counted
 from zkchat.vault.library import Library
 from zkchat.vault.notes.wikilink import scan
 
-_LINE: Final = lazy_pattern(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
+_LINE: Final = re.compile(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
 """A path and a line, as lists show them."""
 
 

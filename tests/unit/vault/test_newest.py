@@ -4,7 +4,9 @@ from datetime import date, time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from tests.support import evidence
 from tests.support.libraries import library_of
 from zkchat.model.dates import DateOrigin, NoteDate, NoteDates
 from zkchat.vault.evidence import find_evidence
@@ -22,15 +24,8 @@ def dated(day: str, origin: DateOrigin = "frontmatter") -> NoteDate:
 def passage(
     text: str, day: str = "", score: float = 1.0, *, linked: bool = False, origin: DateOrigin = "name"
 ) -> DatedPassage:
-    return DatedPassage(
-        path=f"{text}.md",
-        title="Workshop",
-        heading="",
-        text=text,
-        score=score,
-        linked=linked,
-        date=dated(day, origin) if day else None,
-    )
+    said = evidence.passage(text, note=text, linked=linked, score=score)
+    return DatedPassage(replace(said, title="Workshop"), dated(day, origin) if day else None)
 
 
 def test_a_newer_passage_that_says_otherwise_comes_first() -> None:

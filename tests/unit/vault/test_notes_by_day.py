@@ -19,8 +19,7 @@ from zkchat.model.note import FileStamp, Note, is_note
 from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
 from zkchat.vault.library import Library, LibraryOptions
-from zkchat.vault.listings import count_changed, recent_notes
-from zkchat.vault.notes_by_day import notes_by_day
+from zkchat.vault.listings import count_changed, notes_by_day, recent_notes
 
 FIRST, LAST = date(2017, 10, 10), date(2017, 10, 24)
 PATHS = [f"{number}.md" for number in range(6)] + ["t/a.md", "t/b.md", "t/c.md", "p.pdf"]

@@ -11,7 +11,7 @@ from zkchat.model.dates import DayRange
 from zkchat.model.index import NotesOfDays
 from zkchat.model.note import Ambiguous, Link, Missing, Resolved
 from zkchat.vault.library import Library
-from zkchat.vault.notes_by_day import notes_by_day
+from zkchat.vault.listings import notes_by_day
 from zkchat.writing.staging import StagedChanges
 
 NOTES = {

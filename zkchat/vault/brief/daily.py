@@ -15,14 +15,13 @@ from zkchat.model.index import CatalogRow
 from zkchat.model.note import file_title
 from zkchat.model.text import shorten
 from zkchat.model.trust import PAGES
-from zkchat.vault.brief.confirmed import first_confirmed
-from zkchat.vault.brief.tasks import open_tasks
 from zkchat.vault.common_names import CommonNames
 from zkchat.vault.library import Library
 from zkchat.vault.mentions import NoteNames, named_in
 from zkchat.vault.notes.blocks import blocks
 from zkchat.vault.notes.markdown import Lines, flatten, plain
 from zkchat.vault.notes.parse import frontmatter_of
+from zkchat.vault.open_tasks import first_confirmed, first_titled, open_tasks
 
 DEFAULT_DAYS: Final = 7
 MAX_DAYS: Final = 366
@@ -70,13 +69,13 @@ def make_brief(
         today=today,
         days=days,
         week_begins=today - timedelta(days=(today.weekday() - calendar.first_weekday) % 7),
-        changed=_titled(library, first_confirmed(library, notes, most)),
+        changed=first_titled(library, notes, most),
         changed_today=sum(note.date.day == today for note in notes),
         changed_yesterday=sum(note.date.day == today - timedelta(days=1) for note in notes),
         tasks=open_tasks(library, today, days=days, most=most, changed=changed),
-        past=_with_beginnings(library, _titled(library, first_confirmed(library, past, most))),
+        past=_with_beginnings(library, first_titled(library, past, most)),
         past_day=past_day,
-        orphans=_titled(library, first_confirmed(library, [note for note in notes if note.path in alone], most)),
+        orphans=first_titled(library, [note for note in notes if note.path in alone], most),
         mentions=_mentions(library, rows, changed[:_MAX_READ], most) if unlinked else FirstOf(),
     )
 
@@ -113,10 +112,6 @@ def _month_before(day: date) -> date | None:
     """The same day of the month before; None where that month is shorter."""
     last = day.replace(day=1) - timedelta(days=1)
     return last.replace(day=day.day) if day.day <= last.day else None
-
-
-def _titled(library: Library, notes: FirstOf[BriefNote]) -> FirstOf[BriefNote]:
-    return FirstOf([replace(note, title=library.title(note.path)) for note in notes.items], notes.total)
 
 
 def _with_beginnings(library: Library, notes: FirstOf[BriefNote]) -> FirstOf[BriefNote]:

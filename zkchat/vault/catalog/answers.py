@@ -2,21 +2,28 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from functools import cached_property
 from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
 
-from zkchat.model.dates import Calendar, DayRange
-from zkchat.model.note import Ambiguous, Missing, Resolved, file_title
+from zkchat.errors import VaultError
+from zkchat.model.daily_brief import OpenTask
+from zkchat.model.dates import Calendar, DateOrigin, DayRange, NoteDate, NoteDates
+from zkchat.model.index import NotesOfDays
+from zkchat.model.note import Ambiguous, Missing, Resolved, file_title, is_note
 from zkchat.model.text import counted
 from zkchat.vault import graph
 from zkchat.vault.catalog.query import MAX_ASKED, MAX_LISTED, CatalogQuery, QueryKind
-from zkchat.vault.catalog.task_answers import describe_task, tasks_asked_for
-from zkchat.vault.catalog.view import CatalogView, ranked
 from zkchat.vault.dates.expressions import describe_period
 from zkchat.vault.library import Library
+from zkchat.vault.links.folders import Folders
+from zkchat.vault.listings import changed_last, notes_by_day, tag_counts
 from zkchat.vault.notes.wikilink import name_key
+from zkchat.vault.open_tasks import all_tasks
 
 _DEFAULT_RANKED: Final = 5
 """Notes that are listed as the newest or longest, where no number is asked for."""
@@ -25,6 +32,22 @@ _LINKS_SHOWN: Final = 3
 """Broken links of one note that are named."""
 _MAX_TAGS: Final = 40
 """Tags that are named, one after the other."""
+
+
+_DAYS_SOON: Final = 7
+_MAX_CHARACTER_BYTES: Final = 4
+_ORIGINS: Final[Mapping[DateOrigin, str]] = {
+    "name": "names",
+    "frontmatter": "properties",
+    "git": "{which} commits",
+    "file": "files",
+}
+_ORIGINS_OF_ONE: Final[Mapping[DateOrigin, str]] = {
+    "name": "its name",
+    "frontmatter": "its properties",
+    "git": "its {which} commit",
+    "file": "the time its file was last changed",
+}
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -42,19 +65,161 @@ class CatalogAnswer(Struct, frozen=True, kw_only=True):
     """Rows that are left out."""
 
 
+class _View:
+    """Reads each part of the catalog once, and only where it is asked for."""
+
+    def __init__(self, library: Library, calendar: Calendar, *, by_change: bool = True) -> None:
+        """`by_change`: whether the time of a note is that of its last change, and not when it was written."""
+        self.library = library
+        self.calendar = calendar
+        self._by_change = by_change
+        self._dates: dict[str, NoteDates] = {}
+        """By path, of the notes that were asked for, or of all."""
+
+    @cached_property
+    def stamps(self) -> Mapping[str, tuple[int, int, bool]]:
+        return self.library.stamps()
+
+    def date_of(self, path: str) -> NoteDate:
+        """When a note was last changed, or when it was written."""
+        dates = self._dates_of(path)
+        return dates.changed if self._by_change else dates.written
+
+    def _dates_of(self, path: str) -> NoteDates:
+        if path not in self._dates:
+            self._dates = self.library.dates()
+        return self._dates[path]
+
+    def notes_of(self, period: DayRange) -> list[str]:
+        """Those that were changed, or written, on these days, by path."""
+        wanted = NotesOfDays(days=period, by_change=self._by_change)
+        found = notes_by_day(self.library, wanted, with_templates=True)
+        self._dates |= found
+        return sorted(found)
+
+    def changed_last(self, limit: int) -> list[str]:
+        """So many notes and more, the one that changed last first."""
+        found = changed_last(self.library, limit)
+        self._dates |= found
+        return self.newest_first(found)
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """By path."""
+        return [row.path for row in self.library.notes() if row.path in self.stamps]
+
+    @cached_property
+    def taggable(self) -> Sequence[str]:
+        """Notes, and canvases and other files whose text may hold tags, by path."""
+        return [row.path for row in self.library.indexed() if row.path in self.stamps]
+
+    @cached_property
+    def tags(self) -> Mapping[str, Sequence[str]]:
+        return self.library.tags()
+
+    @cached_property
+    def tag_counts(self) -> Mapping[str, int]:
+        """How many notes have each tag or one below it, the most frequent first."""
+        return dict(_ranked({each.tag: each.notes for each in tag_counts(self.library)}))
+
+    @cached_property
+    def folders(self) -> Folders:
+        return Folders(row.path for row in self.library.files())
+
+    @cached_property
+    def folder_sizes(self) -> Counter[str]:
+        """By folder, with a slash at its end, how many notes lie in it or below it."""
+        sizes: Counter[str] = Counter()
+        for path in self.notes:
+            end = path.find("/")
+            while end >= 0:
+                sizes[path[: end + 1]] += 1
+                end = path.find("/", end + 1)
+        return sizes
+
+    @cached_property
+    def incoming(self) -> Mapping[str, int]:
+        """By note, how many others link to it; the most linked first."""
+        counts = Counter(target for source, target in self.library.edges() if source != target and is_note(target))
+        return dict(_ranked(counts))
+
+    def tagged(self, tag: str) -> set[str]:
+        """The notes with a tag, or with one below it."""
+        key = tag.casefold()
+        return {path for known, paths in self.tags.items() if f"{known}/".startswith(f"{key}/") for path in paths}
+
+    def link(self, path: str) -> str:
+        """The link to a note; empty for one that may not be named."""
+        return self.library.link_to(path) if self.library.confirmed([path]) else ""
+
+    def time_of(self, path: str) -> datetime:
+        return self.date_of(path).at(self.calendar.now.tzinfo)
+
+    def newest_first(self, paths: Iterable[str]) -> list[str]:
+        """By their time; those of the same time by the day they were written, then by path."""
+        return sorted(sorted(paths), key=self.newness, reverse=True)
+
+    def newness(self, path: str) -> tuple[datetime, date]:
+        """Greater for a note of a later time; of the same, for one that was written on a later day."""
+        return self.time_of(path), self._dates_of(path).written.day
+
+    def origins(self, paths: Sequence[str]) -> str:
+        """By what the times of these notes are known, in words."""
+        found = {self.date_of(path).origin for path in paths}
+        which = "last" if self._by_change else "first"
+        if len(paths) == 1:
+            return f"by {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
+        words = [word.format(which=which) for origin, word in _ORIGINS.items() if origin in found]
+        if words in ([], ["files"]):
+            return "by the time their files were last changed"
+        return f"by their {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
+
+    def date(self, path: str) -> str:
+        """The time of a note in words: `today 09:12`, `2026-11-01`."""
+        day, clock, _ = self.date_of(path)
+        days = (self.calendar.today - day).days
+        if 0 <= days <= 1:
+            return f"{'yesterday' if days else 'today'}{f' {clock:%H:%M}' if clock else ''}"
+        return str(day)
+
+    def date_beside_link(self, path: str) -> str:
+        """The same beside the link; empty where the name of the note tells it."""
+        day, clock, _ = self.date_of(path)
+        return "" if clock is None and file_title(path) == str(day) else self.date(path)
+
+    def by_length(self, paths: Sequence[str], limit: int, *, longest: bool) -> dict[str, int]:
+        """The longest or shortest notes with their characters. As few as possible are read: a character takes one to
+        four bytes of the file's size."""
+        found: list[tuple[int, str]] = []
+        sign = -1 if longest else 1
+        for path in sorted(paths, key=lambda path: (sign * self.stamps[path][0], path)):
+            bytes_ = self.stamps[path][0]
+            nearest = bytes_ if longest else bytes_ // _MAX_CHARACTER_BYTES
+            if len(found) == limit and sign * nearest > found[-1][0]:
+                break
+            with suppress(VaultError):
+                found = sorted([*found, (sign * len(self.library.read(path)), path)])[:limit]
+        return {path: sign * length for length, path in found}
+
+
+def _ranked(sizes: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Names with their numbers, the largest first."""
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+
+
 def answer_query(
     library: Library, query: CatalogQuery, path: str, calendar: Calendar, *, most: int = MAX_LISTED
 ) -> CatalogAnswer:
     """The answer to a query with at most so many rows; `path` is the note that it names, if any."""
     most = max(most, MAX_ASKED) if query.wants_all else most
     by_change = query.by_change or query.period is None
-    return _ANSWERS[query.kind](_Asked(query, path, CatalogView(library, calendar, by_change=by_change), most))
+    return _ANSWERS[query.kind](_Asked(query, path, _View(library, calendar, by_change=by_change), most))
 
 
 class _Asked:
     """A query with the catalog that it is asked of."""
 
-    def __init__(self, query: CatalogQuery, path: str, view: CatalogView, most: int) -> None:
+    def __init__(self, query: CatalogQuery, path: str, view: _View, most: int) -> None:
         self.query = query
         self.most = most
         self.path = path
@@ -296,7 +461,7 @@ def _list_tags(asked: _Asked) -> CatalogAnswer:
 
 
 def _list_folders(asked: _Asked) -> CatalogAnswer:
-    folders = ranked(asked.view.folder_sizes)
+    folders = _ranked(asked.view.folder_sizes)
     if not folders:
         return CatalogAnswer(heading="All notes lie at the top of the vault, in no folder.")
     heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
@@ -313,7 +478,7 @@ def _describe_vault(asked: _Asked) -> CatalogAnswer:
     view, library = asked.view, asked.view.library
     if not view.notes:
         return CatalogAnswer(heading="There are no notes yet.")
-    folders = ranked({folder: size for folder, size in view.folder_sizes.items() if folder.count("/") == 1})
+    folders = _ranked({folder: size for folder, size in view.folder_sizes.items() if folder.count("/") == 1})
     tags = [*view.tag_counts.items()]
     newest = view.newest_first(view.notes)[: _OVERVIEW_ITEMS // 2]
     lines = {
@@ -329,7 +494,7 @@ def _describe_vault(asked: _Asked) -> CatalogAnswer:
     return CatalogAnswer(heading=f"{_totals(view)}:", rows=rows)
 
 
-def _totals(view: CatalogView) -> str:
+def _totals(view: _View) -> str:
     counts = view.library.counts()
     folders = f" in {counted(len(view.folder_sizes), 'folder')}" if view.folder_sizes else ""
     numbers = f"{counted(counts.links, 'link')}, {counted(len(view.tag_counts), 'tag')}"
@@ -338,11 +503,44 @@ def _totals(view: CatalogView) -> str:
     )
 
 
+def _tasks_asked_for(
+    library: Library, query: CatalogQuery, calendar: Calendar, path: str = ""
+) -> tuple[str, Sequence[OpenTask]]:
+    """A heading, and the tasks: with a date by it, the earliest first, those without one after them; of all notes, or
+    of the one of this path."""
+    today = calendar.today
+    tasks = [task for task in all_tasks(library) if not (task.start and task.start > today)]
+    tasks = [task for task in tasks if task.path == path] if path else tasks
+    place = f" in {library.link_to(path)}" if path else ""
+    overdue = [task for task in tasks if task.day and task.day < today]
+    if query.tasks == "overdue":
+        found, what = overdue, "overdue"
+    elif query.tasks == "open" and query.period is None:
+        found, what = tasks, "open"
+    else:
+        period = query.period or DayRange(today, today + timedelta(days=_DAYS_SOON + 1))
+        found = [task for task in tasks if task.day and task.day in period]
+        what = f"due {describe_period(query.period, calendar) if query.period else 'in the next days'}"
+    found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
+    others = len({*overdue} - {*found})
+    more = f", {others:,} more {'is' if others == 1 else 'are'} overdue" if others else ""
+    more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" and not others else more
+    if not found:
+        return f"No task is {what}{place}{more.replace(' more ', ' ')}.", []
+    return f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{place}{more}:", found
+
+
+def _describe_task(task: OpenTask) -> str:
+    """What is to be done, by when, and its line."""
+    due = f"{'due' if task.due else 'scheduled'} {task.day}" if task.day else ""
+    return ", ".join(filter(None, (task.text, due, f"line {task.line}")))
+
+
 def _list_tasks(asked: _Asked) -> CatalogAnswer:
     if asked.query.note and not asked.path:
         return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
-    heading, tasks = tasks_asked_for(asked.view.library, asked.query, asked.view.calendar, asked.path)
-    rows = tuple(Row(path=task.path, details=describe_task(task)) for task in tasks[: asked.most])
+    heading, tasks = _tasks_asked_for(asked.view.library, asked.query, asked.view.calendar, asked.path)
+    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in tasks[: asked.most])
     return CatalogAnswer(heading=heading, rows=rows, more=len(tasks) - len(rows))
 
 

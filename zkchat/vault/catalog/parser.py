@@ -4,17 +4,18 @@ All words of such a question are known, but for the tag, the folder or the note 
 of is looked for in the notes.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cache
+from typing import Final, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.lexicon.vault_questions import VAULT_WORDS
-from zkchat.model.dates import Calendar
-from zkchat.vault.catalog.filters import SIGNS, SILENT, Names, Phrase, with_named_folder, with_tags_and_folder
-from zkchat.vault.catalog.lexer import LINK_MARK, MAX_UNKNOWN, PERIOD_MARK, UNKNOWN, Token, tokens_of
-from zkchat.vault.catalog.query import CatalogQuery, Order, QueryKind
-from zkchat.vault.catalog.task_questions import parse_task_question
+from zkchat.lexicon.words import by_code, phrases
+from zkchat.model.dates import Calendar, DayRange
+from zkchat.vault.catalog.lexer import LINK_MARK, MAX_UNKNOWN, PERIOD_MARK, UNKNOWN, tokens_of
+from zkchat.vault.catalog.query import CatalogQuery, Order, QueryKind, TaskTime
+from zkchat.vault.dates.lexer import Token, fold
 from zkchat.vault.dates.questions import find_period
 
 MAX_CHARACTERS: Final = 160
@@ -35,25 +36,85 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 """What is asked for, the word that it takes, and the others that may stand beside it."""
 
 
+_LINK_WORDS: Final = _ANY | {"linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
+_NOTE_WORDS: Final = (
+    _ANY | _CHANGES | {*_ORDERS, "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
+)
+_SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
+_SILENT: Final = frozenset({"ask", "list", "or"})
+_MAX_FOLDER_TOKENS: Final = 4
+_TAG_WORDS: Final = frozenset({"tagged", "tag", "with"})
+
+
+_TASK_WORDS: Final = frozenset(
+    {"task", "overdue", "due", "open", "todo", "remaining", "doing", "period", "count", "ask", "list", "on"}
+)
+_OF_A_NOTE: Final = frozenset({"within", "link"})
+_TASK_TIMES: Final[tuple[TaskTime, ...]] = ("overdue", "due", "open")
+
+
+class Names(Protocol):
+    """The names by which a question may speak of folders, notes and tags without a link or a sign."""
+
+    def is_folder(self, name: str) -> bool: ...
+
+    def is_note(self, name: str) -> bool: ...
+
+    def is_tag(self, name: str) -> bool: ...
+
+
+class _Phrase(Struct, frozen=True, kw_only=True):
+    """A question in one language: its tokens, and the names in it."""
+
+    tokens: Sequence[Token]
+    period: DayRange | None = None
+    tags: tuple[str, ...] = ()
+    any_tag: bool = False
+    without_tags: tuple[str, ...] = ()
+    folder: str | None = None
+    note: str | None = None
+    """A link, or the name of a note."""
+    note_at: int = 0
+    """Where the note stands among the tokens."""
+
+    @property
+    def meanings(self) -> frozenset[str]:
+        return frozenset(token.meaning for token in self.tokens) - _SILENT
+
+    @property
+    def names_tags(self) -> bool:
+        return bool(self.tags or self.without_tags)
+
+    def has(self, meaning: str) -> bool:
+        return any(token.meaning == meaning for token in self.tokens)
+
+    def may_have(self, meaning: str) -> bool:
+        return any(token.may_mean(meaning) for token in self.tokens)
+
+
 def parse_question(text: str, links: Sequence[str], names: Names, calendar: Calendar) -> CatalogQuery | None:
     """The query that a text means in which each of the links is written as `LINK_MARK`."""
     if not 0 < len(text.strip()) <= MAX_CHARACTERS or text.count(LINK_MARK) != len(links) or len(links) > 1:
         return None
     plain = " ".join(text.replace(PERIOD_MARK, " ").split())
-    for language in VAULT_WORDS:
+    for language in by_code("catalog"):
         tokens = tokens_of(plain, language)
-        if query := _parse(plain, Phrase(tokens=tokens), language, links, names):
+        if query := _parse(plain, _Phrase(tokens=tokens), language, links, names):
             return query
         found = find_period(plain, language, calendar)
         if found is None:
             continue
-        marked = f"{plain[: found.start]} {PERIOD_MARK} {plain[found.end :]}".strip()
-        phrase = Phrase(tokens=_without_on(tokens_of(marked, language)), period=found.period)
+        period, marked = found[0], _with_mark(plain, *found[1])
+        phrase = _Phrase(tokens=_without_on(tokens_of(marked, language)), period=period)
         if query := _parse(marked, phrase, language, links, names):
             return query
     if any(link.endswith("/") for link in links):
         return None
-    return parse_task_question(plain, calendar, *links)
+    return _parse_task_question(plain, calendar, *links)
+
+
+def _with_mark(plain: str, start: int, end: int) -> str:
+    return f"{plain[:start]} {PERIOD_MARK} {plain[end:]}".strip()
 
 
 def _without_on(tokens: Sequence[Token]) -> list[Token]:
@@ -66,15 +127,15 @@ def _without_on(tokens: Sequence[Token]) -> list[Token]:
     ]
 
 
-def _parse(text: str, phrase: Phrase, language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
+def _parse(text: str, phrase: _Phrase, language: str, links: Sequence[str], names: Names) -> CatalogQuery | None:
     if sum(token.meaning == UNKNOWN for token in phrase.tokens) >= MAX_UNKNOWN:
         return None
     phrase = _with_named_note(text, phrase, links, names)
     if phrase.folder and not phrase.has("note"):
         return None  # a folder that is mentioned comes with the list of its files
     if phrase.folder is None and not phrase.note:
-        phrase = with_named_folder(text, phrase, names)
-    named = with_tags_and_folder(phrase, names)
+        phrase = _with_named_folder(text, phrase, names)
+    named = _with_tags_and_folder(phrase, names)
     if named is None or any(token.meaning == UNKNOWN for token in named.tokens):
         return None
     if named.note:
@@ -82,7 +143,7 @@ def _parse(text: str, phrase: Phrase, language: str, links: Sequence[str], names
     return _listing_query(named)
 
 
-def _with_named_note(text: str, phrase: Phrase, links: Sequence[str], names: Names) -> Phrase:
+def _with_named_note(text: str, phrase: _Phrase, links: Sequence[str], names: Names) -> _Phrase:
     """The phrase with its link, or with the note whose name ends it: "which notes link to Evergreen notes"."""
     tokens = phrase.tokens
     for at, token in enumerate(tokens):
@@ -91,19 +152,14 @@ def _with_named_note(text: str, phrase: Phrase, links: Sequence[str], names: Nam
         if token.meaning == "link":
             return replace(phrase, note=links[0], note_at=at)
         if token.meaning in {"linkto", "backlink"}:
-            name = text[token.end :].strip(SIGNS)
+            name = text[token.end :].strip(_SIGNS)
             if name and len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
-                kept = [*tokens[: at + 1], replace(token, meanings=("link",))]
+                kept = [*tokens[: at + 1], replace(token, meanings={"link": ""})]
                 return replace(phrase, tokens=kept, note=name, note_at=at + 1)
     return phrase
 
 
-_LINK_WORDS: Final = frozenset(
-    {"note", "vault", "count", "linkto", "backlink", "outlink", "linked", "whereto", "whereis", "link", "single"}
-)
-
-
-def _links_query(phrase: Phrase, language: str) -> CatalogQuery | None:
+def _links_query(phrase: _Phrase, language: str) -> CatalogQuery | None:
     """Which notes link to the note, or which it links to."""
     meanings = phrase.meanings
     if phrase.period or phrase.names_tags or phrase.folder or not meanings <= _LINK_WORDS:
@@ -122,7 +178,7 @@ def _links_query(phrase: Phrase, language: str) -> CatalogQuery | None:
     return CatalogQuery(kind="backlinks" if leads_there else "links", note=phrase.note)
 
 
-def _listing_query(phrase: Phrase) -> CatalogQuery | None:
+def _listing_query(phrase: _Phrase) -> CatalogQuery | None:
     meanings = phrase.meanings
     has_filter = bool(phrase.names_tags or phrase.folder or phrase.period)
     if "about" in meanings:
@@ -136,14 +192,14 @@ def _listing_query(phrase: Phrase) -> CatalogQuery | None:
         is_named = (word == "tags" and phrase.names_tags) or (word == "folder" and phrase.folder)
         if any(token.may_mean(word) for token in phrase.tokens) and not is_named:
             named = {"infolder", "folder"} if phrase.folder else {"tagged", "tag"} if phrase.names_tags else set[str]()
-            allowed = {*beside, *named, *SILENT}
+            allowed = {*beside, *named, *_SILENT}
             is_plain = all(token.may_mean(word) or token.meaning in allowed for token in phrase.tokens)
             is_plain &= kind not in {"tags", "folders"} or not has_filter
             return _filtered(kind, phrase) if is_plain else None
     return _notes_query(phrase, meanings, has_filter=has_filter)
 
 
-def _filtered(kind: QueryKind, phrase: Phrase) -> CatalogQuery:
+def _filtered(kind: QueryKind, phrase: _Phrase) -> CatalogQuery:
     return CatalogQuery(
         kind=kind,
         tags=phrase.tags,
@@ -154,30 +210,11 @@ def _filtered(kind: QueryKind, phrase: Phrase) -> CatalogQuery:
     )
 
 
-_NOTE_WORDS: Final = frozenset(
-    {
-        "note",
-        "vault",
-        "count",
-        "define",
-        "tag",
-        "tagged",
-        "folder",
-        "infolder",
-        "period",
-        "number",
-        "single",
-        *_CHANGES,
-        *_ORDERS,
-    }
-)
-
-
-def _notes_query(phrase: Phrase, meanings: frozenset[str], *, has_filter: bool) -> CatalogQuery | None:
+def _notes_query(phrase: _Phrase, meanings: frozenset[str], *, has_filter: bool) -> CatalogQuery | None:
     """Which notes, by tag, folder and time, or how many."""
     orders = [order for order in _ORDERS if order in meanings]
     changes = not meanings.isdisjoint(_CHANGES)
-    numbers = [int(token.text) for token in phrase.tokens if token.meaning == "number"]
+    numbers = [token.value("number") for token in phrase.tokens if token.meaning == "number"]
     is_odd = len(orders) > 1 or (numbers and not (orders or changes))
     if is_odd or not meanings <= _NOTE_WORDS or not _is_whole(phrase, meanings, bool(orders), changes=changes):
         return None
@@ -195,14 +232,14 @@ def _notes_query(phrase: Phrase, meanings: frozenset[str], *, has_filter: bool) 
     return CatalogQuery(kind="count") if {"count", "note"} <= meanings else None
 
 
-def _asks_what_a_day_says(phrase: Phrase, meanings: frozenset[str]) -> bool:
+def _asks_what_a_day_says(phrase: _Phrase, meanings: frozenset[str]) -> bool:
     """Whether it asks what was written on a single day: that is answered with the notes of the day themselves."""
     period = phrase.period
     is_day = period is not None and period.first and period.end and (period.end - period.first).days == 1
     return bool(is_day) and "written" in meanings and meanings.isdisjoint({"note", "single", "count", "tag", "folder"})
 
 
-def _is_whole(phrase: Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
+def _is_whole(phrase: _Phrase, meanings: frozenset[str], is_ranked: bool, *, changes: bool) -> bool:
     """Whether it says of what: of notes, of a tag or a folder, or of what changed when."""
     names_some = phrase.names_tags or phrase.folder is not None
     if not meanings.isdisjoint({"note", "single"}):
@@ -214,3 +251,166 @@ def _is_whole(phrase: Phrase, meanings: frozenset[str], is_ranked: bool, *, chan
             {"tag", "tagged"} if phrase.names_tags else {"define", "folder", "infolder"}
         )
     return changes and (phrase.period is not None or ("recent" in meanings and bool(meanings & {"changed", "vault"})))
+
+
+def _with_named_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
+    """The phrase in which the name of a folder is one token, also where its words mean something else: "in Notes"."""
+    tokens = phrase.tokens
+    for at, token in enumerate(tokens):
+        for first, end in _folder_places(tokens, at):
+            name = text[tokens[first].start : tokens[end - 1].end]
+            is_name = token.meaning != "folder" or name[:1].isupper()
+            if is_name and not name.endswith("/") and names.is_folder(name):
+                named = replace(tokens[first], meanings={"path": ""}, text=name, end=tokens[end - 1].end)
+                return replace(phrase, tokens=[*tokens[:first], named, *tokens[end:]])
+    return _with_counted_folder(text, phrase, names)
+
+
+def _folder_places(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, int]]:
+    """Where the name of a folder may stand beside a token, the longest first."""
+    token = tokens[at]
+    if fold(token.text) in _inside() or token.meaning in {"infolder", "folder"}:
+        for end in range(min(len(tokens), at + 1 + _MAX_FOLDER_TOKENS), at + 1, -1):
+            yield at + 1, end
+    if token.meaning == "folder" and at:
+        yield at - 1, at
+
+
+def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
+    """The phrase that counts or lists what a folder is named after: "how many daily notes", "list my projects"."""
+    tokens = phrase.tokens
+    at = next((at for at, token in enumerate(tokens) if token.meaning == UNKNOWN), None)
+    is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own"))
+    if at is None or not is_list or not phrase.meanings <= {"count", "note", UNKNOWN}:
+        return phrase
+    has_note = at + 1 < len(tokens) and tokens[at + 1].meaning == "note"
+    if phrase.has("note") and not has_note:
+        return phrase
+    for end in (at + 2, at + 1) if has_note else (at + 1,):
+        name = text[tokens[at].start : tokens[end - 1].end]
+        if names.is_folder(name):
+            named = replace(tokens[at], meanings={"infolder": ""})
+            return replace(phrase, tokens=[*tokens[:at], named, *tokens[at + 1 :]], folder=name)
+    return phrase
+
+
+def _with_tags_and_folder(phrase: _Phrase, names: Names) -> _Phrase | None:
+    """The phrase with its tags and its folder; None where it names something else."""
+    places: list[int] = []
+    kept: list[int] = []
+    folder = phrase.folder
+    tokens = phrase.tokens
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1].meaning if at else ""
+        after = tokens[at + 1].meaning if at + 1 < len(tokens) else ""
+        if token.meaning == "hashtag" or (token.meaning == UNKNOWN and _is_tag(phrase, at, places, names)):
+            places.append(at)
+        elif token.meaning == "path":
+            if folder is not None:
+                return None
+            folder = token.text
+        elif token.meaning != UNKNOWN:
+            kept.append(at)
+        elif "folder" in (before, after) or before == "infolder" or (at and fold(tokens[at - 1].text) in _inside()):
+            is_there = names.is_folder(token.text)
+            is_meant = before == "infolder" and " " not in token.text and phrase.has("note")
+            if folder is not None or not (is_there or is_meant):
+                return None
+            folder = token.text
+        else:
+            return None
+    return _with_tags(replace(phrase, folder=folder), places, kept)
+
+
+def _is_tag(phrase: _Phrase, at: int, places: Sequence[int], names: Names) -> bool:
+    """Whether a word that is not understood is a tag: it follows "tagged", or a tag and "or"."""
+    token, before = phrase.tokens[at], phrase.tokens[at - 1] if at else None
+    if before is None or " " in token.text:
+        return False
+    if before.meaning == "tagged" or (before.meaning == "tag" and (phrase.has("note") or phrase.has("single"))):
+        return True
+    is_joined = any(before.may_mean(word) for word in ("or", "and", "not")) and bool(places)
+    return is_joined and names.is_tag(token.text.strip(_SIGNS))
+
+
+def _with_tags(phrase: _Phrase, places: Sequence[int], kept: Sequence[int]) -> _Phrase | None:
+    """The phrase with the tags that stand at these places: all of them, any, or none."""
+    tokens, spent = phrase.tokens, set[int]()
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    joined = set[str]()
+    for number, at in enumerate(places):
+        first = at
+        while first and _leads_to_tag(tokens[first - 1]):
+            first -= 1
+        before = range(first, at)
+        is_not = any(tokens[each].may_mean("not") for each in before)
+        spent.update(each for each in before if tokens[each].may_mean("not") or tokens[each].meaning in {"or", "with"})
+        words = {word for word in ("or", "and") for each in before if tokens[each].may_mean(word)}
+        if (is_not and "or" in words) or (unwanted and not is_not) or ("or" in words and not number):
+            return None  # of "not #a or #b" nobody knows what it means
+        joined |= set() if is_not else words
+        (unwanted if is_not else wanted).append(tokens[at].text.strip(_SIGNS))
+    left = [tokens[each] for each in kept if each not in spent]
+    if joined >= {"or", "and"} or any(token.meaning in {"or", "not"} for token in left):
+        return None
+    return replace(
+        phrase,
+        tokens=left,
+        tags=tuple(filter(None, wanted)),
+        any_tag="or" in joined,
+        without_tags=tuple(filter(None, unwanted)),
+    )
+
+
+def _leads_to_tag(token: Token) -> bool:
+    """Whether a word may stand between two tags, or before the first of them."""
+    return token.meaning in _TAG_WORDS or any(token.may_mean(word) for word in ("or", "and", "not"))
+
+
+def _parse_task_question(plain: str, calendar: Calendar, note: str | None = None) -> CatalogQuery | None:
+    """All words have to be known: "What is the task of the roof?" asks for something else.
+
+    `note` is the one that the question links to.
+    """
+    known = _TASK_WORDS | _OF_A_NOTE if note else _TASK_WORDS
+    for language, words in by_code("tasks").items():
+        needed = {"todo", "doing"} & words.keys()
+        if query := _task_query(tokens_of(plain, language, for_tasks=True), None, needed, known):
+            return replace(query, note=note)
+        for looks_ahead in (True, False):
+            found = find_period(plain, language, replace(calendar, looks_ahead=looks_ahead))
+            if found is None:
+                break
+            period, marked = found[0], _with_mark(plain, *found[1])
+            query = _task_query(tokens_of(marked, language, for_tasks=True), period, needed, known)
+            is_past = query and (query.tasks == "overdue" or period.end is None)  # "overdue since Monday"
+            if query and not (looks_ahead and is_past):
+                return replace(query, note=note)
+    return None
+
+
+def _task_query(
+    tokens: Sequence[Token], period: DayRange | None, needed: Iterable[str], known: Set[str]
+) -> CatalogQuery | None:
+    if not all(any(token.may_mean(word) for word in known) for token in tokens):
+        return None
+
+    def has(word: str) -> bool:
+        return any(token.may_mean(word) for token in tokens)
+
+    if period and all(map(has, needed)) and not has("task"):
+        return CatalogQuery(kind="tasks", tasks="due", period=period)
+    if has("remaining") and not has("task"):
+        return CatalogQuery(kind="tasks", tasks="due" if period else "open", period=period)
+    times = [time for time in _TASK_TIMES if has(time)]
+    if not has("task") or not (times or period or has("own") or has("list") or has("link")):
+        return None
+    when = times[0] if times else "due" if period else "open"
+    return CatalogQuery(kind="tasks", tasks=when, period=period, wants_all=has("all"))
+
+
+@cache
+def _inside() -> frozenset[str]:
+    """Words before the name of a folder."""
+    return frozenset(word for words in by_code("catalog").values() for word in phrases(words.get("inside", "")))

@@ -1,12 +1,21 @@
-"""Weeks, months, quarters, seasons and years as ranges of days. What lies beyond the calendar ends where it ends."""
+"""Weeks, months, quarters, seasons and years as ranges of days, and the times that words name by them.
+
+What lies beyond the calendar ends where it ends.
+"""
 
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from zkchat.model.dates import Calendar, DayRange
 
 Unit = Literal["day", "week", "month", "quarter", "year", "weekend"]
+Strength = Literal["relative", "day", "weak"]
+"""`relative`: by the day it is (yesterday, last week). `day`: a day of a month. `weak`: a month, a year or a weekday,
+whose names are in many texts that say nothing of when."""
 
 MIN_YEAR: Final = 1000
 MAX_YEAR: Final = 2999
@@ -18,7 +27,7 @@ _MONTHS_OF_YEAR: Final = 12
 _MIN_DAYS_OF_MONTH: Final = 28
 _DAYS_OF_MONTH: Final = 30.4
 _THIRDS: Final = 3
-_YEARS_TRIED: Final = 9
+_YEARS_TRIED: Final = 10
 """Years in which a day is looked for: the 29 February is eight years away at most."""
 
 
@@ -104,33 +113,27 @@ def day_before(day: date, unit: Unit, count: int) -> date:
     return min(plus(first.first, day.day - 1), last)
 
 
-def nearest(of_year: Callable[[int], DayRange | None], calendar: Calendar) -> DayRange | None:
-    """The range of the latest year that has begun; where the calendar looks ahead, of the first that is not over."""
+def nearest(of_year: Callable[[int], DayRange | None], calendar: Calendar, which: int | None = None) -> DayRange | None:
+    """The range of the latest year that has begun; where the calendar looks ahead, of the first that is not over.
+
+    `which` says that it is that of this year, the last one that is over (below zero) or the next to begin.
+    """
     today = calendar.today
-    if calendar.looks_ahead:
-        years = range(today.year - 1, today.year + _YEARS_TRIED)
-        return _first_that(of_year, years, lambda found: found.end is None or found.end > today)
-    years = range(today.year, today.year - _YEARS_TRIED, -1)
-    return _first_that(of_year, years, lambda found: found.first is not None and found.first <= today)
+    if which == 0:
+        return of_year(today.year)
+    is_ahead = calendar.looks_ahead if which is None else which > 0
+    first_year = today.year - 1 if is_ahead else today.year
+    years = (first_year + (number if is_ahead else -number) for number in range(_YEARS_TRIED))
 
+    def is_meant(found: DayRange) -> bool:
+        begins_later = found.first is not None and found.first > today
+        is_over = found.end is not None and found.end <= today
+        if which is None:
+            return not (is_over if is_ahead else begins_later)
+        return begins_later if is_ahead else is_over
 
-def following(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
-    """The range of the first year that begins after today."""
-    years = range(today.year, today.year + _YEARS_TRIED)
-    return _first_that(of_year, years, lambda found: found.first is not None and found.first > today)
-
-
-def preceding(of_year: Callable[[int], DayRange | None], today: date) -> DayRange | None:
-    """The range of the latest year that is over."""
-    years = range(today.year, today.year - _YEARS_TRIED, -1)
-    return _first_that(of_year, years, lambda found: found.end is not None and found.end <= today)
-
-
-def _first_that(
-    of_year: Callable[[int], DayRange | None], years: range, is_wanted: Callable[[DayRange], bool]
-) -> DayRange | None:
     found = (of_year(year) for year in years if date.min.year <= year <= date.max.year)
-    return next((each for each in found if each and is_wanted(each)), None)
+    return next((each for each in found if each and is_meant(each)), None)
 
 
 def nearest_day(start: date, step: int, number: int | None = None, weekday: int | None = None) -> DayRange | None:
@@ -180,3 +183,106 @@ def third_of(whole: DayRange, number: int) -> DayRange:
     else:
         begins = [_first_of_month(first.year, first.month + months * part) for part in range(_THIRDS)]
     return DayRange(begins[number], [*begins, end][number + 1])
+
+
+class Expression(Struct, frozen=True, kw_only=True):
+    """A time that is said in words."""
+
+    period: DayRange
+    strength: Strength
+    end: int
+    """The token after it."""
+    since: date | None = None
+    """Where it begins after "since", if not at its first day: three weeks ago is a day then, and a week else."""
+    of_year: Callable[[int], DayRange | None] | None = None
+    """The same in another year, where none is named."""
+    unit: str = ""
+    """What kind of stretch it is, where that matters: `week`, `month`, `year`, `weekday`, `number`."""
+    is_named: bool = False
+    """Whether "since", "between" or the like says that it is a time."""
+
+
+def since_day(found: Expression, today: date) -> date | None:
+    """Where all days since a time begin; None where the time has no first day.
+
+    Said on a Monday, "since Monday" begins a week ago.
+    """
+    if found.period.first is None or found.period.end is None:
+        return found.period.first
+    begin = found.since or found.period.first
+    is_bare_weekday = found.unit == "weekday" and found.strength == "weak"
+    return plus(begin, -7) if is_bare_weekday and begin == today else begin
+
+
+def day_of(year: int, month: int, day: int) -> DayRange | None:
+    try:
+        return day_range(date(year, month, day))
+    except ValueError:
+        return None
+
+
+def part_of(whole: Expression, part: Callable[[DayRange], DayRange | None], calendar: Calendar) -> Expression | None:
+    """A part of a time. Where that has no year, it is in the year in which the part is nearest."""
+    of_year = whole.of_year if whole.strength != "relative" else None
+
+    def in_year(year: int) -> DayRange | None:
+        found = of_year(year) if of_year else None
+        return part(found) if found else None
+
+    found = expression_of(nearest(in_year, calendar) if of_year else part(whole.period), whole.strength, whole.end)
+    return replace(found, unit=whole.unit, of_year=in_year if of_year else None) if found else None
+
+
+def nth_part(
+    whole: Expression, number: int, unit: Unit, calendar: Calendar, *, weekday: int | None = None
+) -> Expression | None:
+    """A week, a day or the like of a longer time, or a weekday: `nth_of`."""
+    found = part_of(whole, lambda period: nth_of(period, number, unit, weekday), calendar)
+    is_date = whole.strength == "weak" and unit != "quarter"
+    return replace(found, unit=unit, strength="day" if is_date else whole.strength) if found else None
+
+
+def weekday_in(week: Expression, weekday: int) -> Expression | None:
+    """A day of a week."""
+    first = week.period.first
+    if first is None:
+        return None
+    day = day_range(plus(first, (weekday - first.weekday()) % 7))
+    return replace(week, period=day, unit="weekday", since=None, of_year=None)
+
+
+def expression_of(period: DayRange | None, strength: Strength, end: int, *, unit: str = "") -> Expression | None:
+    """None where there is no such time, or where it lies beyond the calendar."""
+    if period is None or period.first is None or (period.end is not None and period.first >= period.end):
+        return None
+    return Expression(period=period, strength=strength, end=end, unit=unit)
+
+
+def ago(count: int, unit: Unit, end: int, calendar: Calendar) -> Expression | None:
+    """`Three weeks ago`: the week that was then; after `since`, the day."""
+    then = day_before(calendar.today, unit, count)
+    found = expression_of(unit_range(unit, then, calendar.first_weekday), "relative", end, unit=unit)
+    return replace(found, since=then) if found else None
+
+
+def rolling(count: int, unit: Unit, end: int, calendar: Calendar) -> Expression | None:
+    """`The last three weeks`: the days since so many units ago, with today."""
+    period = DayRange(day_before(calendar.today, unit, count), plus(calendar.today, 1))
+    return expression_of(period, "relative", end)
+
+
+def bounded(found: Expression, side: str, today: date) -> Expression | None:
+    """All days `since` or `after` a time, `before` or `until` it; None where there is no such side."""
+    first, end = found.period.first, found.period.end
+    match side:
+        case "since":
+            period = DayRange(since_day(found, today), None)
+        case "after" if end:
+            period = DayRange(end, None)
+        case "before" if first not in {None, date.min}:
+            period = DayRange(None, first)
+        case "until" if end:
+            period = DayRange(None, end)
+        case _:
+            return None
+    return replace(found, period=period, is_named=True)

@@ -5,12 +5,13 @@ but the English of the United States, where the form with the name of the month 
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from functools import cache
 from typing import Final
 
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.dates.day_words import UNSPACED_WEEKDAY, folded, is_weekday, month_number
+from zkchat.lexicon.words import by_code, phrases
 
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2199
@@ -21,20 +22,23 @@ _LAST_SECOND: Final = 7_258_118_399
 """Since 1970: from 1990 to 2199, so that a number with ten digits is taken for a time only where it is likely one."""
 _MAX_MONTH: Final = 12
 _NOON: Final = 12
+_FEWEST_LETTERS: Final = 3
+"""Of an abbreviated month."""
+_FEWEST_OF_WEEKDAY: Final = 2
 
-_CLOCK: Final = lazy_pattern(
+_CLOCK: Final = re.compile(
     r"""(?: t | [\s,;]+ (?: (?:at|um|a|à|as|às|kl|om) \s+ )? )
     (?P<hour>\d{1,2}) (?: [:h.] (?P<minute>\d\d) (?: [:.] (?P<second>\d\d) (?: [.,]\d{1,9} )? )? | (?=\s*[ap]m) )
     \s* (?P<half>[ap]\.?m\.?)? (?:\s*uhr|\s*h)?
     \s* (?P<zone>z|utc|gmt|(?:utc|gmt)?[+-]\d\d:?\d\d|[+-]\d\d)? (?:\s*[a-z]{3,5}|\s*\([^()]*\))? \Z""",
     re.VERBOSE,
 )
-_HOUR: Final = lazy_pattern(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
+_HOUR: Final = re.compile(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
 _ORDINAL: Final = r"(?:st|nd|rd|th|er|\.|º|ª|o\b)?"
 _NAME: Final = r"(?P<month>[^\W\d_]{3,})\.?"
 _GAP: Final = r"[\s\-/,]* (?: (?:of|de|del)\s+ )?"
 _DAY_FORMS: Final = tuple(
-    lazy_pattern(form, re.VERBOSE)
+    re.compile(form, re.VERBOSE)
     for form in (
         r"(?P<year>\d{4}) (?P<sep>[-/._\ ]) (?P<number>\d{1,2}) (?P=sep) (?P<day>\d{1,2})",
         r"(?P<year>\d{4}) (?P<number>\d\d) (?P<day>\d\d)",
@@ -46,18 +50,20 @@ _DAY_FORMS: Final = tuple(
     )
 )
 _MONTH_FORMS: Final = tuple(
-    lazy_pattern(form, re.VERBOSE)
+    re.compile(form, re.VERBOSE)
     for form in (
         r"(?P<year>\d{4})-(?P<number>\d\d)",
         rf"{_NAME} \s+ (?:(?:of|de|del)\s+)? (?P<year>\d{{4}})",
         r"(?P<year>\d{4})\s*[年년]\s*(?P<number>\d{1,2})\s*[月월]",
     )
 )
-_WEEK: Final = lazy_pattern(r"(?P<year>\d{4})-?\s?(?:w|kw)(?P<week>\d\d)(?:-(?P<day>[1-7]))?")
-_QUARTER: Final = lazy_pattern(r"(?P<year>\d{4})-?\s?q(?P<quarter>[1-4])")
-_COMPACT: Final = lazy_pattern(r"(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?)?(z?)")
-_WEEKDAY_BEFORE: Final = lazy_pattern(r"([^\W\d_]{2,}(?:-feira)?)\.?,?\s+")
-_WEEKDAY_AFTER: Final = lazy_pattern(rf"\s*{UNSPACED_WEEKDAY}\Z|[\s,\-]+\(?([^\W\d_]{{2,}})\.?\)?\Z")
+_WEEK: Final = re.compile(r"(?P<year>\d{4})-?\s?(?:w|kw)(?P<week>\d\d)(?:-(?P<day>[1-7]))?")
+_QUARTER: Final = re.compile(r"(?P<year>\d{4})-?\s?q(?P<quarter>[1-4])")
+_COMPACT: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?)?(z?)")
+_WEEKDAY_BEFORE: Final = re.compile(r"([^\W\d_]{2,}(?:-feira)?)\.?,?\s+")
+_WEEKDAY_AFTER: Final = re.compile(
+    r"\s*(?:[(（]?(?:星期|礼拜|周)?[一二三四五六日天月火水木金土](?:曜日?)?[)）]?)\Z|[\s,\-]+\(?([^\W\d_]{2,})\.?\)?\Z"
+)
 
 
 def parse_property(value: object) -> str | None:
@@ -81,8 +87,6 @@ def parse_property(value: object) -> str | None:
 
 def parse_text(text: str) -> str | None:
     """The day, or day and time, that a text names as a whole."""
-    if iso := _parse_iso(text):
-        return iso
     plain = folded(text[: MAX_CHARACTERS + 1]).strip().strip("[]\"'").strip()
     if not 0 < len(plain) <= MAX_CHARACTERS:
         return None
@@ -93,18 +97,6 @@ def parse_text(text: str) -> str | None:
         return _with_clock(day, clock)
     day = parse_day(plain) or parse_stretch(plain)
     return day.isoformat() if day else parse_compact(plain)
-
-
-def _parse_iso(text: str) -> str | None:
-    """The usual form, because most texts have it."""
-    if text[4:5] != "-" or text[7:8] != "-" or text[10:11] not in {"", "T", " "}:
-        return None
-    try:
-        if len(text) == len("2026-03-08"):
-            return parse_property(date.fromisoformat(text))
-        return _moment_text(datetime.fromisoformat(text))
-    except ValueError:
-        return None
 
 
 def parse_compact(text: str) -> str | None:
@@ -218,3 +210,47 @@ def _of_seconds(number: int) -> str | None:
     if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
         return None
     return _moment_text(datetime.fromtimestamp(seconds, UTC))
+
+
+def folded(text: str) -> str:
+    """In lower case and without accents."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(each for each in apart if not "\u0300" <= each <= "\u036f"))
+
+
+@cache
+def month_number(word: str) -> int | None:
+    """The month that a folded word names, in any of the languages; None for `jui`, which may be June or July."""
+    if len(word) < _FEWEST_LETTERS:
+        return None
+    if word in _month_names():
+        return _month_names()[word]
+    found = {month for month, name in _named("months") if name.startswith(word) or word.startswith(name)}
+    return found.pop() if len(found) == 1 else None
+
+
+@cache
+def _month_names() -> dict[str, int]:
+    """Other names of months and their abbreviations."""
+    return {
+        name: int(meaning.partition(":")[2])
+        for words in by_code("calendar").values()
+        for meaning, listed in words.items()
+        if meaning.startswith("month:")
+        for name in phrases(listed)
+    }
+
+
+@cache
+def is_weekday(word: str) -> bool:
+    """Whether a folded word names a day of the week."""
+    return len(word) >= _FEWEST_OF_WEEKDAY and any(
+        name.startswith(word) or word.startswith(name) for _, name in _named("weekdays")
+    )
+
+
+@cache
+def _named(key: str) -> list[tuple[int, str]]:
+    return [(number, folded(name)) for names in by_code(key).values() for number, name in enumerate(names.split(), 1)]

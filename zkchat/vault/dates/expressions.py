@@ -1,17 +1,16 @@
 """Periods as the user types them, in seven languages, and as lists and answers show them."""
 
+import re
 import unicodedata
 from datetime import date
 from typing import Final
 
 from zkchat.errors import UsageError
-from zkchat.lexicon.calendar_words import CALENDAR_WORDS
+from zkchat.lexicon.words import by_code
 from zkchat.model.dates import Calendar, DayRange
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.dates.calendar_ranges import Unit, day_range, plus, unit_range
-from zkchat.vault.dates.expression import Expression, since_day
+from zkchat.vault.dates.calendar_ranges import Expression, Unit, day_range, plus, since_day, unit_range
 from zkchat.vault.dates.grammar import Grammar
-from zkchat.vault.dates.tokens import tokens_of
+from zkchat.vault.dates.lexer import tokens_of
 from zkchat.vault.dates.unspaced import UnspacedGrammar
 
 PERIOD_FORMS: Final = (
@@ -20,10 +19,10 @@ PERIOD_FORMS: Final = (
 )
 MAX_CHARACTERS: Final = 80
 """Of a period; what is longer is none."""
-_COMPACT: Final = lazy_pattern(r"(\d{4})(\d{2})(\d{2})")
-_SLASHED: Final = lazy_pattern(r"(\d{1,2})/(\d{1,2})/\d{4}")
+_COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/\d{4}")
 _MAX_MONTH: Final = 12
-_JOINT: Final = lazy_pattern(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])")
+_JOINT: Final = re.compile(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])")
 """Between the words of `last-month` and `spring-2025`."""
 _UNITS: Final[tuple[Unit, ...]] = ("week", "month", "quarter", "year")
 
@@ -43,7 +42,7 @@ def _expression(text: str, calendar: Calendar) -> Expression | None:
         return None
     plain = _COMPACT.sub(r"\1-\2-\3", plain) if _COMPACT.fullmatch(plain) else plain
     for spelled in dict.fromkeys((plain, _JOINT.sub(" ", plain))):
-        for language in CALENDAR_WORDS:
+        for language in by_code("calendar", spaced=True):
             if found := _whole(spelled, language, calendar):
                 return found
     unspaced = UnspacedGrammar(plain, calendar).expression(0)

@@ -3,48 +3,24 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from msgspec.structs import replace
 
 from zkchat.model.dates import Calendar, DayRange
-from zkchat.vault.dates.calendar_ranges import (
-    Unit,
-    day_before,
-    day_range,
-    following,
-    iso_week,
-    month_range,
-    nearest,
-    nearest_day,
-    plus,
-    preceding,
-    quarter_range,
-    season_range,
-    third_of,
-    unit_range,
-    week_of,
-    year_range,
-)
-from zkchat.vault.dates.expression import (
-    Expression,
-    Strength,
-    day_of,
-    expression_of,
-    nth_part,
-    part_of,
-    since_day,
-    weekday_in,
-)
-from zkchat.vault.dates.token_reader import TokenReader
-from zkchat.vault.dates.tokens import Token
+from zkchat.vault.dates import calendar_ranges as ranges
+from zkchat.vault.dates.calendar_ranges import Expression, Strength, Unit
+from zkchat.vault.dates.lexer import Token
+
+_MAX_AGO: Final = 9999
+_MAX_DAY: Final = 31
 
 
-class Grammar(TokenReader):
-    """Parses the tokens of one text in one language."""
+class Grammar:
+    """Parses the tokens of one text in one language. Places beyond the last token have no meaning."""
 
     def __init__(self, tokens: Sequence[Token], language: str, calendar: Calendar) -> None:
-        super().__init__(tokens)
+        self._tokens = tokens
         self._language = language
         self._calendar = calendar
         self._today = calendar.today
@@ -57,14 +33,10 @@ class Grammar(TokenReader):
 
     def _expressions(self, at: int) -> Iterator[Expression]:
         after = self._articles(at + 1)
-        if self._has(at, "since") and (found := self._atom(after)):
-            yield replace(found, period=DayRange(since_day(found, self._today), None), is_named=True)
-        if self._has(at, "after") and (found := self._atom(after)) and found.period.end:
-            yield replace(found, period=DayRange(found.period.end, None), is_named=True)
-        if self._has(at, "before") and (found := self._atom(after)) and found.period.first not in {None, date.min}:
-            yield replace(found, period=DayRange(None, found.period.first), is_named=True)
-        if self._has(at, "until") and (found := self._atom(after)) and found.period.end:
-            yield replace(found, period=DayRange(None, found.period.end), is_named=True)
+        for side in ("since", "after", "before", "until"):
+            atom = self._atom(after) if self._has(at, side) else None
+            if atom and (found := ranges.bounded(atom, side, self._today)):
+                yield found
         if self._has(at, "between") and (found := self._span(after, "and")):
             yield found
         if self._has(at, "from") and (found := self._span(after, "to")):
@@ -95,7 +67,7 @@ class Grammar(TokenReader):
         is_day = last.strength == "day" or last.unit == "number"
         if first.period.first is None or last.period.first is None or not is_day:
             return None
-        found = nearest_day(last.period.first, -1, first.period.first.day)
+        found = ranges.nearest_day(last.period.first, -1, first.period.first.day)
         return found.first if found else None
 
     @staticmethod
@@ -104,7 +76,7 @@ class Grammar(TokenReader):
         assert last.period.end is not None
         if first.of_year is None:
             return first.period.first
-        year = plus(last.period.end, -1).year
+        year = ranges.plus(last.period.end, -1).year
         for each in (year, year - 1):
             found = first.of_year(each)
             if found and found.first and found.first < last.period.end:
@@ -149,23 +121,23 @@ class Grammar(TokenReader):
             numbers = [int(each) if each.isdigit() else 0 for each in value.split("/")]
             if meaning in {"date", "year_month", "iso_week", "slashed"}:
                 unit = "week" if meaning == "iso_week" else ""
-                return expression_of(self._literal_period(meaning, numbers), "day", end, unit=unit)
+                return ranges.expression_of(self._literal_period(meaning, numbers), "day", end, unit=unit)
             if meaning == "dotted" and (numbers[2] or self._language == "de"):
                 return self._day(numbers[0], numbers[1], end, numbers[2])
             if meaning == "quarter":
                 return self._quarter_of(numbers[1] or numbers[2], numbers[0] or numbers[3], end)
             if meaning == "duration":
-                return self._last(numbers[0], "day" if value.endswith("d") else "week", end)
+                return ranges.rolling(numbers[0], "day" if value.endswith("d") else "week", end, self._calendar)
         return None
 
     def _literal_period(self, meaning: str, numbers: Sequence[int]) -> DayRange | None:
         match meaning, numbers:
             case "date", [year, month, day]:
-                return day_of(year, month, day)
+                return ranges.day_of(year, month, day)
             case "year_month", [year, month] if 1 <= month <= 12:
-                return month_range(year, month)
+                return ranges.month_range(year, month)
             case "iso_week", [year, week]:
-                return iso_week(year, week)
+                return ranges.iso_week(year, week)
             case "slashed", [first, second, year]:
                 return self._slashed(first, second, year)
         return None
@@ -174,11 +146,17 @@ class Grammar(TokenReader):
         """`8/3/2026`: the day first, but in English only where the month cannot be."""
         if self._language == "en" and first <= 12 and second <= 12 and first != second:
             return None
-        return day_of(year, second, first) or (day_of(year, first, second) if self._language == "en" else None)
+        return ranges.day_of(year, second, first) or (
+            ranges.day_of(year, first, second) if self._language == "en" else None
+        )
 
     def _relative_day(self, at: int) -> Expression | None:
         days = self._value(at, "relative_day")
-        return None if days is None else expression_of(day_range(plus(self._today, days)), "relative", at + 1)
+        return (
+            None
+            if days is None
+            else ranges.expression_of(ranges.day_range(ranges.plus(self._today, days)), "relative", at + 1)
+        )
 
     def _day_of_month(self, at: int) -> Expression | None:
         """`8 March 2026`, `Sunday, March 8th`, `8. März`."""
@@ -209,13 +187,13 @@ class Grammar(TokenReader):
         after = self._articles(at + 1)
         month = self._unit(after)
         if month and month.unit == "month":
-            return nth_part(month, day, "day", self._calendar)
+            return ranges.nth_part(month, day, "day", self._calendar)
         is_counted = self._has(after, "unit", "weekday", "month", "season")
         return None if is_counted else self._numbered(at, day, weekday)
 
     def _numbered(self, at: int, day: int | None, weekday: int | None = None) -> Expression | None:
-        found = nearest_day(self._today, self._step, day, weekday) if day else None
-        return expression_of(found, "weak", at + 1, unit="number")
+        found = ranges.nearest_day(self._today, self._step, day, weekday) if day else None
+        return ranges.expression_of(found, "weak", at + 1, unit="number")
 
     def missing_day(self, at: int) -> int | None:
         """Where a day that does not exist ends, if one begins there: `30 February`, `2026-02-30`."""
@@ -229,22 +207,22 @@ class Grammar(TokenReader):
 
     def _day(self, day: int, month: int, end: int, year: int = 0) -> Expression | None:
         if year:
-            return expression_of(day_of(year, month, day), "day", end)
-        return self._in_year(lambda year: day_of(year, month, day), "day", end)
+            return ranges.expression_of(ranges.day_of(year, month, day), "day", end)
+        return self._in_year(lambda year: ranges.day_of(year, month, day), "day", end)
 
     def _month(self, at: int) -> Expression | None:
         found = self._with_modifier(at, "month")
         if found is None:
             return None
         month, which, end = found
-        return self._in_year(lambda year: month_range(year, month), "weak", end, which=which)
+        return self._in_year(lambda year: ranges.month_range(year, month), "weak", end, which=which)
 
     def _season(self, at: int) -> Expression | None:
         found = self._with_modifier(at, "season")
         if found is None:
             return None
         season, which, end = found
-        return self._in_year(lambda year: season_range(year, season), "weak", end, which=which)
+        return self._in_year(lambda year: ranges.season_range(year, season), "weak", end, which=which)
 
     def _weekday(self, at: int) -> Expression | None:
         found = self._with_modifier(at, "weekday")
@@ -252,17 +230,17 @@ class Grammar(TokenReader):
             return None
         weekday, which, end = found
         if which is None:
-            nearest_one = nearest_day(self._today, self._step, weekday=weekday)
-            return expression_of(nearest_one, "weak", end, unit="weekday")
+            nearest_one = ranges.nearest_day(self._today, self._step, weekday=weekday)
+            return ranges.expression_of(nearest_one, "weak", end, unit="weekday")
         back = (self._today.weekday() - weekday) % 7
         if which == 0:
-            week = week_of(self._today, self._first_weekday)
-            day = plus(week.first or self._today, (weekday - self._first_weekday) % 7)
+            week = ranges.week_of(self._today, self._first_weekday)
+            day = ranges.plus(week.first or self._today, (weekday - self._first_weekday) % 7)
         elif which > 0:
-            day = plus(self._today, 7 - back)
+            day = ranges.plus(self._today, 7 - back)
         else:
-            day = plus(self._today, -(back or 7) + 7 * (which + 1))
-        return expression_of(day_range(day), "relative", end, unit="weekday")
+            day = ranges.plus(self._today, -(back or 7) + 7 * (which + 1))
+        return ranges.expression_of(ranges.day_range(day), "relative", end, unit="weekday")
 
     def _in_year(
         self,
@@ -276,14 +254,9 @@ class Grammar(TokenReader):
         if which is None and (named := self._named_year(end)):
             year, end, is_relative = named
             is_weak = strength == "weak" and not is_relative
-            return expression_of(of_year(year), "weak" if is_weak else "day", end, unit="dated")
-        if which is None:
-            found = nearest(of_year, self._calendar)
-        elif which == 0:
-            found = of_year(self._today.year)
-        else:
-            found = preceding(of_year, self._today) if which < 0 else following(of_year, self._today)
-        made = expression_of(found, strength if which is None else "relative", end)
+            return ranges.expression_of(of_year(year), "weak" if is_weak else "day", end, unit="dated")
+        found = ranges.nearest(of_year, self._calendar, which)
+        made = ranges.expression_of(found, strength if which is None else "relative", end)
         return replace(made, of_year=of_year) if made else None
 
     def _named_year(self, at: int) -> tuple[int, int, bool] | None:
@@ -302,8 +275,8 @@ class Grammar(TokenReader):
         for shift, name, end in self._unit_forms(at):
             if name == "day":
                 continue
-            period = unit_range(cast("Unit", name), self._today, self._first_weekday, shift)
-            return expression_of(period, "relative", end, unit=name)
+            period = ranges.unit_range(cast("Unit", name), self._today, self._first_weekday, shift)
+            return ranges.expression_of(period, "relative", end, unit=name)
         return None
 
     def _unit_forms(self, at: int) -> Iterator[tuple[int, str, int]]:
@@ -311,7 +284,7 @@ class Grammar(TokenReader):
             if (after := self._shift_after(at + 1)) is not None:
                 yield after, name, at + 2
             elif name == "weekend" and at and self._has(at - 1, "at", "article"):
-                yield -1 if self._today not in unit_range("weekend", self._today, 0) else 0, name, at + 1
+                yield -1 if self._today not in ranges.unit_range("weekend", self._today, 0) else 0, name, at + 1
         shift = self._shift(at)
         if shift is not None and (name := self._name(at + 1, "unit")):
             yield shift, name, at + 2
@@ -323,19 +296,14 @@ class Grammar(TokenReader):
             count = self._count(number, allow_one=False)
             name = self._name(third, "unit")
             if self._has(word, "rolling") and count and name and name != "weekend":
-                return self._last(count, cast("Unit", name), third + 1)
+                return ranges.rolling(count, cast("Unit", name), third + 1, self._calendar)
         name = self._name(second, "unit")
         if name and self._has(first, "rolling") and self._text(first) in {"past", "recent"} and name != "weekend":
-            return self._last(1, cast("Unit", name), second + 1)
+            return ranges.rolling(1, cast("Unit", name), second + 1, self._calendar)
         return None
 
-    def _last(self, count: int, unit: Unit, end: int) -> Expression | None:
-        """The days since so many units ago, with today."""
-        period = DayRange(day_before(self._today, unit, count), plus(self._today, 1))
-        return expression_of(period, "relative", end)
-
     def _ago(self, at: int) -> Expression | None:
-        """`Three weeks ago`, `vor drei Wochen`: the week that was then; after `since`, the day."""
+        """`Three weeks ago`, `vor drei Wochen`."""
         begin = at + 1 if self._has(at, "ago_before") else at
         count, name = self._count(begin), self._name(begin + 1, "unit")
         if not count or not name:
@@ -345,15 +313,14 @@ class Grammar(TokenReader):
             if not self._has(end, "ago"):
                 return None
             end += 1
-        unit = cast("Unit", name)
-        then = day_before(self._today, unit, count)
-        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", end, unit=name)
-        return replace(found, since=then) if found else None
+        return ranges.ago(count, cast("Unit", name), end, self._calendar)
 
     def _year(self, at: int) -> Expression | None:
         if not self._is_year(at):
             return None
-        return expression_of(year_range(cast("int", self._value(at, "number"))), "weak", at + 1, unit="year")
+        return ranges.expression_of(
+            ranges.year_range(cast("int", self._value(at, "number"))), "weak", at + 1, unit="year"
+        )
 
     def _nth(self, at: int) -> Expression | None:
         """`The last week of October`, `the first Monday of last month`, `the first quarter`."""
@@ -363,12 +330,16 @@ class Grammar(TokenReader):
         if number is None or not (unit or month or weekday is not None):
             return None
         if month:
-            unit, whole = "week", self._in_year(lambda year: month_range(year, month), "weak", at + 2)
+            unit, whole = "week", self._in_year(lambda year: ranges.month_range(year, month), "weak", at + 2)
         elif unit == "quarter" and number > 0:
-            whole = self._in_year(year_range, "weak", at + 2)
+            whole = self._in_year(ranges.year_range, "weak", at + 2)
         else:
             whole = self._whole(at + 2)
-        return nth_part(whole, number, cast("Unit", unit or "day"), self._calendar, weekday=weekday) if whole else None
+        return (
+            ranges.nth_part(whole, number, cast("Unit", unit or "day"), self._calendar, weekday=weekday)
+            if whole
+            else None
+        )
 
     def _whole(self, at: int) -> Expression | None:
         """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
@@ -380,8 +351,8 @@ class Grammar(TokenReader):
 
     def _quarter_of(self, quarter: int, year: int, end: int) -> Expression | None:
         if year:
-            return expression_of(quarter_range(year, quarter), "weak", end)
-        return self._in_year(lambda year: quarter_range(year, quarter), "weak", end)
+            return ranges.expression_of(ranges.quarter_range(year, quarter), "weak", end)
+        return self._in_year(lambda year: ranges.quarter_range(year, quarter), "weak", end)
 
     def _week_number(self, at: int) -> Expression | None:
         """`Week 10 of 2026`, `KW 10`, `week 1 of October`."""
@@ -390,14 +361,14 @@ class Grammar(TokenReader):
             return None
         whole = self._whole(at + 2)
         if whole and whole.unit != "year":
-            return nth_part(whole, number, "week", self._calendar)
-        return self._in_year(lambda year: iso_week(year, number), "weak", at + 2)
+            return ranges.nth_part(whole, number, "week", self._calendar)
+        return self._in_year(lambda year: ranges.iso_week(year, number), "weak", at + 2)
 
     def _part(self, at: int) -> Expression | None:
         """`Early March`, `the end of last year`."""
         for third, part in enumerate(("early", "mid", "late")):
             if self._has(at, part) and (found := self._atom(at + 1)) and found.period.first and found.period.end:
-                return part_of(found, partial(third_of, number=third), self._calendar)
+                return ranges.part_of(found, partial(ranges.third_of, number=third), self._calendar)
         return None
 
     def _week_around(self, at: int) -> Expression | None:
@@ -407,7 +378,7 @@ class Grammar(TokenReader):
         found = self._day_of_month(self._articles(at + 1)) or self._literal_at(self._articles(at + 1))
         if not found or found.strength != "day" or not found.period.first:
             return None
-        return replace(found, period=week_of(found.period.first, self._first_weekday), unit="week", of_year=None)
+        return replace(found, period=ranges.week_of(found.period.first, self._first_weekday), unit="week", of_year=None)
 
     def _literal_at(self, at: int) -> Expression | None:
         return self._literal(at) if at < len(self._tokens) else None
@@ -421,8 +392,70 @@ class Grammar(TokenReader):
         if found.unit == "weekday" and weekday is not None and found.end == at + 1:
             weeks = (each(after) for each in (self._unit, self._ago, self._nth))
             week = next((each for each in weeks if each and each.unit == "week"), None)
-            return weekday_in(week, weekday) if week else None
+            return ranges.weekday_in(week, weekday) if week else None
         weekday = self._value(after, "weekday")
         return (
-            weekday_in(replace(found, end=after + 1), weekday) if found.unit == "week" and weekday is not None else None
+            ranges.weekday_in(replace(found, end=after + 1), weekday)
+            if found.unit == "week" and weekday is not None
+            else None
         )
+
+    # The tokens by their meanings
+
+    def _with_modifier(self, at: int, meaning: str) -> tuple[int, int | None, int] | None:
+        """A name with `last`, `this` or `next` before or after it: its number, how many on, where it ends."""
+        before = self._shift(at)
+        place = at if before is None else at + 1
+        number = self._value(place, meaning)
+        if number is None:
+            return None
+        after = self._shift_after(place + 1) if before is None else None
+        return number, after if after is not None else before, place + 1 + (after is not None)
+
+    def _has(self, at: int, *meanings: str) -> bool:
+        return 0 <= at < len(self._tokens) and not self._tokens[at].meanings.keys().isdisjoint(meanings)
+
+    def _text(self, at: int) -> str:
+        return self._tokens[at].text if at < len(self._tokens) else ""
+
+    def _value(self, at: int, meaning: str) -> int | None:
+        return self._tokens[at].value(meaning) if self._has(at, meaning) else None
+
+    def _name(self, at: int, meaning: str) -> str:
+        return self._tokens[at].meanings[meaning] if self._has(at, meaning) else ""
+
+    def _articles(self, at: int) -> int:
+        """The first token from there that is no article."""
+        while self._has(at, "article") and not self._has(at, "ago_before"):
+            at += 1
+        return at
+
+    def _is_year(self, at: int) -> bool:
+        number = self._value(at, "number")
+        return number is not None and len(self._text(at)) == 4 and ranges.MIN_YEAR <= number <= ranges.MAX_YEAR
+
+    def _day_number(self, at: int) -> int | None:
+        number = self._value(at, "ordinal_day")
+        number = self._value(at, "number") if number is None else number
+        number = self._value(at, "ordinal") if number is None else number
+        return number if number is not None and 1 <= number <= _MAX_DAY else None
+
+    def _count(self, at: int, *, allow_one: bool = True) -> int | None:
+        number = self._value(at, "number")
+        if number is None and allow_one:
+            number = self._value(at, "one")
+        return number if number and number <= _MAX_AGO else None
+
+    def _shift(self, at: int) -> int | None:
+        """How many units on a word before a name says."""
+        for meaning, shift in (("last", -1), ("this", 0), ("next", 1), ("two_ago", -2)):
+            if self._has(at, meaning):
+                return shift
+        return None
+
+    def _shift_after(self, at: int) -> int | None:
+        """How many units on a word after a name says."""
+        for meaning, shift in (("after_last", -1), ("after_next", 1), ("after_two_ago", -2), ("before_last", -2)):
+            if self._has(at, meaning):
+                return shift
+        return None

@@ -1,19 +1,19 @@
 """Dates in headings: what stands below `## 2026-03-19: Larch for the frame` was written on that day."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Final
 
 from zkchat.model.note import Section
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.names import leading_date, whole_date
 
 _DAY_LENGTH: Final = len("2026-03-08")
 _MAX_CHARACTERS: Final = 200
-_YEAR: Final = lazy_pattern(r"\d{4}")
+_YEAR: Final = re.compile(r"\d{4}")
 _MARKUP: Final = " \t[]()*_`~="
-_AFTER_DAY: Final = lazy_pattern(r":\s|[:：]?\s*[-–—|·]\s|[,;(\[]\s*|：|\s(?=\()")
+_AFTER_DAY: Final = re.compile(r":\s|[:：]?\s*[-–—|·]\s|[,;(\[]\s*|：|\s(?=\()")
 """What may stand between a day and the rest of a heading."""
 
 
@@ -27,11 +27,8 @@ def day_of_headings(heading_path: Sequence[str]) -> date | None:
 
 def section_days(sections: Sequence[Section]) -> dict[int, str]:
     """By place in the list, the day of each section whose headings tell one, in ISO form."""
-    days = {}
-    for place, section in enumerate(sections):
-        if section.heading_path and (day := day_of_headings(section.heading_path)):
-            days[place] = day.isoformat()
-    return days
+    days = ((place, day_of_headings(section.heading_path)) for place, section in enumerate(sections))
+    return {place: day.isoformat() for place, day in days if day}
 
 
 @lru_cache(maxsize=256)

@@ -1,16 +1,16 @@
 """Points in time as the user types them: a day or period, how long ago, or a date with a time of day."""
 
+import re
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.dates import Calendar
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.dates.calendar_ranges import plus
 from zkchat.vault.dates.expressions import filter_period
 
 TIME_FORMS: Final = "2026-03-01, 2026-03-01T18:00, today, yesterday, last week, March, or how long ago: 30m, 2h, 3d, 1w"
-_AGO: Final = lazy_pattern(r"(?P<count>[0-9]{1,6})\s*(?P<unit>[mhdw])")
+_AGO: Final = re.compile(r"(?P<count>[0-9]{1,6})\s*(?P<unit>[mhdw])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DATE_LENGTH: Final = len("2026-03-01")
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from zkchat.errors import UsageError
 from zkchat.model.dates import Calendar, DayRange
-from zkchat.model.patterns import lazy_pattern
+from zkchat.vault.dates.expressions import PERIOD_FORMS, filter_period
 
 TIME_FILTERS: Final = ("on", "after", "before", "during")
-_FILTER: Final = lazy_pattern(
+_FILTER: Final = re.compile(
     rf"""(?<!\S)(?P<field>{"|".join(TIME_FILTERS)}):(?:"(?P<quoted>[^"]+)"|(?P<plain>[^\s"]+))|"[^"]*\"""",
     re.IGNORECASE,
 )
@@ -23,8 +23,6 @@ def time_filters(text: str, calendar: Calendar) -> Iterator[tuple[re.Match[str],
     for found in _FILTER.finditer(text):
         value = found["quoted"] or found["plain"] or ""
         if found["field"] and any(map(str.isalnum, value)):
-            from zkchat.vault.dates.expressions import filter_period
-
             yield found, filter_period(found["field"].lower(), value, calendar)
 
 
@@ -47,6 +45,4 @@ def impossible_times(text: str, calendar: Calendar) -> str:
 def check_times(text: str, calendar: Calendar) -> None:
     """Raises `UsageError` for a filter that names no time."""
     if unknown := unknown_times(text, calendar):
-        from zkchat.vault.dates.expressions import PERIOD_FORMS
-
         raise UsageError(unknown, hint=f"Write {PERIOD_FORMS}. In quotes it is text, as any phrase.")

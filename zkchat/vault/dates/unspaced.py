@@ -2,71 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date
 from functools import cache
 from typing import Final, cast
 
 from msgspec.structs import replace
 
-from zkchat.lexicon.calendar_words_unspaced import (
-    AFTER,
-    AFTER_IT,
-    AFTER_NUMBERED_DAY,
-    AGO,
-    AND_BETWEEN,
-    BEFORE,
-    BEFORE_IT,
-    BETWEEN_END,
-    DIGITS,
-    EDGES,
-    MODIFIERS,
-    PARTS,
-    RELATIVE_DAYS,
-    RELATIVE_YEARS,
-    ROLLING,
-    SEASONS,
-    SINCE,
-    SINCE_BEFORE,
-    TO,
-    UNITS,
-    UNTIL,
-    WEEKDAYS,
-)
+from zkchat.lexicon.words import by_code, phrases
 from zkchat.model.dates import Calendar, DayRange
-from zkchat.model.text import may_be_wide
-from zkchat.vault.dates.calendar_ranges import (
-    Unit,
-    day_before,
-    day_range,
-    iso_week,
-    month_range,
-    nearest,
-    nearest_day,
-    plus,
-    quarter_range,
-    season_range,
-    third_of,
-    unit_range,
-    year_range,
-)
-from zkchat.vault.dates.expression import (
-    Expression,
-    Strength,
-    day_of,
-    expression_of,
-    nth_part,
-    part_of,
-    since_day,
-    weekday_in,
-)
+from zkchat.vault.dates import calendar_ranges as ranges
+from zkchat.vault.dates.calendar_ranges import Expression, Strength, Unit
 
 _TEN: Final = 10
-_HUNDRED: Final = 100
 _MAX_COUNT: Final = 9999
-
-
-_OF_DIGITS: Final = frozenset({"iso", "to"})
-"""Patterns that match without a letter of these languages."""
 
 
 class UnspacedGrammar:
@@ -78,11 +25,9 @@ class UnspacedGrammar:
         self._today = calendar.today
         self._step = 1 if calendar.looks_ahead else -1
         self._first_weekday = calendar.first_weekday
-        self._has_letters = may_be_wide(text)
 
     def _match(self, name: str, at: int) -> re.Match[str] | None:
-        """Without its letters, a text names no time but in digits; the patterns take long to compile."""
-        return _pattern(name).match(self._text, at) if self._has_letters or name in _OF_DIGITS else None
+        return _pattern(name).match(self._text, at)
 
     def expression(self, at: int) -> Expression | None:
         """The time that is named from there on, with the words around it that say so, the longest there is."""
@@ -103,22 +48,21 @@ class UnspacedGrammar:
         since = self._match("since_before", at)
         if since and (found := self._atom(since.end())):
             yield from self._spans(found)
-            end = self._match("since", found.end)
-            yield _since(found, end.end() if end else found.end, self._today)
+            yield from self._bounded(found, "since", is_said=True)
         found = self._atom(begin)
         if found is None:
             return
         yield found
         yield from self._spans(found)
-        period = found.period
-        if end := self._match("since", found.end):
-            yield _since(found, end.end(), self._today)
-        if (end := self._match("after", found.end)) and period.end:
-            yield replace(found, period=DayRange(period.end, None), end=end.end(), is_named=True)
-        if (end := self._match("before", found.end)) and period.first not in {None, date.min}:
-            yield replace(found, period=DayRange(None, period.first), end=end.end(), is_named=True)
-        if (end := self._match("until", found.end)) and period.end:
-            yield replace(found, period=DayRange(None, period.end), end=end.end(), is_named=True)
+        for side in ("since", "after", "before", "until"):
+            yield from self._bounded(found, side)
+
+    def _bounded(self, atom: Expression, side: str, *, is_said: bool = False) -> Iterator[Expression]:
+        """All days on a side of a time, if that is said before it or after it."""
+        end = self._match(side, atom.end)
+        found = ranges.bounded(atom, side, self._today) if end or is_said else None
+        if found:
+            yield replace(found, end=end.end()) if end else found
 
     def _spans(self, first: Expression) -> Iterator[Expression]:
         """From one time to another."""
@@ -130,10 +74,10 @@ class UnspacedGrammar:
             closed = self._match("between_end", last.end)
             begin = first.period.first
             if first.of_year and begin and begin >= last.period.end:
-                earlier = first.of_year(plus(last.period.end, -1).year) or first.period
+                earlier = first.of_year(ranges.plus(last.period.end, -1).year) or first.period
                 begin = earlier.first
             elif first.unit == "number" and begin:
-                begin = (nearest_day(last.period.first or begin, -1, begin.day) or first.period).first
+                begin = (ranges.nearest_day(last.period.first or begin, -1, begin.day) or first.period).first
             if begin and begin < last.period.end and (closed or not needs_end):
                 end = closed.end() if closed else last.end
                 yield replace(last, period=DayRange(begin, last.period.end), end=end, is_named=True, of_year=None)
@@ -145,8 +89,8 @@ class UnspacedGrammar:
             day = self._match("day", at)  # "5月3日到10日"
             number = _number(day["d"]) if day else 0
             of_month = before.period.first
-            period = day_of(of_month.year, of_month.month, number)
-            return expression_of(period, "day", day.end()) if day else None
+            period = ranges.day_of(of_month.year, of_month.month, number)
+            return ranges.expression_of(period, "day", day.end()) if day else None
         return found
 
     def _atoms(self, at: int) -> Iterator[Expression]:
@@ -166,14 +110,14 @@ class UnspacedGrammar:
     def _part_of(self, whole: Expression, match: re.Match[str]) -> Expression | None:
         """`10月最后一周`, `10月の第1月曜日`, `上个月8号`, `两周前的星期一`."""
         name = match["zh"] or match["ja"]
-        weekday = WEEKDAYS[name] if name else None
+        weekday = int(_values("weekday")[name]) if name else None
         if match["d"]:
-            return nth_part(whole, _number(match["d"]), "day", self._calendar) if whole.unit == "month" else None
+            return ranges.nth_part(whole, _number(match["d"]), "day", self._calendar) if whole.unit == "month" else None
         if match["n"] or match["edge"]:
-            number = EDGES[match["edge"]] if match["edge"] else _number(match["n"])
-            unit = cast("Unit", UNITS[match["unit"] or "日"])
-            return nth_part(whole, number, unit, self._calendar, weekday=weekday)
-        return weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
+            number = int(_values("edge")[match["edge"]]) if match["edge"] else _number(match["n"])
+            unit = cast("Unit", _values("unit")[match["unit"] or "日"])
+            return ranges.nth_part(whole, number, unit, self._calendar, weekday=weekday)
+        return ranges.weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
 
     def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:
         return {
@@ -188,113 +132,108 @@ class UnspacedGrammar:
             "relative_day": self._relative_day,
             "unit": self._unit,
             "weekday": self._weekday,
-            "ago": self._ago,
-            "rolling": self._rolling,
+            "ago": lambda match: self._counted(match, ranges.ago),
+            "rolling": lambda match: self._counted(match, ranges.rolling),
         }
 
     def _iso(self, match: re.Match[str]) -> Expression | None:
         year, month, day, week = (int(match[name] or 0) for name in ("y", "m", "d", "w"))
         if week:
-            return expression_of(iso_week(year, week), "day", match.end(), unit="week")
+            return ranges.expression_of(ranges.iso_week(year, week), "day", match.end(), unit="week")
         if day:
-            return expression_of(day_of(year, month, day), "day", match.end())
-        return expression_of(month_range(year, month), "day", match.end()) if 1 <= month <= 12 else None
+            return ranges.expression_of(ranges.day_of(year, month, day), "day", match.end())
+        return ranges.expression_of(ranges.month_range(year, month), "day", match.end()) if 1 <= month <= 12 else None
 
     def _date(self, match: re.Match[str]) -> Expression | None:
         month, day = _number(match["m"]), _number(match["d"])
-        return self._in_year(match, "day", lambda year: day_of(year, month, day))
+        return self._in_year(match, "day", lambda year: ranges.day_of(year, month, day))
 
     def _numbered_day(self, match: re.Match[str]) -> Expression | None:
-        found = nearest_day(self._today, self._step, _number(match["d"]))
-        return expression_of(found, "weak", match.end(), unit="number")
+        found = ranges.nearest_day(self._today, self._step, _number(match["d"]))
+        return ranges.expression_of(found, "weak", match.end(), unit="number")
 
     def _month(self, match: re.Match[str]) -> Expression | None:
         month = _number(match["m"])
         if not 1 <= month <= 12:
             return None
-        return self._in_year(match, "weak", lambda year: month_range(year, month))
+        return self._in_year(match, "weak", lambda year: ranges.month_range(year, month))
 
     def _year(self, match: re.Match[str]) -> Expression | None:
         year, is_relative = self._year_of(match)
         if year is None or (match["relative"] and match["part"] == "初" and match["relative"] == "前年"):
             return None
-        return self._part(match, expression_of(year_range(year), "relative" if is_relative else "weak", match.end()))
+        return self._part(
+            match, ranges.expression_of(ranges.year_range(year), "relative" if is_relative else "weak", match.end())
+        )
 
     def _season(self, match: re.Match[str]) -> Expression | None:
-        season = SEASONS[match["season"]]
+        season = int(_values("season")[match["season"]])
         if match["now"]:
-            year = self._today.year + (MODIFIERS.get(match["now"], 0) if match["now"] != "昨" else -1)
-            return expression_of(season_range(year, season), "relative", match.end())
-        return self._in_year(match, "weak", lambda year: season_range(year, season))
+            year = self._today.year + int(_values("modifier").get(match["now"], "-1"))
+            return ranges.expression_of(ranges.season_range(year, season), "relative", match.end())
+        return self._in_year(match, "weak", lambda year: ranges.season_range(year, season))
 
     def _quarter(self, match: re.Match[str]) -> Expression | None:
         quarter = _number(match["q"])
         if not 1 <= quarter <= 4:
             return None
-        return self._in_year(match, "weak", lambda year: quarter_range(year, quarter))
+        return self._in_year(match, "weak", lambda year: ranges.quarter_range(year, quarter))
 
     def _iso_week(self, match: re.Match[str]) -> Expression | None:
         week = _number(match["w"])
-        return self._in_year(match, "weak", lambda year: iso_week(year, week))
+        return self._in_year(match, "weak", lambda year: ranges.iso_week(year, week))
 
     def _relative_day(self, match: re.Match[str]) -> Expression | None:
-        day = plus(self._today, RELATIVE_DAYS[match[0]])
-        return expression_of(day_range(day), "relative", match.end())
+        day = ranges.plus(self._today, int(_values("relative_day")[match[0]]))
+        return ranges.expression_of(ranges.day_range(day), "relative", match.end())
 
     def _unit(self, match: re.Match[str]) -> Expression | None:
         """`上周`, `先月`, `上周一`, `先週の金曜日`, `上周末`."""
-        unit, shift = cast("Unit", UNITS[match["unit"]]), MODIFIERS[match["which"]]
+        unit, shift = cast("Unit", _values("unit")[match["unit"]]), int(_values("modifier")[match["which"]])
         if unit == "day" or (unit == "year" and match["which"] in {"上", "下", "先", "本", "今", "来", "來"}):
             return None
-        period = unit_range(unit, self._today, self._first_weekday, shift)
+        period = ranges.unit_range(unit, self._today, self._first_weekday, shift)
         if (weekday := match["weekday"]) and period.first:
             if unit != "week":
                 return None
-            day = plus(period.first, (WEEKDAYS[weekday] - period.first.weekday()) % 7)
-            return expression_of(day_range(day), "relative", match.end(), unit="weekday")
-        return self._part(match, expression_of(period, "relative", match.end(), unit=unit))
+            day = ranges.plus(period.first, (int(_values("weekday")[weekday]) - period.first.weekday()) % 7)
+            return ranges.expression_of(ranges.day_range(day), "relative", match.end(), unit="weekday")
+        return self._part(match, ranges.expression_of(period, "relative", match.end(), unit=unit))
 
     def _weekday(self, match: re.Match[str]) -> Expression | None:
-        found = nearest_day(self._today, self._step, weekday=WEEKDAYS[match["zh"] or match["ja"]])
-        return expression_of(found, "weak", match.end(), unit="weekday")
+        found = ranges.nearest_day(self._today, self._step, weekday=int(_values("weekday")[match["zh"] or match["ja"]]))
+        return ranges.expression_of(found, "weak", match.end(), unit="weekday")
 
-    def _ago(self, match: re.Match[str]) -> Expression | None:
-        unit, count = cast("Unit", UNITS[match["unit"]]), _number(match["n"])
-        if not 0 < count <= _MAX_COUNT:
-            return None
-        then = day_before(self._today, unit, count)
-        found = expression_of(unit_range(unit, then, self._first_weekday), "relative", match.end(), unit=unit)
-        return replace(found, since=then) if found else None
-
-    def _rolling(self, match: re.Match[str]) -> Expression | None:
-        unit, count = cast("Unit", UNITS[match["unit"]]), _number(match["n"])
-        if not 0 < count <= _MAX_COUNT:
-            return None
-        period = DayRange(day_before(self._today, unit, count), plus(self._today, 1))
-        return expression_of(period, "relative", match.end())
+    def _counted(
+        self, match: re.Match[str], build: Callable[[int, Unit, int, Calendar], Expression | None]
+    ) -> Expression | None:
+        count = _number(match["n"])
+        unit = cast("Unit", _values("unit")[match["unit"]])
+        return build(count, unit, match.end(), self._calendar) if 0 < count <= _MAX_COUNT else None
 
     def _in_year(
         self, match: re.Match[str], strength: Strength, of_year: Callable[[int], DayRange | None]
     ) -> Expression | None:
         year, is_relative = self._year_of(match)
         if year is None:
-            found = expression_of(nearest(of_year, self._calendar), strength, match.end())
+            found = ranges.expression_of(ranges.nearest(of_year, self._calendar), strength, match.end())
             return self._part(match, replace(found, of_year=of_year) if found else None)
         is_weak = strength == "weak" and not is_relative
-        return self._part(match, expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated"))
+        return self._part(
+            match, ranges.expression_of(of_year(year), "weak" if is_weak else "day", match.end(), unit="dated")
+        )
 
     def _year_of(self, match: re.Match[str]) -> tuple[int | None, bool]:
         if match["relative"]:
-            return self._today.year + RELATIVE_YEARS[match["relative"]], True
+            return self._today.year + int(_values("relative_year")[match["relative"]]), True
         return (_number(match["y"]), False) if match["y"] else (None, False)
 
     def _part(self, match: re.Match[str], found: Expression | None) -> Expression | None:
         part = match.groupdict().get("part")
-        return part_of(found, lambda whole: third_of(whole, PARTS[part]), self._calendar) if found and part else found
-
-
-def _since(found: Expression, end: int, today: date) -> Expression:
-    return replace(found, period=DayRange(since_day(found, today), None), end=end, is_named=True)
+        if found is None or not part:
+            return found
+        third = int(_values("part")[part])
+        return ranges.part_of(found, lambda whole: ranges.third_of(whole, third), self._calendar)
 
 
 def _number(text: str) -> int:
@@ -305,16 +244,26 @@ def _number(text: str) -> int:
         return int(text)
     tens, ten, ones = text.rpartition("十")
     if ten:
-        return _TEN * (DIGITS.get(tens, 0) if tens else 1) + (DIGITS.get(ones, 0) if ones else 0)
-    value = 0
-    for digit in text:
-        value = _TEN * value + DIGITS.get(digit, 0)
-    return value
+        return _TEN * (_number(tens) if tens else 1) + _number(ones)
+    return int("".join(_values("digit").get(digit, "0") for digit in text))
+
+
+@cache
+def _values(kind: str) -> dict[str, str]:
+    """By word of Chinese and Japanese the value of a kind: `unit`, `weekday`, …"""
+    return {
+        word: meaning.partition(":")[2]
+        for words in by_code("calendar", spaced=False).values()
+        for meaning, listed in words.items()
+        if meaning.partition(":")[0] == kind
+        for word in phrases(listed)
+    }
 
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(_patterns()[name])
+    pattern = _patterns().get(name)
+    return re.compile(_one_of(_values(name)) if pattern is None else pattern)
 
 
 def _one_of(words: Iterable[str]) -> str:
@@ -323,41 +272,33 @@ def _one_of(words: Iterable[str]) -> str:
 
 @cache
 def _patterns() -> dict[str, str]:
+    """Of what is more than a list of words."""
     digit, word = "[0-9０-９]", "[〇零一二两兩三四五六七八九十]"
     number = rf"(?:(?<!{digit}){digit}{{1,4}}|(?<!{word}){word}{{1,3}})"
     day = rf"(?P<d>{number})(?:日|号|號)"
     short_weekday = "[一二三四五六天]|日(?![记記志誌])"
     weekday = rf"(?:(?:星期|礼拜|禮拜|周|週)(?P<zh>{short_weekday})|(?P<ja>[月火水木金土日])曜日?)"
-    year = rf"(?:(?P<y>\d{{4}}|(?<!{word}){word}{{4}})年(?:度)?の?|(?P<relative>{_one_of(RELATIVE_YEARS)})[の的]?)"
-    part = rf"の?(?P<part>{_one_of(PARTS)})?"
-    units = _one_of(UNITS)
-    modifiers = _one_of(MODIFIERS)
+    years, parts, units, edges = (_one_of(_values(kind)) for kind in ("relative_year", "part", "unit", "edge"))
+    year = rf"(?:(?P<y>\d{{4}}|(?<!{word}){word}{{4}})年(?:度)?の?|(?P<relative>{years})[の的]?)"
+    part = rf"の?(?P<part>{parts})?"
+    after_day = "|".join(
+        _one_of(_values(kind)) for kind in ("after_numbered_day", "to", "since", "until", "after", "before")
+    )
     return {
         "iso": r"(?<!\d)(?P<y>\d{4})(?:-?[Ww](?P<w>\d{1,2})|[-/.](?P<m>\d{1,2})(?:[-/.](?P<d>\d{1,2}))?)(?![\d-])",
         "date": rf"{year}?(?P<m>{number})月[の的]?{day}",
         "day": day,
-        "numbered_day": rf"(?<![第月]){day}(?={AFTER_NUMBERED_DAY}|{TO}|{SINCE}|{UNTIL}|{AFTER}|{BEFORE})",
-        "part_of": rf"[の的]?(?:{day}|(?:(?:第(?P<n>{number})|(?P<edge>{_one_of(EDGES)}))の?(?:一?[个個]|一)?)?"
+        "numbered_day": rf"(?<![第月]){day}(?={after_day})",
+        "part_of": rf"[の的]?(?:{day}|(?:(?:第(?P<n>{number})|(?P<edge>{edges}))の?(?:一?[个個]|一)?)?"
         rf"(?:{weekday}|(?P<unit>{units})目?))",
         "month": rf"{year}?(?P<m>{number})月(?:份)?(?!曜){part}",
-        "year": rf"{year}(?:年?の?(?P<part>{_one_of(PARTS)}))?",
+        "year": rf"{year}(?:年?の?(?P<part>{parts}))?",
         "season": rf"(?:{year}|(?P<now>今|昨|来))?(?P<season>[春夏秋冬])(?:天|季|休み)?",
         "quarter": rf"{year}?第?(?P<q>{number})(?:季度|四半期)",
         "iso_week": rf"{year}?第(?P<w>{number})[周週]",
-        "relative_day": _one_of(RELATIVE_DAYS),
-        "unit": rf"(?P<which>{modifiers})(?:一?[个個])?(?P<unit>{units})"
+        "unit": rf"(?P<which>{_one_of(_values('modifier'))})(?:一?[个個])?(?P<unit>{units})"
         rf"(?:の?(?P<weekday>[一二三四五六天月火水木金土日](?=曜)|{short_weekday})(?:曜日?)?|{part})",
         "weekday": weekday,
-        "ago": rf"(?P<n>{number})[个個]?(?P<unit>{units})(?:{AGO})",
-        "rolling": rf"(?:{ROLLING})の?(?P<n>{number})[个個]?(?P<unit>{units})",
-        "since_before": SINCE_BEFORE,
-        "since": SINCE,
-        "after": AFTER,
-        "before": BEFORE,
-        "until": UNTIL,
-        "to": TO,
-        "and": AND_BETWEEN,
-        "between_end": BETWEEN_END,
-        "before_it": BEFORE_IT,
-        "after_it": AFTER_IT,
+        "ago": rf"(?P<n>{number})[个個]?(?P<unit>{units})(?:{_one_of(_values('ago'))})",
+        "rolling": rf"(?:{_one_of(_values('rolling'))})の?(?P<n>{number})[个個]?(?P<unit>{units})",
     }

@@ -1,37 +1,28 @@
 """Parse a sentence into what can be compared with another: its terms, polarity, quantities, dates and names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
-from zkchat.lexicon.negation import (
-    ANSWER_PARTICLE,
-    MODALS,
-    NEGATORS,
-    RELATIONS,
-    SECOND_NEGATORS,
-    UNCLEAR,
-    UNSPACED_FUNCTION_LETTERS,
-    UNSPACED_NEGATORS,
-    UNSPACED_WITHOUT_NEGATION,
+from zkchat.lexicon.words import any_of, by_code, languages, of_all
+from zkchat.vault.search.terms import words
+from zkchat.vault.verification.tokens import (
+    Token,
+    listed,
+    number_values,
+    number_words,
+    numeral_value,
+    plain,
+    stop_words,
+    tokens_of,
+    with_number_words,
 )
-from zkchat.lexicon.quantities import (
-    APPROXIMATIONS,
-    BOUNDS,
-    MONTHS,
-    NUMBER_WORDS,
-    UNSPACED_UNITS,
-    UNSPACED_WEEKDAYS,
-    WEEKDAYS,
-)
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.search.terms import stem, words
 
-LANGUAGES: Final = frozenset({*NEGATORS, *UNSPACED_NEGATORS})
+LANGUAGES: Final = frozenset(by_code("negators"))
 """Whose claims can be parsed."""
 
 MAX_CHARS: Final = 1_000
@@ -39,26 +30,26 @@ MAX_CHARS: Final = 1_000
 
 Polarity = Literal["affirmed", "denied", "unclear"]
 
-_PARTICLE: Final = lazy_pattern(ANSWER_PARTICLE, re.IGNORECASE)
-_CONTRACTION: Final = lazy_pattern(r"\b(\w+)n['’]t\b", re.IGNORECASE)
-_CONTRACTED: Final = {"ca": "can", "wo": "will"}
-_CLAUSE_END: Final = lazy_pattern(r"[;:()–—。；：（）]|[,，、](?!\d)|\s-\s")
-_QUOTED: Final = lazy_pattern(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
-_NUMBER: Final = r"\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])|\d+(?:[.,:]\d+)?"
-_TOKEN: Final = lazy_pattern(rf"(?P<number>{_NUMBER})|(?P<sign>[%°$€£¥])|(?P<word>[^\W\d_]+(?:[-'’.][^\W\d_]+)*)")
-_UNSPACED_NUMBER: Final = rf"({_NUMBER}|[一二两三四五六七八九十百]{{1,6}})\s?"
-_UNSPACED_QUANTITY: Final = lazy_pattern(
-    rf"(?:{_UNSPACED_NUMBER}(?:[-–~〜～到至]|から)\s?)?{_UNSPACED_NUMBER}({'|'.join(UNSPACED_UNITS.split())})"
+_PARTICLE: Final = re.compile(rf"^(?:{any_of('answer_particles')})\s*[,，、.!。:]\s*", re.IGNORECASE)
+_CLAUSE_END: Final = re.compile(r"[;:()–—。；：（）]|[,，、](?!\d)|\s-\s")
+_QUOTED: Final = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
+_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")
+"""1 080 euros."""
+_UNSPACED_NUMBER: Final = (
+    r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])|\d+(?:[.,:]\d+)?|[一二两三四五六七八九十百]{1,6})\s?"
 )
-_UNSPACED_DIGITS: Final = {letter: value for value, letter in enumerate("一二三四五六七八九", start=1)} | {"两": 2}
-_LATIN_NAME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
-_UNSPACED_WORD: Final = lazy_pattern(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
+_UNSPACED_QUANTITY: Final = re.compile(
+    rf"(?:{_UNSPACED_NUMBER}(?:[-–~〜～到至]|から)\s?)?{_UNSPACED_NUMBER}"
+    rf"({'|'.join(sorted(of_all('units').split(), key=len, reverse=True))})"
+)
+_UNSPACED_WEEKDAY: Final = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜")
+_LATIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
+_UNSPACED_WORD: Final = re.compile(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
 _YEARS: Final = range(1500, 2101)
 _DAYS: Final = range(1, 32)
 _CURRENCIES: Final = frozenset("$€£¥")
-_RANGE_WORDS: Final = frozenset({"to", "bis", "a", "al", "до", "tot", "ate"})
 _GERMAN_NAME_PREPOSITIONS: Final = frozenset({"von", "bei", "durch"})
 
 
@@ -111,18 +102,11 @@ class Claim(Struct, frozen=True):
         return all(clause.polarity == "affirmed" for clause in self.clauses)
 
 
-class _Token(Struct, frozen=True):
-    kind: str
-    text: str
-    word: str
-    """Lower case, without accents."""
-    is_capitalised: bool = False
-
-
 def parse_claim(sentence: str, language: str) -> Claim:
     """Parse a sentence of a language of `LANGUAGES`; of one without end, only its beginning."""
     text = _PARTICLE.sub("", sentence.strip()[:MAX_CHARS])
-    return _parse_unspaced(text, language) if language in UNSPACED_NEGATORS else _parse_spaced(text, language)
+    is_spaced = languages()[language].get("is_spaced", True)
+    return _parse_spaced(text, language) if is_spaced else _parse_unspaced(text, language)
 
 
 def content_terms(text: str, language: str) -> frozenset[str]:
@@ -134,86 +118,71 @@ def content_terms(text: str, language: str) -> frozenset[str]:
 
 
 def _parse_spaced(text: str, language: str) -> Claim:
-    text = _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", text)
-    tokens = [*_tokens(text)]
-    months, weekdays = _positions(tokens, MONTHS, language), _positions(tokens, WEEKDAYS, language)
-    quantities = frozenset(_quantities(tokens, months.keys(), language))
-    units = {each.unit for each in quantities}
-    skipped = {tokens[place].word for place in (*months, *weekdays)} | units
-    clauses = tuple(
-        clause
-        for piece in _CLAUSE_END.split(text)
-        if (clause := _clause([*_tokens(piece)], skipped, language)).terms or clause.polarity != "affirmed"
-    )
+    joined = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), plain(text))
+    tokens = with_number_words(tokens_of(joined), number_words(language))
+    months, weekdays = (_positions(tokens, key, language) for key in ("months", "weekdays"))
+    quantities = frozenset(_quantities(tokens, {*months}, language))
+    skipped = {tokens[place].word for place in (*months, *weekdays)} | {each.unit for each in quantities}
+    by_clause = groupby(tokens, key=lambda token: token.clause)
+    clauses = _telling(_clause([*group], skipped, language) for _, group in by_clause)
     found = {token.word for token in tokens}
     terms = frozenset[str]().union(*(clause.terms for clause in clauses))
-    spoken = (stem(part) for token in tokens for part in _parts(token.word))
     return Claim(
         terms=terms,
         clauses=clauses,
-        first=next((term for term in spoken if term in terms), ""),
+        first=next((token.key for token in tokens if token.key in terms), ""),
         quantities=quantities,
-        is_bounded=not _listed(BOUNDS).isdisjoint(found),
-        is_approximate=not _listed(APPROXIMATIONS).isdisjoint(found),
+        is_bounded=not listed("bounds").isdisjoint(found),
+        is_approximate=not listed("approximations").isdisjoint(found),
         months=frozenset(months.values()),
         weekdays=frozenset(weekdays.values()),
         names=tuple(name for name in _names(text, tokens, {*months, *weekdays}, language) if name.words),
     )
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or "word"
-        yield _Token(kind, match[0], _normal(match[0]), match[0][0].isupper())
+def _telling(clauses: Iterator[Clause]) -> tuple[Clause, ...]:
+    return tuple(clause for clause in clauses if clause.terms or clause.polarity != "affirmed")
 
 
-def _clause(tokens: list[_Token], skipped: set[str], language: str) -> Clause:
-    numbers, ignored = _number_words(language), _ignored(language)
-    spoken = [part for token in tokens if token.kind == "word" for part in _parts(token.word)]
-    content = [
-        stem(word)
-        for word in spoken
-        if word not in ignored and word not in numbers and word not in skipped and stem(word) not in skipped
-    ]
+def _clause(tokens: Sequence[Token], skipped: set[str], language: str) -> Clause:
+    spoken = [token.word for token in tokens if token.kind == "word"]
+    content = (
+        token.key
+        for token in tokens
+        if token.kind == "word" and token.word not in _ignored(language) and skipped.isdisjoint({token.word, token.key})
+    )
     return Clause(
         terms=frozenset(term for term in content if len(term) > 1),
-        relations=_relations(language).intersection(spoken),
+        relations=listed("relations", language).intersection(spoken),
         polarity=_polarity(spoken, language),
     )
 
 
-def _parts(word: str) -> list[str]:
-    """The words that an apostrophe or a hyphen joins."""
-    return [part for part in re.split(r"[-'’.]", word) if part]
-
-
 def _polarity(spoken: list[str], language: str) -> Polarity:
-    negators = sum(word in _by_language(NEGATORS, language) for word in spoken)
-    seconds = sum(word in _by_language(SECOND_NEGATORS, language) for word in spoken)
+    negators = sum(word in listed("negators", language) for word in spoken)
+    seconds = sum(word in listed("second_negators", language) for word in spoken)
     count = negators or min(seconds, 1)
-    if count > 1 or not _by_language(UNCLEAR, language).isdisjoint(spoken):
+    if count > 1 or not listed("unclear", language).isdisjoint(spoken):
         return "unclear"
     return "denied" if count else "affirmed"
 
 
-def _quantities(tokens: list[_Token], months: Iterable[int], language: str) -> Iterator[Quantity]:
-    numbers, dated = _number_words(language), {*months}
+def _quantities(tokens: Sequence[Token], dated: set[int], language: str) -> Iterator[Quantity]:
     for place, token in enumerate(tokens):
-        if (values := _values_of(token, numbers)) and (unit := _unit(tokens, place, dated, language)):
-            after = frozenset(stem(part) for each in tokens[place:] for part in _parts(each.word))
-            yield Quantity(values, unit, after)
+        if token.values and (unit := _unit(tokens, place, dated, language)):
+            yield Quantity(token.values, unit, frozenset(each.key for each in tokens[place:] if each.kind == "word"))
 
 
-def _unit(tokens: list[_Token], place: int, dated: set[int], language: str) -> str:
+def _unit(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:
     """The unit of the number at a place; empty where it has none."""
-    token = tokens[place]
-    if ":" in token.text:
+    number = tokens[place].word
+    if ":" in number:
         return "time"
-    if (place - 1 in dated or place + 1 in dated) and _may_be_in_a_date(token.text):
+    if (place - 1 in dated or place + 1 in dated) and _may_be_in_a_date(number):
         return "day of the month"
-    if place and tokens[place - 1].text in _CURRENCIES:
-        return tokens[place - 1].text
-    if token.text.isdecimal() and int(token.text) in _YEARS:
+    if place and tokens[place - 1].word in _CURRENCIES:
+        return tokens[place - 1].word
+    if number.isdecimal() and int(number) in _YEARS:
         return "year"
     return _unit_after(tokens, place, dated, language)
 
@@ -223,51 +192,37 @@ def _may_be_in_a_date(number: str) -> bool:
     return number.isdecimal() and (int(number) in _DAYS or int(number) in _YEARS)
 
 
-def _unit_after(tokens: list[_Token], place: int, dated: set[int], language: str) -> str:
+def _unit_after(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:
     following = tokens[place + 1 : place + 3]
-    if following and following[0].word in _RANGE_WORDS:  # the first number of "7 to 10 days"
+    if following and following[0].word in listed("range_words"):  # the first number of "7 to 10 days"
         following, place = following[1:], place + 1
-    if following and _values_of(following[0], _number_words(language)):
+    if following and following[0].values:
         return _unit(tokens, place + 1, dated, language)
-    if not following or following[0].word in _ignored(language):
-        return ""
-    return following[0].text if following[0].kind == "sign" else stem(following[0].word)
+    return following[0].key if following and following[0].word not in _ignored(language) else ""
 
 
-def _values_of(token: _Token, numbers: Mapping[str, float]) -> frozenset[float]:
-    if token.kind == "number" and len(token.text) <= _MAX_DIGITS:
-        return number_values(token.text.replace(":", "."))
-    return frozenset({numbers[token.word]}) if token.kind == "word" and token.word in numbers else frozenset()
-
-
-def number_values(written: str) -> frozenset[float]:
-    """What a number may mean: 1.250 is 1250 in some countries and 1.25 in others."""
-    plain = re.sub(r"[\u00a0\u202f ]", "", written)
-    readings = {plain.replace(",", "."), re.sub(r"[.,]", "", plain)} if re.search(r"[.,]\d{3}$", plain) else set()
-    return frozenset(float(reading) for reading in readings or {plain.replace(",", ".")} if reading.count(".") < 2)
-
-
-def _positions(tokens: list[_Token], listed: Mapping[str, str], language: str) -> dict[int, int]:
+def _positions(tokens: Sequence[Token], key: str, language: str) -> dict[int, int]:
     """Months or days of the week by the places of their tokens."""
     found: dict[int, int] = {}
     for place, token in enumerate(tokens):
-        if token.kind != "word" or (language in {"en", "de", "nl"} and not (token.is_capitalised and place)):
+        if language in {"en", "de", "nl"} and not token.is_capitalised:
             continue
-        for number, name in enumerate(listed.get(language, "").split(), start=1):
-            if token.word.startswith(_normal(name)) and len(token.word) - len(name) <= 2:
+        for number, name in enumerate(by_code(key).get(language, "").split(), start=1):
+            parts = words(name)
+            said = [each.word for each in tokens[place : place + len(parts)]]
+            is_named = len(said) == len(parts) and all(map(str.startswith, said, parts))
+            if is_named and len(token.word) - len(parts[0]) <= 2:
                 found[place] = number
     return found
 
 
-def _names(text: str, tokens: list[_Token], skipped: set[int], language: str) -> Iterator[Name]:
+def _names(text: str, tokens: Sequence[Token], skipped: set[int], language: str) -> Iterator[Name]:
     for match in _QUOTED.finditer(text):
-        before = [*_tokens(text[: match.start()])]
-        named = match[1] or match[2]
-        yield Name(frozenset(words(named)), before[-1].word if before else "")
+        yield Name(frozenset(words(match[1] or match[2])), next(iter(words(text[: match.start()])[-1:]), ""))
     run: list[str] = []
     after = ""
     for place, token in enumerate(tokens):
-        is_name = bool(place) and token.kind == "word" and token.is_capitalised and place not in skipped
+        is_name = token.kind == "word" and token.is_capitalised and place not in skipped
         if is_name and not run:
             after = tokens[place - 1].word
             is_name = tokens[place - 1].kind == "word" and (language != "de" or after in _GERMAN_NAME_PREPOSITIONS)
@@ -284,21 +239,17 @@ def _names(text: str, tokens: list[_Token], skipped: set[int], language: str) ->
 
 
 def _parse_unspaced(text: str, language: str) -> Claim:
-    weekdays = frozenset(_weekday(match) for match in re.finditer(UNSPACED_WEEKDAYS, text))
-    without_days = re.sub(UNSPACED_WEEKDAYS, " ", text)
+    weekdays = frozenset(_weekday(match) for match in _UNSPACED_WEEKDAY.finditer(text))
+    without_days = _UNSPACED_WEEKDAY.sub(" ", text)
     quantities = frozenset(_unspaced_quantities(without_days))
     prose = _UNSPACED_QUANTITY.sub(" ", without_days)
-    clauses = tuple(
-        clause
-        for piece in _CLAUSE_END.split(prose)
-        if (clause := _unspaced_clause(piece, language)).terms or clause.polarity != "affirmed"
-    )
+    clauses = _telling(_unspaced_clause(piece, language) for piece in _CLAUSE_END.split(prose))
     return Claim(
         terms=frozenset().union(*(clause.terms for clause in clauses)),
         clauses=clauses,
         quantities=frozenset(each for each in quantities if each.unit != "月"),
-        is_bounded=any(word in text for word in BOUNDS.split() if not word.isascii()),
-        is_approximate=any(word in text for word in APPROXIMATIONS.split() if not word.isascii()),
+        is_bounded=any(word in text for word in of_all("bounds", spaced=False).split()),
+        is_approximate=any(word in text for word in of_all("approximations", spaced=False).split()),
         months=frozenset(int(value) for each in quantities if each.unit == "月" for value in each.values),
         weekdays=weekdays,
         names=tuple(name for name in _unspaced_names(text) if name.words),
@@ -310,14 +261,13 @@ def _weekday(match: re.Match[str]) -> int:
 
 
 def _unspaced_clause(text: str, language: str) -> Clause:
-    prose = re.sub(UNSPACED_WITHOUT_NEGATION[language], "", text)
-    count = len(re.findall(UNSPACED_NEGATORS[language], prose))
-    is_unclear = count > 1 or any(word in text for word in UNCLEAR[language].split()) or prose != text
-    rest = re.sub(UNSPACED_NEGATORS[language], "", prose)
-    function_letters = UNSPACED_FUNCTION_LETTERS[language]
-    found = (word.lower() for word in _UNSPACED_WORD.findall(rest))
+    known = languages()[language]
+    prose = re.sub(known["no_negation"], "", text)
+    count = len(re.findall(known["negators"], prose))
+    is_unclear = count > 1 or any(word in text for word in known["unclear"].split()) or prose != text
+    found = (word.lower() for word in _UNSPACED_WORD.findall(re.sub(known["negators"], "", prose)))
     return Clause(
-        terms=frozenset(word for word in found if word not in function_letters),
+        terms=frozenset(word for word in found if word not in known["function_letters"]),
         relations=frozenset(letter for letter in "前後后上下" if letter in text),
         polarity="unclear" if is_unclear else "denied" if count else "affirmed",
     )
@@ -328,59 +278,18 @@ def _unspaced_quantities(text: str) -> Iterator[Quantity]:
         for written in (match[1], match[2]):
             if written and len(written) <= _MAX_DIGITS:
                 is_spelled = not written[0].isdecimal()
-                value = str(_unspaced_number(written)) if is_spelled else written.replace(":", ".")
-                yield Quantity(number_values(value), match[3])
-
-
-def _unspaced_number(written: str) -> int:
-    tens, has_tens, ones = written.rpartition("十")
-    if not has_tens:
-        return _UNSPACED_DIGITS.get(written, 100)
-    return 10 * (_UNSPACED_DIGITS.get(tens, 1)) + _UNSPACED_DIGITS.get(ones, 0)
+                values = numeral_value(written) if is_spelled else number_values(written.replace(":", "."))
+                yield Quantity(values, match[3])
 
 
 def _unspaced_names(text: str) -> Iterator[Name]:
-    for match in _QUOTED.finditer(text):
-        yield Name(frozenset(words(match[1] or match[2])), text[: match.start()].rstrip()[-1:])
-    for match in _LATIN_NAME.finditer(text):
-        yield Name(frozenset({match[0].lower()}), text[: match.start()].rstrip()[-1:])
-
-
-# Word lists.
-
-
-def _normal(word: str) -> str:
-    """In lower case, without accents."""
-    return "".join(words(word)) if word.isalpha() else "-".join(words(word))
-
-
-@cache
-def _listed(listed: str) -> frozenset[str]:
-    return frozenset(words(listed))
-
-
-@cache
-def _by_language_cached(listed: str) -> frozenset[str]:
-    return frozenset(_normal(word) for word in listed.split())
-
-
-def _by_language(lists: Mapping[str, str], language: str) -> frozenset[str]:
-    return _by_language_cached(lists.get(language, ""))
-
-
-def _relations(language: str) -> frozenset[str]:
-    return _by_language(RELATIONS, language)
+    for match in (*_QUOTED.finditer(text), *_LATIN_NAME.finditer(text)):
+        named = match[0] if match.re is _LATIN_NAME else match[1] or match[2]
+        yield Name(frozenset(words(named)), text[: match.start()].rstrip()[-1:])
 
 
 @cache
 def _ignored(language: str) -> frozenset[str]:
     """Words that say nothing of what a claim is about."""
-    stop_words = frozenset(part for word in STOP_WORDS_BY_CODE.get(language, ()) for part in words(word))
-    lists = (_by_language(each, language) for each in (NEGATORS, SECOND_NEGATORS, UNCLEAR, MODALS, RELATIONS))
-    return stop_words.union(*lists)
-
-
-@cache
-def _number_words(language: str) -> Mapping[str, float]:
-    pairs = (pair.split(":") for pair in NUMBER_WORDS.get(language, "").split())
-    return {_normal(word): float(value) for word, value in pairs}
+    keys = ("negators", "second_negators", "unclear", "modals", "relations")
+    return stop_words(language).union(*(listed(key, language) for key in keys))

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from zkchat.model.verification import Difference
 from zkchat.vault.verification.sentence_parser import CONDITION, NEGATION, Operator, ParsedSentence, beginning
-from zkchat.vault.verification.token_matching import canonical_names, is_same, name_of
 from zkchat.vault.verification.tokens import Token
 
 # Chosen on the first half of benchmarks/retrieval/verification.json; benchmarks/retrieval/verification.py measures.
@@ -40,6 +39,10 @@ SIGN_WEIGHT: Final = 0.1
 _MAX_PARTS: Final = 12
 """Parts of a statement that may stand in another order."""
 _YEARS: Final = range(1500, 2101)
+_MIN_PREFIX: Final = 4
+_MIN_PREFIX_SHARE: Final = 0.6
+_MAX_ENDING: Final = 4
+"""Letters after the beginning that two forms of a word share."""
 
 Weights = Mapping[str, float]
 
@@ -120,8 +123,8 @@ class _Alignment:
         """Pair the content of the statement with that of the sentence, what stands in the same order first."""
         said, held = self._said, self._held
         theirs = [held.tokens[place] for place in held.content]
-        names = canonical_names([said.tokens[place] for place in said.content], theirs)
-        others = [name_of(token) for token in theirs]
+        names = _canonical_names([said.tokens[place] for place in said.content], theirs)
+        others = [_name_of(token) for token in theirs]
         pairs: dict[int, int] = {}
         left = dict.fromkeys(range(len(others)))
         for block in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
@@ -139,14 +142,14 @@ class _Alignment:
     def _is_framed(self, place: int) -> bool:
         """Whether a token stands above the sentence; a number only beside the same, such as that of a name."""
         token = self._said.tokens[place]
-        found = [number for number, other in enumerate(self._frame) if is_same(token, other)]
+        found = [number for number, other in enumerate(self._frame) if _is_same(token, other)]
         if token.kind != "number":
             return bool(found)
         around = [
             self._said.tokens[each] for step in (-1, 1) if (each := self._neighbour(self._said, place, step)) >= 0
         ]
         return any(
-            is_same(one, other)
+            _is_same(one, other)
             for number in found
             for other in self._frame[max(0, number - 1) : number + 2]
             for one in around
@@ -188,13 +191,11 @@ class _Alignment:
 
     def _is_exchanged(self, one: tuple[int, int], another: tuple[int, int]) -> bool:
         pairs = one, another
-        if self._said.marks_case and all(self._has_same_forms(*pair) for pair in pairs):
+        said, held = self._said.tokens, self._held.tokens
+        if self._said.marks_case and all(said[mine].word == held[theirs].word for mine, theirs in pairs):
             return False
         roles = [(self._said.roles.get(mine), self._held.roles.get(theirs)) for mine, theirs in pairs]
         return any(mine != theirs for mine, theirs in roles) or roles[0] == roles[1]
-
-    def _has_same_forms(self, mine: int, theirs: int) -> bool:
-        return self._said.tokens[mine].word == self._held.tokens[theirs].word
 
     def _heads(self) -> list[tuple[int, int]]:
         """The first token of each part that stands in both in the same order, with its place in the sentence."""
@@ -321,7 +322,7 @@ class _Alignment:
         found: set[Difference | None] = set()
         if bool(negated) != bool(negated_there):
             found.add("negation")
-        elif len(negated) != len(negated_there) or not self._have_near_targets(negated, negated_there):
+        elif len(negated) != len(negated_there):
             found.add(None)
         if self._targets(mine) != {(each.word, each.target) for each in theirs if each.word != NEGATION}:
             found.add(None)
@@ -333,13 +334,6 @@ class _Alignment:
     def _targets(self, operators: Iterable[Operator]) -> set[tuple[str, int]]:
         """What operators other than negators bear on, by places of the sentence."""
         return {(each.word, self._matches.get(each.target, -1)) for each in operators if each.word != NEGATION}
-
-    def _have_near_targets(self, mine: Iterable[Operator], theirs: Iterable[Operator]) -> bool:
-        """Whether each negator has one in the sentence that denies the same, or a word beside it."""
-        order = self._held.order
-        there = [order[each.target] for each in theirs if each.target >= 0]
-        denied = [order[self._matches[each.target]] for each in mine if each.target in self._matches]
-        return all(any(abs(target - other) <= 1 for other in there) for target in denied)
 
 
 def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) -> dict[str, float]:
@@ -361,3 +355,41 @@ def _weight(token: Token, weights: Weights) -> float:
 
 def _is_year(token: Token) -> bool:
     return token.word.isdecimal() and len(token.word) == 4 and int(token.word) in _YEARS
+
+
+def _canonical_names(mine: Iterable[Token], theirs: Iterable[Token]) -> list[str]:
+    """For each token of a statement the name of the token that it is the same as, else its own."""
+    by_beginning: dict[str, list[Token]] = {}
+    for token in theirs:
+        by_beginning.setdefault(beginning(token), []).append(token)
+    found: list[str] = []
+    for token in mine:
+        alike = by_beginning.get(beginning(token), ())
+        same = [_name_of(each) for each in alike if _is_same(token, each)]
+        found.append(_name_of(token) if not same or _name_of(token) in same else same[0])
+    return found
+
+
+def _name_of(token: Token) -> str:
+    """What tells tokens apart."""
+    return f"{token.kind[0]}{token.key}"
+
+
+def _is_same(token: Token, other: Token) -> bool:
+    """Whether two tokens mean the same, as far as they can be told."""
+    if token.kind != other.kind:
+        return False
+    if token.kind == "number":
+        return token.key == other.key or not token.values.isdisjoint(other.values)
+    return token.key == other.key or (token.kind == "word" and _are_forms(token, other))
+
+
+def _are_forms(token: Token, other: Token) -> bool:
+    """Whether two words are forms of one, as far as their beginnings tell; names have to be the same."""
+    one, another = token.word, other.word
+    if one.isascii() and (token.is_capitalised or other.is_capitalised):
+        return False
+    shared = next((place for place, pair in enumerate(zip(one, another, strict=False)) if pair[0] != pair[1]), None)
+    prefix = min(len(one), len(another)) if shared is None else shared
+    longer = max(len(one), len(another))
+    return prefix >= _MIN_PREFIX and prefix >= _MIN_PREFIX_SHARE * longer and longer - prefix <= _MAX_ENDING

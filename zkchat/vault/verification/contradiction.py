@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.lexicon.negation import NEGATIVE_PREFIXES
+from zkchat.lexicon.words import by_code
 from zkchat.model.evidence import Evidence
 from zkchat.vault.notes.language import detect_language, guess_language
 from zkchat.vault.notes.sentences import sentences
@@ -188,7 +188,7 @@ class _Comparison(Struct, frozen=True):
 
     def _without_prefix(self, claim: Claim, other: Claim) -> tuple[Claim, bool]:
         """The claim with "encrypted" for "unencrypted" where the other says "encrypted", and whether it was so."""
-        for prefix in NEGATIVE_PREFIXES.get(self.language, ()):
+        for prefix in by_code("negative_prefixes").get(self.language, "").split():
             for mine, theirs in ((claim, other), (other, claim)):
                 for term in mine.terms - theirs.terms:
                     plain = term.removeprefix(prefix)
@@ -211,7 +211,7 @@ class _Comparison(Struct, frozen=True):
     # Numbers and dates.
 
     def _differs_in_number(self, claim: Claim, other: Claim) -> bool:
-        if claim.months and other.months and claim.months.isdisjoint(other.months) and not self._is_range(other):
+        if claim.months and len(other.months) == 1 and claim.months.isdisjoint(other.months):
             return not any(claim.months & source.claim.months for source in self.sources)
         if claim.weekdays and other.weekdays and claim.weekdays.isdisjoint(other.weekdays):
             return not any(claim.weekdays & source.claim.weekdays for source in self.sources)
@@ -220,16 +220,12 @@ class _Comparison(Struct, frozen=True):
         tolerance = TOLERANCE if claim.is_approximate or other.is_approximate else 0.0
         return any(self._is_another(mine, claim, other, tolerance) for mine in claim.quantities)
 
-    @staticmethod
-    def _is_range(other: Claim) -> bool:
-        return len(other.months) > 1
-
     def _is_another(self, mine: Quantity, claim: Claim, other: Claim, tolerance: float) -> bool:
         """Whether the other has a different number of the same, and no passage has this one."""
         theirs = [
             each for each in other.quantities if each.unit == mine.unit and self._has_same_subject(claim, mine, each)
         ]
-        if not theirs or any(word in self.known for word in _written(mine)):
+        if not theirs or any(f"{value:g}" in self.known for value in mine.values):
             return False
         claims = (*(source.claim for source in self.sources), *self.supports)
         everywhere = [each for claim in claims for each in claim.quantities]
@@ -265,11 +261,6 @@ def are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
         for mine in one.values
         for theirs in another.values
     )
-
-
-def _written(quantity: Quantity) -> Iterator[str]:
-    for value in quantity.values:
-        yield f"{value:g}"
 
 
 def _relations_of(claim: Claim) -> frozenset[str]:

@@ -11,9 +11,8 @@ from typing import Final, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.lexicon.changed_states import NO_LONGER, UNSPACED_AMOUNT_ASKED, UPDATE_WORDS
+from zkchat.lexicon.words import any_of, by_code, of_all
 from zkchat.model.evidence import Evidence
-from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.question_terms import topic_of, wants_time
 from zkchat.vault.search.terms import stem, words
@@ -27,7 +26,7 @@ from zkchat.vault.verification.contradiction import (
     language_of,
     matched,
 )
-from zkchat.vault.verification.differing_words import asks_for_colour, colours, differ_in_one_word
+from zkchat.vault.verification.tokens import listed
 
 # Chosen on the first half of benchmarks/retrieval/newest.json; benchmarks/retrieval/newest.py measures.
 MIN_ASKED: Final = 0.6
@@ -38,7 +37,7 @@ MIN_OWN_WORDS: Final = 0.75
 """The share that both clauses must hold where a plain word is what differs."""
 MAX_CHARACTERS: Final = 2_000
 """Of a passage that are looked at."""
-_CLAUSE: Final = lazy_pattern(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
+_CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
 """Up to the next mark; one between digits ends no clause."""
 
 _DATE_UNITS: Final = frozenset({"year", "day of the month", "年", "日"})
@@ -60,7 +59,7 @@ def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
     if language is None:
         return False
     plain = [replace(each, text=_plainly(each.text, language)) for each in (one, another)]
-    asked = content_terms(re.sub(UNSPACED_AMOUNT_ASKED, " ", topic_of(question)), language)
+    asked = content_terms(re.sub(any_of("amount_asked"), " ", topic_of(question)), language)
     mine, theirs = (_best(each, asked, language, wants_date=wants_time(question)) for each in plain)
     if not (mine and theirs):
         return False
@@ -80,8 +79,9 @@ def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
 
 def _plainly(text: str, language: str) -> str:
     """The text with "not" in the place of "no longer"."""
-    pattern, plain = NO_LONGER.get(language, ("(?!)", ""))
-    return re.sub(pattern, plain, text[:MAX_CHARACTERS], flags=re.IGNORECASE)
+    pattern, plain = (by_code(key).get(language, "") for key in ("no_longer", "not_instead"))
+    beginning = text[:MAX_CHARACTERS]
+    return re.sub(pattern, plain, beginning, flags=re.IGNORECASE) if pattern else beginning
 
 
 def _best(passage: Evidence, asked: frozenset[str], language: str, *, wants_date: bool) -> _Answer | None:
@@ -95,7 +95,7 @@ def _best(passage: Evidence, asked: frozenset[str], language: str, *, wants_date
     for text in _clauses(passage.text):
         claim = parse_claim(text, language)
         said = claim.terms | claim.units
-        said |= asks_for_colour(asked, language) if colours(text, language) else frozenset()
+        said |= _asks_for_colour(asked, language) if _colours(text, language) else frozenset()
         own, whole = coverage(asked, said), coverage(asked, said | context)
         dated = wants_date and _gives_date(claim)
         if (own >= MIN_OWN_ASKED and whole >= MIN_ASKED) or (claim.units and own and whole == 1):
@@ -109,15 +109,15 @@ def _gives_date(claim: Claim) -> bool:
 
 def _differ_in_words(mine: _Answer, theirs: _Answer, asked: frozenset[str], language: str) -> bool:
     """Whether they name different colours of the same, or another word in the same sentence."""
-    ours, others = (colours(each.text, language) for each in (mine, theirs))
-    if ours and others and ours.isdisjoint(others) and asks_for_colour(asked, language):
+    ours, others = (_colours(each.text, language) for each in (mine, theirs))
+    if ours and others and ours.isdisjoint(others) and _asks_for_colour(asked, language):
         sides = ((mine, theirs), (theirs, mine))
         held = asked | ours | others
         rests = [_rest(one.claim, another.claim.terms | another.context | held) for one, another in sides]
         polarities = {clause.polarity for each in (mine, theirs) for clause in each.claim.clauses}
         return not any(rests) and "denied" not in polarities
     own = (coverage(asked, each.claim.terms) for each in (mine, theirs))
-    return min(own) >= MIN_OWN_WORDS and differ_in_one_word(mine.text, theirs.text, language)
+    return min(own) >= MIN_OWN_WORDS and _differ_in_one_word(mine.text, theirs.text, language)
 
 
 def _clauses(text: str) -> Iterator[str]:
@@ -148,12 +148,7 @@ def _nameless(answer: _Answer) -> _Answer:
 
 
 def _rest(claim: Claim, held: frozenset[str]) -> frozenset[str]:
-    return claim.terms - matched(claim.terms, held) - _update_terms()
-
-
-@cache
-def _update_terms() -> frozenset[str]:
-    return frozenset(stem(word) for word in words(UPDATE_WORDS))
+    return claim.terms - matched(claim.terms, held) - _stems("update_words")
 
 
 def _differ(mine: Claim, theirs: Claim) -> bool:
@@ -172,3 +167,51 @@ def _differ(mine: Claim, theirs: Claim) -> bool:
 def _is_another(mine: Quantity, theirs: Sequence[Quantity], tolerance: float) -> bool:
     same_unit = [each for each in theirs if each.unit == mine.unit]
     return len(same_unit) == 1 and not are_close(mine, same_unit[0], tolerance)
+
+
+def _colours(text: str, language: str) -> frozenset[str]:
+    """The terms of the colours that a text names."""
+    if language in by_code("colours", spaced=False):
+        return frozenset(match[0][0] for match in re.finditer(any_of("colours", spaced=False), text))
+    return frozenset(stem(word) for word in words(text) if word in listed("colours"))
+
+
+def _asks_for_colour(asked: frozenset[str], language: str) -> frozenset[str]:
+    """The terms of a question that ask for a colour."""
+    if language in by_code("colours", spaced=False):
+        return asked.intersection(of_all("colour_nouns", spaced=False).split())
+    return asked & _stems("colour_nouns")
+
+
+def _differ_in_one_word(mine: str, theirs: str, language: str) -> bool:
+    """Whether two sentences that tell a state are the same but for one word, after a preposition: "in the shed" and
+    "in the cellar", not "in the shed" and "in the shed on the left"."""
+    ours, others = (_skeleton(text) for text in (mine, theirs))
+    if len(ours) != len(others) or not _tell_a_state(ours, language):
+        return False
+    places = [place for place, pair in enumerate(zip(ours, others, strict=True)) if pair[0] != pair[1]]
+    if len(places) != 1 or places[0] == 0:
+        return False
+    place = places[0]
+    return ours[place - 1] in listed("place_words", language) and _are_other_words(ours[place], others[place])
+
+
+def _skeleton(text: str) -> list[str]:
+    """The words of a sentence without articles and those that say when it holds."""
+    left_out = listed("articles") | listed("update_words")
+    return [word for word in words(text) if word not in left_out]
+
+
+def _tell_a_state(spoken: Sequence[str], language: str) -> bool:
+    denying = listed("negators", language)
+    return not listed("state_verbs").isdisjoint(spoken) and denying.isdisjoint(spoken)
+
+
+def _are_other_words(one: str, another: str) -> bool:
+    """Whether they are no two forms of one word, and no numbers."""
+    return one.isalpha() and another.isalpha() and min(len(one), len(another)) > 2 and one[:3] != another[:3]
+
+
+@cache
+def _stems(key: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(of_all(key)))

@@ -7,33 +7,22 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from zkchat.lexicon.languages import STOP_WORDS_BY_CODE
-from zkchat.lexicon.negation import (
-    CONDITIONS,
-    MODALS,
-    MORE_NEGATORS,
-    MORE_UNSPACED_NEGATORS,
-    NEGATORS,
-    NO_CONDITIONS,
-    RELATIONS,
-    SECOND_NEGATORS,
-    UNCLEAR,
-    UNSPACED_CONDITIONS,
-    UNSPACED_FUNCTION_LETTERS,
-    UNSPACED_NEGATORS,
-    UNSPACED_WITHOUT_NEGATION,
-)
-from zkchat.lexicon.prepositions import ARTICLES, PREPOSITIONS
-from zkchat.lexicon.quantities import APPROXIMATIONS, BOUNDS, NUMBER_WORDS, ONES, SHARES, UNITS_OF_TIME
+from zkchat.lexicon.words import by_code, languages
 from zkchat.vault.search.terms import words
-from zkchat.vault.verification.tokens import Token, plain, tokens_of, with_number_words
+from zkchat.vault.verification.tokens import (
+    Token,
+    listed,
+    number_words,
+    plain,
+    stop_words,
+    tokens_of,
+    with_number_words,
+)
 
 NEGATION: Final = "not"
 """Stands for every negator."""
 CONDITION: Final = "if"
 """Stands for every word that sets a condition."""
-
-_CASE_LANGUAGES: Final = frozenset({"ru", "uk", "pl", "cs", "fi", "hu", "tr", "el"})
 
 
 class Operator(NamedTuple):
@@ -77,6 +66,7 @@ class _Lexicon(Struct, frozen=True):
     """Articles that count one before a unit."""
     units_of_time: frozenset[str]
     has_capital_nouns: bool
+    marks_case: bool
     unspaced_operators: tuple[tuple[re.Pattern[str], str], ...]
     without_negation: re.Pattern[str] | None
     function_letters: frozenset[str]
@@ -104,7 +94,7 @@ def parse_sentence(text: str, language: str) -> ParsedSentence:
         order=order,
         operators=tuple(operators),
         names=frozenset(each for each in content if tokens[each].is_capitalised and not lexicon.has_capital_nouns),
-        marks_case=language in _CASE_LANGUAGES,
+        marks_case=lexicon.marks_case,
         roles={place: _role(tokens, order, place, lexicon) for place in content},
         single_units=frozenset(
             each for each in content if each and _is_single(tokens[each - 1], tokens[each], lexicon)
@@ -148,7 +138,7 @@ def _is_single(before: Token, token: Token, lexicon: _Lexicon) -> bool:
 def _operators(prose: str, tokens: tuple[Token, ...], lexicon: _Lexicon) -> Iterator[tuple[str, int]]:
     for place, token in enumerate(tokens):
         word = lexicon.operators.get(token.word) if token.kind == "word" else None
-        if word == CONDITION and place and tokens[place - 1].word in _no_conditions():
+        if word == CONDITION and place and tokens[place - 1].word in listed("no_conditions"):
             continue
         if word:
             yield word, place
@@ -176,7 +166,7 @@ def _target(tokens: tuple[Token, ...], content: Mapping[int, int], place: int) -
 
 def _role(tokens: tuple[Token, ...], content: Mapping[int, int], place: int, lexicon: _Lexicon) -> str:
     before = place - 1
-    while before >= 0 and lexicon.prepositions and tokens[before].word in _articles():
+    while before >= 0 and lexicon.prepositions and tokens[before].word in listed("articles"):
         before -= 1
     if before < 0 or before in content:
         return ""
@@ -186,49 +176,40 @@ def _role(tokens: tuple[Token, ...], content: Mapping[int, int], place: int, lex
 
 
 @cache
-def _articles() -> frozenset[str]:
-    return frozenset(words(ARTICLES))
-
-
-@cache
-def _no_conditions() -> frozenset[str]:
-    return frozenset(words(NO_CONDITIONS))
-
-
-@cache
 def _lexicon(language: str) -> _Lexicon:
-    negators = _listed(NEGATORS, language) | _listed(SECOND_NEGATORS, language) | _listed(MORE_NEGATORS, language)
-    conditions = _listed(CONDITIONS, language)
-    limits = _listed(UNCLEAR, language) | _listed(RELATIONS, language) | frozenset(words(f"{BOUNDS} {SHARES}"))
+    negators = _listed(language, "negators", "second_negators", "more_negators")
+    conditions = _listed(language, "conditions")
+    limits = _listed(language, "unclear", "relations") | listed("bounds") | listed("shares")
     operators = (
         {each: each for each in limits} | dict.fromkeys(conditions, CONDITION) | dict.fromkeys(negators, NEGATION)
     )
-    stop_words = {part for word in STOP_WORDS_BY_CODE.get(language, ()) for part in words(word)}
-    stop_words |= _listed(MODALS, language) | frozenset(words(APPROXIMATIONS))
-    negation = UNSPACED_NEGATORS.get(language) or MORE_UNSPACED_NEGATORS.get(language)
-    unspaced = {NEGATION: negation, CONDITION: UNSPACED_CONDITIONS.get(language)}
-    without = UNSPACED_WITHOUT_NEGATION.get(language)
-    numbers = _pairs(NUMBER_WORDS[language]) if language in NUMBER_WORDS else {}
+    ignored = stop_words(language) | _listed(language, "modals") | listed("approximations")
+    known = languages().get(language, {})
+    is_spaced = known.get("is_spaced", True)
+    unspaced = {
+        NEGATION: known.get("negators", known.get("more_negators")),
+        CONDITION: known.get("conditions"),
+    }
+    without = known.get("no_negation")
     return _Lexicon(
-        stop_words=frozenset(stop_words - operators.keys()),
+        stop_words=frozenset(ignored - operators.keys()),
         operators=operators,
-        numbers=numbers or _pairs(" ".join(NUMBER_WORDS.values()) if not language else ""),
-        ones=frozenset(words(ONES.get(language, ""))),
-        units_of_time=frozenset(words(UNITS_OF_TIME.get(language, ""))),
-        has_capital_nouns=language == "de",
-        unspaced_operators=tuple((re.compile(pattern), word) for word, pattern in unspaced.items() if pattern),
+        numbers=number_words(language),
+        ones=frozenset(words(known.get("ones", ""))),
+        units_of_time=frozenset(words(known.get("units_of_time", ""))),
+        has_capital_nouns=known.get("has_capital_nouns", False),
+        marks_case=known.get("marks_case", False),
+        unspaced_operators=tuple(
+            (re.compile(pattern), word) for word, pattern in unspaced.items() if pattern and not is_spaced
+        ),
         without_negation=re.compile(without) if without else None,
-        prepositions=_listed(PREPOSITIONS, language) if language in PREPOSITIONS else frozenset(),
-        function_letters=frozenset(UNSPACED_FUNCTION_LETTERS.get(language, "")),
+        prepositions=frozenset(_listed(language, "prepositions") if "prepositions" in known else ()),
+        function_letters=frozenset(known.get("function_letters", "")),
     )
 
 
-def _pairs(listed: str) -> dict[str, float]:
-    pairs = (pair.split(":") for pair in listed.split())
-    return {"".join(words(word)): float(value) for word, value in pairs}
-
-
-def _listed(lists: Mapping[str, str], language: str) -> frozenset[str]:
+def _listed(language: str, *keys: str) -> frozenset[str]:
     """Of a language that is not known, the words of all of them: what may deny is not overlooked."""
-    listed = [lists.get(language, "")] if language else [*lists.values()]
-    return frozenset(part for each in listed for part in words(each) if len(part) > 1 or not part.isascii())
+    found = (by_code(key, spaced=True) for key in keys)
+    texts = [text for by_language in found for code, text in by_language.items() if language in {"", code}]
+    return frozenset(part for each in texts for part in words(each) if len(part) > 1 or not part.isascii())

@@ -1,16 +1,16 @@
 """The sentences of a text that state something, with their places: no questions, headings, greetings or listings."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from zkchat.lexicon.drafts import ASIDES
-from zkchat.lexicon.small_talk import GREETINGS, PHRASES, UNSPACED_GREETINGS
-from zkchat.model.patterns import lazy_pattern
+from zkchat.lexicon.words import of_all, phrases
 from zkchat.vault.notes.markdown import Lines, with_line_feeds
 from zkchat.vault.notes.parse import frontmatter_of
 from zkchat.vault.notes.sentences import sentences
 from zkchat.vault.search.terms import query_words, words
+from zkchat.vault.verification.tokens import listed
 
 MAX_CHARACTERS: Final = 200_000
 """Characters of a text that are looked at."""
@@ -25,13 +25,13 @@ _MAX_BEGINNING: Final = 2_000
 _MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
-_SOURCE: Final = lazy_pattern(r"[—–-]{1,3}\s?!?\[\[")
+_SOURCE: Final = re.compile(r"[—–-]{1,3}\s?!?\[\[")
 """A line below a quotation that says where it is from begins so."""
-_EMPHASIZED: Final = lazy_pattern(r"(\*\*|__)[^*_]+\1:?")
+_EMPHASIZED: Final = re.compile(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 _CLOSING: Final = " \t\n\"'”’»)]*_」』）"
 _QUOTE_MARKS: Final = "> \t\n"
-_LETTER: Final = lazy_pattern(r"\w")
+_LETTER: Final = re.compile(r"\w")
 _LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """What else ends a line."""
 
@@ -87,27 +87,17 @@ def _states_something(sentence: str) -> bool:
 
 
 def _is_greeting(spoken: list[str], bare: str) -> bool:
-    said = " ".join(spoken)
-    return said in _small_talk() or spoken[0] in _greetings() or bare.startswith(tuple(UNSPACED_GREETINGS.split()))
+    unspaced = tuple(of_all("greetings", spaced=False).split())
+    return " ".join(spoken) in _small_talk() or spoken[0] in listed("greetings") or bare.startswith(unspaced)
 
 
 def _is_told(text: str) -> bool:
     """Whether there is more than stop words and words about the text itself."""
     content = {*query_words(text)}
-    has_topic = any(len(word) > 2 or not word.isascii() for word in content - _asides())
+    has_topic = any(len(word) > 2 or not word.isascii() for word in content - listed("asides"))
     return has_topic and len(content) + (len(words(text)) >= _MIN_WORDS) >= _MIN_CONTENT
 
 
 @cache
-def _greetings() -> frozenset[str]:
-    return frozenset(words(GREETINGS))
-
-
-@cache
-def _asides() -> frozenset[str]:
-    return frozenset(words(ASIDES))
-
-
-@cache
 def _small_talk() -> frozenset[str]:
-    return frozenset(" ".join(words(phrase)) for line in PHRASES.splitlines() for phrase in line.split("|"))
+    return frozenset(" ".join(words(phrase)) for phrase in phrases(of_all("small_talk")))

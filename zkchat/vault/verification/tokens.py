@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from zkchat.model.patterns import lazy_pattern
+from zkchat.lexicon.words import by_code, of_all
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, stem, words
-from zkchat.vault.verification.claims import number_values
 
 TokenKind = Literal["word", "number", "sign", "letter"]
 
-_LINK: Final = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_NO_TEXT: Final = lazy_pattern(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
-_CONTRACTION: Final = lazy_pattern(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
+_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_NO_TEXT: Final = re.compile(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
+_CONTRACTION: Final = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _CONTRACTED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _MARKS: Final = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff"
 """Signs that are written over, under or after the letters of a word."""
@@ -23,9 +23,9 @@ _DIGITS: Final = {letter: value for value, letter in enumerate("〇一二三四�
 _POWERS: Final = {"十": 10, "百": 100, "千": 1_000}
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
-_CLAUSE_END: Final = lazy_pattern(r"[;:,()–—。；：，、（）]|\s-\s")
+_CLAUSE_END: Final = re.compile(r"[;:,()–—。；：，、（）]|\s-\s")
 _SPACED = f"(?:(?![{UNSPACED_SCRIPTS}])[^\\W\\d_]|[{_MARKS}])"
-_TOKEN = lazy_pattern(
+_TOKEN = re.compile(
     rf"(?P<number>(?:(?<![\w.,-])[-−])?(?:\d{{1,3}}(?:[.,\u00a0\u202f]\d{{3}})+(?!\d)|\d+(?:[.,:]\d+)?))"
     rf"|(?P<numeral>[{_NUMERALS}]+)|(?P<sign>[%°$€£¥％℃])|(?P<letter>[{UNSPACED_SCRIPTS}])|(?P<word>{_SPACED}+)"
 )
@@ -91,7 +91,7 @@ def _tokens(match: re.Match[str], clause: int, *, is_first: bool) -> Iterator[To
             values = number_values(digits.replace(":", ".")) if len(text) <= _MAX_DIGITS else frozenset[float]()
             yield Token("number", digits, digits, clause, start, values)
         case "numeral":
-            yield Token("number", text, text, clause, start, _numeral(text))
+            yield Token("number", text, text, clause, start, numeral_value(text))
         case "sign" | "letter" as kind:
             yield Token("sign" if kind == "sign" else "letter", text, text, clause, start)
         case _:
@@ -99,7 +99,7 @@ def _tokens(match: re.Match[str], clause: int, *, is_first: bool) -> Iterator[To
                 yield Token("word", word, stem(word), clause, start, is_capitalised=text[0].isupper() and not is_first)
 
 
-def _numeral(written: str) -> frozenset[float]:
+def numeral_value(written: str) -> frozenset[float]:
     """The value of a Chinese numeral, also of one that is written digit by digit, as years are."""
     total, part, digit = 0, 0, -1
     for letter in written[:_MAX_DIGITS]:
@@ -111,3 +111,28 @@ def _numeral(written: str) -> frozenset[float]:
         else:  # 万
             total, part, digit = (part + max(digit, 0)) * 10_000, 0, -1
     return frozenset({float(total + part + max(digit, 0))})
+
+
+def number_values(written: str) -> frozenset[float]:
+    """What a number may mean: 1.250 is 1250 in some countries and 1.25 in others."""
+    plain = re.sub(r"[\u00a0\u202f ]", "", written)
+    readings = {plain.replace(",", "."), re.sub(r"[.,]", "", plain)} if re.search(r"[.,]\d{3}$", plain) else set()
+    return frozenset(float(reading) for reading in readings or {plain.replace(",", ".")} if reading.count(".") < 2)
+
+
+@cache
+def number_words(language: str) -> Mapping[str, float]:
+    """Numbers in words with their values, of all languages where it is not known which."""
+    listed = by_code("number_words").get(language, "") if language else of_all("number_words")
+    pairs = (pair.split(":") for pair in listed.split())
+    return {"".join(words(word)): float(value) for word, value in pairs}
+
+
+@cache
+def listed(key: str, language: str = "") -> frozenset[str]:
+    """The words of a list, of one language or of all that have spaces."""
+    return frozenset(words(by_code(key).get(language, "") if language else of_all(key, spaced=True)))
+
+
+def stop_words(language: str) -> frozenset[str]:
+    return listed("stop_words", language) | listed("other_stop_words", language) if language else frozenset()

@@ -1,27 +1,33 @@
-"""Verify a text: which of its statements the notes support, word for word or nearly, and where."""
+"""Verify a text: which of its statements the notes support, word for word or nearly, and where.
 
+Passages are cut into the sentences, list items and table rows that a statement is compared with. A quotation may differ
+in case, spaces, line breaks, Markdown and quotation marks.
+"""
+
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.errors import VaultError
+from zkchat.lexicon.words import any_of
 from zkchat.model.note import Passage, anchor_of
 from zkchat.model.references import LineRange
 from zkchat.model.verification import CheckedStatement, SourcePlace, Verdict, Verification
 from zkchat.vault.library import Library
+from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.language import detect_language, guess_language
-from zkchat.vault.notes.markdown import find_lines
+from zkchat.vault.notes.markdown import Span, find_lines
+from zkchat.vault.notes.sentences import sentence_spans
 from zkchat.vault.search.terms import idf
 from zkchat.vault.verification.claims import LANGUAGES
-from zkchat.vault.verification.comparison import Comparison, compare, weights_of
-from zkchat.vault.verification.passages import Unit, UnitReader
-from zkchat.vault.verification.quotes import find_quote, forms, without_source
-from zkchat.vault.verification.sentence_parser import ParsedSentence, parse_sentence
+from zkchat.vault.verification.comparison import Comparison, Source, compare, weights_of
+from zkchat.vault.verification.sentence_parser import CONDITION, ParsedSentence, parse_sentence
 from zkchat.vault.verification.statements import Statement, extract_statements
-from zkchat.vault.verification.tokens import plain
+from zkchat.vault.verification.tokens import Token, plain, tokenize
 
 MAX_PLACES: Final = 3
 """Places that are named of each statement."""
@@ -34,22 +40,162 @@ _MAX_QUERY: Final = 600
 """Characters of a statement that are searched for."""
 _NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
 """What means something in a query."""
+_SEMICOLON: Final = re.compile(r"[;；]")
+MAX_UNITS: Final = 120
+"""Sentences of a passage that are compared."""
+_MAX_KEPT: Final = 2_000
+"""Passages whose sentences are remembered."""
+_MIN_TOKENS: Final = 2
+_MIN_PART: Final = 4
+"""Words that a quote must have which is only a part of a sentence."""
+_NOTE: Final = r"(?:!?\[\[[^\[\]\n]{1,300}\]\]|[^()\[\]\n,;]{1,200}\.md(?::\d{1,9}(?:[-–]\d{1,9})?)?)"
+_NOTES: Final = rf"(?:{any_of('whose_notes')})\s+(?:{any_of('notes')})"
+_CITATION: Final = re.compile(
+    rf"\s{{0,3}}(?:[(\[（]\s*(?:(?:{any_of('see')}):?\s*)?{_NOTE}(?:[,;]\s*{_NOTE}){{0,9}}\s*[)\]）]|\s[—–-]{{1,3}}\s{{0,3}}!?\[\[[^\[\]\n]{{1,300}}\]\])(?=\s{{0,3}}[.!。]?\s{{0,3}}$)",
+    re.IGNORECASE,
+)
+"""What stands at the end of a sentence and says where it is from."""
+_NUMBERED: Final = re.compile(r"\s{0,3}\[\d{1,3}\](?=[\s.,;:!。]|$)")
+_LEAD: Final = re.compile(
+    rf"^\s*(?:(?:{any_of('attributions')})\s+(?:{_NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s*[,:]?\s+"
+    rf"|(?:{_NOTES}|!?\[\[[^\[\]\n]{{1,300}}\]\])\s+(?:{any_of('sayings')})\s*(?:(?:{any_of('that')})\b|[:,])\s*)",
+    re.IGNORECASE,
+)
+"""What stands at the beginning and says so."""
 
 
 def verify(library: Library, text: str, without: Collection[str] = ()) -> Verification:
     """Verify each statement of a text against the notes that this library may show, but for those `without`."""
     extracted = extract_statements(text)
     language = detect_language(text) or ""
-    verifier = _Verifier(library, language, frozenset(without), UnitReader(library))
+    verifier = _Verifier(library, language, frozenset(without), _UnitReader(library))
     return Verification(
         statements=tuple(verifier.check(each) for each in extracted.statements), is_complete=extracted.is_complete
     )
 
 
+class _Unit(Struct, eq=False):
+    """A sentence of a passage."""
+
+    passage: Passage
+    text: str
+    """As it is written."""
+    start: int
+    end: int
+    """Where it stands in the text of its block."""
+    block: Block
+    frame: tuple[Token, ...]
+    """The tokens of what stands above it."""
+    tokens: tuple[Token, ...]
+    _sources: dict[tuple[str, bool], list[Source]] = field(default_factory=dict[tuple[str, bool], list[Source]])
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        return self.block.heading_path or self.passage.heading_path
+
+    def sources(self, language: str, *, divided: bool) -> list[Source]:
+        """The sentence, or, `divided`, its parts between semicolons, each under those before it."""
+        key = language, divided
+        if key not in self._sources:
+            parts = [part for part in _SEMICOLON.split(self.text) if part.strip()] if divided else [self.text]
+            frames = [tokenize(" ".join(parts[:number])) for number in range(len(parts))]
+            self._sources[key] = [
+                Source(parse_sentence(part, language), (*self.frame, *before))
+                for part, before in zip(parts, frames, strict=True)
+            ]
+        return self._sources[key]
+
+
+class _UnitReader:
+    """Reads the units of passages, each once."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._known: dict[tuple[str, int], list[_Unit]] = {}
+
+    def units(self, passage: Passage) -> list[_Unit]:
+        place = passage.path, passage.first_line
+        if place not in self._known:
+            if len(self._known) >= _MAX_KEPT:
+                self._known.clear()
+            self._known[place] = [*self._read(passage)][:MAX_UNITS]
+        return self._known[place]
+
+    def _read(self, passage: Passage) -> Iterator[_Unit]:
+        names = tokenize("; ".join((*self._library.names(passage.path), *passage.heading_path)))
+        for block in blocks(passage.text):
+            above = (*names, *tokenize("; ".join(block.heading_path)))
+            for sentence in block.sentences:
+                parent = () if sentence.parent is None else tokenize(block.sentences[sentence.parent].text)
+                for start, end in _spans(block, (sentence.start, sentence.end)):
+                    text = block.text[start:end]
+                    yield _Unit(passage, text, start, end, block, (*above, *parent), tokenize(text))
+
+
+def _spans(block: Block, span: Span) -> Iterator[Span]:
+    """The sentences of a unit of a block; a listing or a row of a table is one."""
+    if block.kind in {"code", "table"}:
+        yield span
+    else:
+        yield from sentence_spans(block.text, *span)
+
+
 class _Hit(NamedTuple):
-    unit: Unit
+    unit: _Unit
     quote: str
     score: float
+
+
+def _forms(statement: str) -> list[tuple[str, ...]]:
+    """The words of a statement as it is, and without what only says where it is from."""
+    found = dict.fromkeys(
+        tuple(token.word for token in tokenize(text)) for text in (statement, _without_source(statement))
+    )
+    return [words for words in found if len(words) >= _MIN_TOKENS]
+
+
+def _without_source(statement: str) -> str:
+    """A statement without what only says where it is from."""
+    return _LEAD.sub("", _NUMBERED.sub("", _CITATION.sub("", statement)))
+
+
+def _find_quote(said: Sequence[tuple[str, ...]], units: Sequence[_Unit], language: str) -> _Hit | None:
+    """Where one of the forms stands in consecutive sentences of a passage."""
+    row = " " + " ".join(token.word for unit in units for token in unit.tokens) + " "
+    for words in said:
+        sought, place = f" {' '.join(words)} ", -1
+        while (place := row.find(sought, place + 1)) >= 0:
+            first = row.count(" ", 0, place)
+            if found := _quote(units, first, first + len(words), language):
+                return found
+    return None
+
+
+def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Hit | None:
+    """The sentences that hold the words with these numbers, unless what is left out of them changes what is said."""
+    before = 0
+    touched: list[_Unit] = []
+    for unit in units:
+        after = before + len(unit.tokens)
+        if before < last and first < after:
+            touched.append(unit)
+            kept = range(max(first - before, 0), min(last - before, len(unit.tokens)))
+            if len(kept) < len(unit.tokens) and not _may_be_cut(unit, kept, language):
+                return None
+        before = after
+    start, end = touched[0], touched[-1]
+    if start.block is end.block:
+        return _Hit(start, start.block.text[start.start : end.end], 1.0)
+    return _Hit(start, start.text, 1.0)
+
+
+def _may_be_cut(unit: _Unit, kept: range, language: str) -> bool:
+    """Whether the rest of a sentence can be left out: it neither denies what is kept nor sets a condition."""
+    (source,) = unit.sources(language, divided=False)
+    return len(kept) >= _MIN_PART and not any(
+        each.place not in kept and (each.target in kept or each.target < 0 or each.word == CONDITION)
+        for each in source.sentence.operators
+    )
 
 
 class _Verifier(Struct, frozen=True):
@@ -57,12 +203,12 @@ class _Verifier(Struct, frozen=True):
     language: str
     """Of the whole text, for sentences that are too short to tell."""
     without: frozenset[str]
-    reader: UnitReader
+    reader: _UnitReader
 
     def check(self, statement: Statement) -> CheckedStatement:
         if len(statement.text) > MAX_STATEMENT_CHARACTERS:
             return _checked(statement, "unsupported", ())
-        passages = self._passages(without_source(statement.text))
+        passages = self._passages(_without_source(statement.text))
         if places := self._places([*self._quoted(statement, passages)]):
             return _checked(statement, "quoted", places)
         elsewhere = self._passages_with(statement.text, passages)
@@ -87,23 +233,23 @@ class _Verifier(Struct, frozen=True):
         """Those that hold a statement word for word, where many others have its words as well."""
         if len(known) < _SEARCHED_PASSAGES or len(statement) > _MAX_QUERY:
             return []
-        return self._search(f'"{without_source(plain(statement)).replace(chr(34), " ")}"', MAX_PLACES)
+        return self._search(f'"{_without_source(plain(statement)).replace(chr(34), " ")}"', MAX_PLACES)
 
     def _search(self, query: str, limit: int) -> list[Passage]:
         found = self.library.search(query, limit=limit + len(self.without), words_only=True)
         return [each for each in found if each.path not in self.without][:limit]
 
     def _quoted(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[_Hit]:
-        said = forms(statement.text)
+        said = _forms(statement.text)
         language = self._language(statement, passages)
         for passage in passages:
             units = self.reader.units(passage)
-            if found := find_quote(said, units, language):
-                yield _Hit(found.first, found.text, 1.0)
+            if found := _find_quote(said, units, language):
+                yield found
 
     def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
         language = self._language(statement, passages)
-        said = parse_sentence(without_source(statement.text), language)
+        said = parse_sentence(_without_source(statement.text), language)
         weights = self._weights(said)
         is_divided = ";" not in statement.text and "；" not in statement.text
         for passage in passages:

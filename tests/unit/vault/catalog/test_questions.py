@@ -1,6 +1,5 @@
 """Which questions are about the vault itself: a set to choose words by, and one that was kept unseen meanwhile."""
 
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.lexicon.vault_questions import VAULT_WORDS
+from zkchat.lexicon.words import by_code, phrases
 from zkchat.model.dates import Calendar
 from zkchat.vault.catalog.lexer import LINK_MARK, tokens_of
 from zkchat.vault.catalog.parser import parse_question
 from zkchat.vault.catalog.query import CatalogQuery
 from zkchat.vault.dates.expressions import period_text
-from zkchat.vault.dates.tokens import fold
+from zkchat.vault.dates.lexer import fold
 from zkchat.vault.notes import wikilink
 
 ROWS = [
@@ -81,17 +80,15 @@ def test_nearly_every_question_about_the_vault_is_known(part: str) -> None:
 
 
 def test_the_words_are_written_as_questions_are_read() -> None:
-    phrases = [
-        each.strip() for words in VAULT_WORDS.values() for text in words.values() for each in re.split(r"[|\n]", text)
-    ]
-    assert [phrase for phrase in phrases if phrase != " ".join(fold(phrase).split())] == []
+    listed = [each for words in by_code("catalog").values() for text in words.values() for each in phrases(text)]
+    assert [phrase for phrase in listed if phrase != " ".join(fold(phrase).split())] == []
 
 
 def test_the_sets_hold_enough_of_both_kinds() -> None:
     for part in ("dev", "unseen"):
         others = [kind == OTHER for name, kind, _, _ in ROWS if name == part]
         assert min(sum(others), len(others) - sum(others)) >= 60
-    assert {language for _, _, language, _ in ROWS} == VAULT_WORDS.keys()
+    assert {language for _, _, language, _ in ROWS} == by_code("catalog").keys()
 
 
 @pytest.mark.parametrize(
@@ -250,7 +247,7 @@ words = st.sampled_from([word for *_, text in ROWS for word in text.split()])
 @settings(max_examples=50)
 @given(st.lists(words | st.text(max_size=8), max_size=12).map(" ".join))
 def test_any_text_is_parsed(text: str) -> None:
-    for language in VAULT_WORDS:
+    for language in by_code("catalog"):
         tokens = tokens_of(text, language)
         assert all(0 <= token.start < token.end <= len(text) for token in tokens)
         assert [token.start for token in tokens] == sorted(token.start for token in tokens)

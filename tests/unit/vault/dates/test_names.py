@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat.vault.daily_notes import format_day
-from zkchat.vault.dates.moment_formats import moment_format
-from zkchat.vault.dates.names import name_date
+from zkchat.vault.dates.names import moment_format, name_date
 
 DAY = "2026-03-08"
 
