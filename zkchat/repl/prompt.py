@@ -29,7 +29,6 @@ from zkchat.repl.pick_list import PickRow
 from zkchat.repl.picker import pick
 
 PROMPT: Final = "you › "
-_OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
 _STYLE: Final = Style.from_dict(
@@ -224,13 +223,8 @@ class Prompt:
             loop.call_soon_threadsafe(self._offer)
 
     def _offer(self) -> None:
-        app, state = self._session.app, self.buffer.complete_state
-        if not (app.is_running and self.buffer.text):
-            return
-        if state is None:
+        if self._session.app.is_running and self.buffer.text and self.buffer.complete_state is None:
             self.buffer.start_completion()
-        elif not state.completions and app.loop:  # they are being computed, perhaps without what is new
-            app.loop.call_later(_OFFER_AGAIN_SECONDS, self._offer)
 
     def _toolbar(self) -> StyleAndTextTuples:
         app = self._session.app

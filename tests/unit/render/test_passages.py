@@ -33,17 +33,6 @@ def test_passages_with_the_same_text_are_counted_in_the_row_of_the_first() -> No
     assert passage_row(ROOF, TEXT, 1204).place == place
 
 
-def test_numbers_stand_below_each_other() -> None:
-    rows = [NumberedRow(name=f"Note {number}", place="a.md:1") for number in range(1, 11)]
-    assert [*plain_rows(rows)][::9] == [" 1. Note 1\n    a.md:1", "10. Note 10\n    a.md:1"]
-
-
-def test_a_passage_without_text_is_one_row() -> None:
-    passage = replace(ROOF, heading_path=())
-    rows = drawn(draw_rows([passage_row(passage, "")])).split("\n")
-    assert [row.rstrip() for row in rows] == ["1. Greenhouse  Projects/Greenhouse.md:12 · heading, text", ""]
-
-
 def test_on_a_terminal_the_words_asked_for_are_marked() -> None:
     console = terminal(color="always")
     console.print(draw_rows([passage_row(ROOF, TEXT)], lambda text: [(text.index("glass"), text.index(","))]))
