@@ -42,8 +42,7 @@ from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.pick_list import PickRow
-from zkchat.repl.prompt import Prompt
-from zkchat.repl.status_bar import status_line, status_of
+from zkchat.repl.prompt import Prompt, status_line, status_of
 from zkchat.repl.terminal_modes import echo_off
 from zkchat.repl.vault_browser import VaultView
 from zkchat.vault.indexing.indexer import Progress
