@@ -17,7 +17,7 @@ from zkchat.errors import ExitCode
 from zkchat.version import __version__
 
 
-def test_version_is_printed_by_both_ways(world: World) -> None:
+def test_the_version_is_printed(world: World) -> None:
     assert world.run("--version").out == f"zkchat {__version__}\n"
     fast = subprocess.run([sys.executable, "-m", "zkchat", "--version"], capture_output=True, text=True, check=True)
     assert fast.stdout == f"zkchat {__version__}\n"

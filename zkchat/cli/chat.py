@@ -13,7 +13,6 @@ from zkchat.cli.ask import (
     ShowContextOption,
     WriteOption,
 )
-from zkchat.cli.collection import without_collection
 from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io
 from zkchat.cli.output import PresenterOptions
 from zkchat.cli.session_choice import choose_session
@@ -75,24 +74,23 @@ def chat(
             "A chat cannot go on in several sessions.", hint="Choose: --continue, --resume, --session or --new."
         )
     io = current_io()
-    with without_collection():
-        from zkchat.cli.interactive_chat import InteractiveChat
+    from zkchat.cli.interactive_chat import InteractiveChat
 
-        if resume and (session := choose_session(io, vault, plain=plain)) is None:
-            return
-        ask_to_approve(io, vault, may_ask=True)
-        options = ConversationOptions(
-            vault=vault,
-            model=model,
-            session=session,
-            continue_last=continue_last,
-            bounded_refresh=True,
-            agent=agent,
-            private=private,
-            writing=WritingOptions(enabled=write or None),
-        )
-        view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
-        opened = InteractiveChat(io, options, view, first_message=" ".join(question or []))
+    if resume and (session := choose_session(io, vault, plain=plain)) is None:
+        return
+    ask_to_approve(io, vault, may_ask=True)
+    options = ConversationOptions(
+        vault=vault,
+        model=model,
+        session=session,
+        continue_last=continue_last,
+        bounded_refresh=True,
+        agent=agent,
+        private=private,
+        writing=WritingOptions(enabled=write or None),
+    )
+    view = PresenterOptions(plain=plain, context=show_context, chat=True, usage_shown=ShownUsage())
+    opened = InteractiveChat(io, options, view, first_message=" ".join(question or []))
     opened.run()
 
 

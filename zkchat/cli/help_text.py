@@ -1,11 +1,9 @@
-"""The help of a command as text. Imports nothing heavy: `zkchat --help` is drawn before anything else is loaded."""
+"""The help of a command as text."""
 
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import TextWrapper
-
-from zkchat.cli.command_table import EPILOG, HELP, OPTIONS, SECTIONS
 
 Rows = Sequence[tuple[str, str]]
 
@@ -37,18 +35,6 @@ def draw(
     if epilog:
         blocks.append("\n".join(f"{_INDENT}{line}" for line in epilog.splitlines()))
     return "\n\n".join(blocks) + "\n"
-
-
-def root_help(width: int) -> str:
-    """The help of `zkchat` itself."""
-    return draw(
-        path="zkchat",
-        usage="[OPTIONS] COMMAND [ARGS]...",
-        paragraphs=[HELP],
-        tables={**SECTIONS, "Options": OPTIONS},
-        epilog=EPILOG,
-        width=width,
-    )
 
 
 def help_width(variables: Mapping[str, str]) -> int:

@@ -30,6 +30,10 @@ _ARGUMENT_LENGTHS: Final = (60, 24, 12, 0)
 """Characters of a call's arguments that are tried one after the other, until all calls fit into one line."""
 _MIN_RESULT_LENGTH: Final = 20
 _BETWEEN: Final = " · "
+_STREAMED: Final = (events.TextDelta, events.Remarked, events.ThinkingDelta, events.ToolStarted, events.ToolFinished)
+_FROM_THE_MODEL: Final = (events.PromptReady, events.Notice, *_STREAMED)
+_GOAL: Final = (events.GoalPlanned, events.StepStarted, events.StepFinished, events.GoalEnded)
+_AFTER_THE_MODEL: Final = (events.ChangesReviewed, events.TurnFinished, events.TurnFailed, *_GOAL)
 
 
 class ThinkingSection:
@@ -329,33 +333,11 @@ class ScreenPresenter:
 
     def _update_wait_indicator(self, event: events.Event) -> None:
         """Start it anew whenever something comes and more is to come from the model or a tool."""
-        match event:
-            case events.ChangesReviewed() | events.TurnFinished() | events.TurnFailed():
-                self._wait_indicator.end()
-            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
-                self._wait_indicator.end()
-            case (
-                events.PromptReady()
-                | events.TextDelta()
-                | events.Remarked()
-                | events.ThinkingDelta()
-                | events.ToolStarted()
-                | events.ToolFinished()
-                | events.Notice()
-            ):
-                self._is_asked = True
-                self._wait_indicator.begin()
-            case (
-                events.LinksResolved()
-                | events.EvidenceFound()
-                | events.ReferenceFound()
-                | events.UsageReported()
-                | events.Warned()
-                | events.AnswerReplaced()
-            ):
-                pass
-            case _:
-                assert_never(event)
+        if isinstance(event, _AFTER_THE_MODEL):
+            self._wait_indicator.end()
+        elif isinstance(event, _FROM_THE_MODEL):
+            self._is_asked = True
+            self._wait_indicator.begin()
 
     def _answer(self, text: str) -> None:
         if isinstance(self._section, MarkdownStream):
