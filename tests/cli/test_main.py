@@ -11,8 +11,7 @@ from tests.support.world import GARDEN, World
 from zkchat.cli import ask
 from zkchat.cli.command_table import PLACES, SECTIONS
 from zkchat.cli.common import CommandIO
-from zkchat.cli.lazy_commands import load_command
-from zkchat.cli.main import run
+from zkchat.cli.main import load_command, run
 from zkchat.errors import ExitCode
 from zkchat.version import __version__
 

@@ -1,6 +1,5 @@
 """The daily brief as parts of a numbered list."""
 
-import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Final
@@ -9,10 +8,9 @@ from zkchat.model.daily_brief import BriefNote, DailyBrief, OpenTask, Priority, 
 from zkchat.model.dates import NoteDate
 from zkchat.model.note import without_suffix
 from zkchat.model.text import counted, shorten
-from zkchat.render.markdown.parser import label_of
+from zkchat.render.markdown.parser import with_labels
 from zkchat.render.numbered_rows import NumberedRow, RowSection
 
-_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 _MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
 _ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}
@@ -61,7 +59,7 @@ def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
     )
     yield RowSection(
         title=_ON_THIS_DAY[brief.past_day],
-        rows=[_note_row(note, _since(note.date.day, brief), text=_read(note.beginning)) for note in brief.past.items],
+        rows=[_note_row(note, _since(note.date.day, brief), text=note.beginning) for note in brief.past.items],
         rest=_and([f"{brief.past.more:,} more"] if brief.past.more else []),
     )
     yield RowSection(
@@ -87,19 +85,11 @@ def _task_row(task: OpenTask, today: date) -> NumberedRow:
     told = [_due(task, day, today)] if day else []
     told += ["begun"] if task.is_begun else []
     return NumberedRow(
-        name=_SIGNS.get(task.priority, "") + shorten(_read(task.text), _MAX_TASK, whole_words=True),
+        name=_SIGNS.get(task.priority, "") + shorten(with_labels(task.text), _MAX_TASK, whole_words=True),
         place=" · ".join([*told, f"{task.path}:{task.line}"]),
         is_doubtful=is_overdue,
         path=task.path,
     )
-
-
-def _read(text: str) -> str:
-    """A text with the labels of its links."""
-    if "[[" not in text:
-        return text
-
-    return _WIKILINK.sub(lambda link: label_of(link[0]), text)
 
 
 def _due(task: OpenTask, day: date, today: date) -> str:
@@ -113,7 +103,7 @@ def _due(task: OpenTask, day: date, today: date) -> str:
 
 
 def _note_row(note: BriefNote, *told: str, text: str = "") -> NumberedRow:
-    return NumberedRow(name=note.title, place=" · ".join([*told, note.path]), text=text, path=note.path)
+    return NumberedRow(name=note.title, place=" · ".join([*told, note.path]), text=with_labels(text), path=note.path)
 
 
 def _mention_row(mention: UnlinkedMention) -> NumberedRow:

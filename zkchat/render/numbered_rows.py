@@ -1,6 +1,5 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
-import re
 from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import Final
@@ -16,12 +15,11 @@ from zkchat.model.references import DocumentReference
 from zkchat.render.console import Matches
 from zkchat.render.links import ClickableLinks, percent_encoded
 from zkchat.render.live import render_rows
-from zkchat.render.markdown.parser import label_of
+from zkchat.render.markdown.parser import with_labels
 from zkchat.render.sanitize import sanitize_line
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
-_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 
 
 class NumberedRow(Struct, frozen=True, kw_only=True):
@@ -139,7 +137,7 @@ def _place_style(row: NumberedRow, links: ClickableLinks | None) -> Style:
 
 def _marked(text: str, matches: Matches) -> Text:
     """What was found, with the labels of its links, and the words of the query highlighted."""
-    marked = Text(_WIKILINK.sub(lambda link: label_of(link[0]), text))
+    marked = Text(with_labels(text))
     for start, end in matches(marked.plain):
         marked.stylize(_MATCH, start, end)
     return marked
