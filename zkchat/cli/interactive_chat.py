@@ -172,7 +172,7 @@ class InteractiveChat:
                 self._refresh_index()
             self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
-                if self._prompt:
+                if self._prompt and not self._first_message:  # whose prompt is over before it reads a key
                     self._prompt.take_early_keys()
                 self._converse()
         finally:
