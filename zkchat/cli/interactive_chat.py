@@ -68,6 +68,7 @@ _FIRST_TURN: Final = (
     "zkchat.chat.vault_answers",
     "zkchat.vault.dated_evidence",
     "zkchat.repl.commands.table",
+    "zkchat.render.presenters.screen",
     "tiktoken",
 )
 """What the first turn imports: a few tenths of a second that are over while the user types."""
