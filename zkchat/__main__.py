@@ -33,11 +33,6 @@ def remove_working_folder(modules: "list[str]", variables: "MutableMapping[str, 
 
 def main() -> None:
     remove_working_folder(sys.path, os.environ)  # noqa: TID251 - there is no Environment yet
-    # Asked for by every bug report and many scripts: answered before anything else is imported.
-    if sys.argv[1:] == ["--version"] and _is_written(_version()):
-        return
-    if sys.argv[1:] in (["-h"], ["--help"]) and _is_written(_help()):
-        return
     if "_ZKCHAT_COMPLETE" in os.environ:  # noqa: TID251
         _complete()
         return
@@ -71,26 +66,6 @@ def _complete() -> None:
     from zkchat.environment import Environment
 
     answer(sys.argv[1:], Environment.of_this_process())
-
-
-def _version() -> str:
-    from zkchat.version import __version__
-
-    return f"zkchat {__version__}\n"
-
-
-def _help() -> str:
-    from zkchat.cli.help_text import help_width, root_help
-
-    return root_help(help_width(os.environ))  # noqa: TID251
-
-
-def _is_written(text: str) -> bool:
-    try:
-        os.write(1, text.encode())
-    except OSError:  # what to do then is known by who prints everything else
-        return False
-    return True
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""What `--version` and `--help` must not import; times are measured in benchmarks/, not here."""
+"""What commands must not import; times are measured in benchmarks/, not here."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pexpect
 import pytest
 
 from zkchat.cli.command_table import PLACES
@@ -13,7 +12,7 @@ from zkchat.cli.command_table import PLACES
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 HEAVY = {
-    "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "rich", "pydantic", "httpx", "sqlite3",
+    "openai", "ollama", "numpy", "tiktoken", "prompt_toolkit", "pydantic", "httpx", "sqlite3",
     "pyromark", "yaml", "tomlkit", "Stemmer", "tokenizers", "asyncio", "acp",
 }  # fmt: skip
 
@@ -51,20 +50,11 @@ def test_numpy_starts_no_threads_and_no_program_is_told_so(tmp_path: Path) -> No
     assert run.stdout.split() == ["None", "1"]
 
 
-def test_version_imports_nothing_but_the_version() -> None:
-    assert imported_by("--version") & (HEAVY | {"typer"}) == set()
-
-
-@pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_imports_nothing_but_the_table_of_commands(option: str) -> None:
-    assert imported_by(option) & (HEAVY | {"typer", "msgspec", "typing"}) == set()
-
-
 def test_the_help_of_a_command_imports_nothing_heavy() -> None:
     assert imported_by("ask", "--help") & HEAVY == set()
 
 
-STANDARD = {"asyncio", "dataclasses", "secrets", "ssl", "xml", "zipfile"}
+STANDARD = {"asyncio", "secrets", "ssl", "xml", "zipfile"}
 """Modules of the standard library that take a millisecond and more."""
 
 
@@ -138,39 +128,6 @@ def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
     assert packages_in(loaded) == packages
 
 
-def test_a_chat_loads_nothing_for_its_prompt_that_the_first_turn_alone_needs(searched: Path) -> None:
-    loaded = modules_before_the_prompt(searched, searched / "vault")
-    libraries = {name.partition(".")[0] for name in loaded}
-    assert libraries & (HEAVY - STANDARD) == {"prompt_toolkit", "sqlite3"}
-    unused = {
-        *("zkchat.repl.commands.table", "zkchat.render.console", "zkchat.render.presenters.screen"),
-        *("zkchat.vault.search.ranking", "zkchat.vault.catalog.answers", "zkchat.vault.verification.differing_answers"),
-        *("zkchat.chat.vault_answers", "zkchat.vault.evidence", "zkchat.vault.dated_evidence"),
-        *("zkchat.vault.verification.contradiction", "zkchat.storage.changes.store", "zkchat.chat.goals.run"),
-        *("zkchat.tools.registry", "zkchat.writing.tools", "zkchat.mcp_client.client", "dataclasses", "zipfile"),
-    }
-    assert loaded & unused == set()
-    assert packages_in(loaded) == TURN | {"export"}, "the history of the prompt holds no keys"
-
-
-def modules_before_the_prompt(home: Path, vault: Path) -> set[str]:
-    """What a chat on a terminal has loaded once its prompt is on the screen."""
-    code = (
-        "import os, pathlib, sys; sys.argv = ['zkchat', *sys.argv[2:]]; listed = pathlib.Path(sys.orig_argv[3])\n"
-        "from zkchat.cli.interactive_chat import InteractiveChat\n"
-        "def painted(chat): listed.write_text(' '.join(sys.modules)); os._exit(0)\n"
-        "InteractiveChat.prompt_painted = painted\n"
-        "from zkchat.__main__ import main\n"
-        "main()"
-    )
-    listed = home / "modules"
-    arguments = ["-c", code, str(listed), "chat", "--model", "quote", "--vault", str(vault)]
-    variables = {"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
-    chat = pexpect.spawn(sys.executable, arguments, env=variables, timeout=60)
-    chat.expect(pexpect.EOF)
-    return {*listed.read_text().split()}
-
-
 def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path, vault: Path) -> None:
     sdks = {"mcp", "mcp_types", "acp"}
     (tmp_path / "play.json").write_text('{"answers": [[{"text": "Seven."}]]}')
@@ -200,7 +157,7 @@ def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: 
 def test_an_answer_without_a_model_knows_no_tools_no_brief_and_no_layout_of_pdfs(tmp_path: Path, vault: Path) -> None:
     modules = modules_of("ask", "How many hours of sleep?", "--model", "quote", "--vault", str(vault), home=tmp_path)
     unused = {
-        *("yaml", "openai", "ollama", "httpx", "prompt_toolkit", "rich", "pypdfium2", "PIL", "mcp", "acp"),
+        *("yaml", "openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "mcp", "acp"),
         *("zkchat.tools.registry", "zkchat.tools.explore", "zkchat.tools.recall", "zkchat.tools.memory"),
         *("zkchat.writing.tools", "zkchat.chat.brief_summary", "zkchat.chat.archive_recall"),
         "zkchat.storage.pdf.layout",

@@ -9,7 +9,6 @@ import typer.main
 
 from tests.support.world import World
 from zkchat.cli.command_table import COMMANDS
-from zkchat.cli.help_text import help_width, root_help
 from zkchat.cli.main import app
 
 
@@ -63,14 +62,6 @@ def test_the_commands_are_grouped_by_what_they_are_for(world: World) -> None:
     headings = re.findall(r"^(\S.*):$", world.run("--help").out, re.MULTILINE)
     assert headings == [*COMMANDS, "Options"]
     assert "\nCommands:\n  status" in world.run("vault", "--help").out
-
-
-@pytest.mark.parametrize("columns", ["30", "60", "200"])
-def test_the_help_that_is_drawn_before_anything_is_loaded_is_that_of_the_commands(
-    world: World, monkeypatch: pytest.MonkeyPatch, columns: str
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    assert root_help(help_width({"COLUMNS": columns})) == world.run("--help").out
 
 
 def test_the_help_fits_narrow_and_wide_terminals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,13 +11,12 @@ from tests.support.world import GARDEN, World
 from zkchat.cli import ask
 from zkchat.cli.command_table import PLACES, SECTIONS
 from zkchat.cli.common import CommandIO
-from zkchat.cli.lazy_commands import load_command
-from zkchat.cli.main import run
+from zkchat.cli.main import load_command, run
 from zkchat.errors import ExitCode
 from zkchat.version import __version__
 
 
-def test_version_is_printed_by_both_ways(world: World) -> None:
+def test_the_version_is_printed(world: World) -> None:
     assert world.run("--version").out == f"zkchat {__version__}\n"
     fast = subprocess.run([sys.executable, "-m", "zkchat", "--version"], capture_output=True, text=True, check=True)
     assert fast.stdout == f"zkchat {__version__}\n"

@@ -59,37 +59,3 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_the_chat_goes_on(chat: Child, world
         ("user", "complete"),
         ("assistant", "complete"),
     ]
-
-
-def test_commands_of_the_plain_loop(chat: Child) -> None:
-    chat.send("/help\r")
-    chat.expect("/quit")
-    chat.expect("leave, as Ctrl-D does")
-    chat.send("/nonsense\r")
-    chat.expect("There is no command /nonsense")
-    chat.expect("you ›")
-    chat.sendintr()
-    chat.expect("Ctrl-D leaves")
-    chat.send("/quit\r")
-    chat.expect(pexpect.EOF)
-
-
-def test_a_chat_is_continued(world: World) -> None:
-    world.note("Sleep.md", "Adults need seven hours of sleep.\n")
-    world.script([{"text": "one"}], [{"text": "two"}])
-    name = f"scripted:{world.root / 'play.json'}"
-    for answer in ("one", "two"):
-        child = spawn(world, "--model", name, "--continue")
-        child.send("Hello?\r")
-        child.expect(answer)
-        child.expect("you ›")
-        child.send("/quit\r")
-        child.expect(pexpect.EOF)
-        child.close()
-    assert len(messages(world)) == 4
-
-
-def test_without_a_terminal_lines_are_read_as_they_are(world: World) -> None:
-    model = world.script([{"text": "one"}], [{"text": "two"}])
-    result = world.run("chat", "--model", model, stdin="First?\n\nSecond?\n")
-    assert (result.code, result.out) == (0, "one\ntwo\n")

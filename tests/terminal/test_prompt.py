@@ -182,17 +182,6 @@ def test_keys_typed_during_an_answer_are_not_seen_in_it_and_wait_for_the_next_pr
     ] * 2
 
 
-def test_lines_pasted_during_an_answer_stand_in_the_next_prompt_and_are_not_sent(chat: Open, world: World) -> None:
-    terminal = answering(chat, world)
-    terminal.type("\x1b[200~Dear\r/quit\r\x1b[201~")
-    terminal.wait_for("One two.", "you › Dear", "/quit")
-    terminal.type("\r")
-    terminal.wait_until(lambda: "One" in terminal.text.partition("/quit")[2], "the second answer")
-    terminal.type("\x04")
-    assert terminal.finish() == 0
-    assert [text for role, _, text in messages(world) if role == "user"] == ["Count", "Dear\n/quit"]
-
-
 def test_a_question_in_mid_answer_shows_what_is_typed_and_leaves_what_was_typed_before_it_to_the_prompt(
     chat: Open, world: World
 ) -> None:
@@ -243,22 +232,6 @@ def test_a_line_that_the_user_began_is_distinguished_from_one_that_was_wrapped(c
     terminal.wait_for("next")
     begun = terminal.rows.index(f"you › {('word ' * 8)[:34]}".rstrip())
     assert terminal.rows[begun + 1 : begun + 3] == [f"      {('word ' * 8)[34:]}".rstrip(), "    · next"]
-
-
-def test_ctrl_c_empties_the_line_then_hints_at_the_way_out(chat: Open, world: World) -> None:
-    world.script([{"text": "Never."}])
-    terminal = chat()
-    terminal.wait_for_prompt()
-    terminal.type("not this\x03")
-    terminal.wait_for_prompt()
-    assert "Ctrl-D leaves" not in terminal.text
-    terminal.type("\x03")
-    terminal.wait_for("(Ctrl-D leaves.)")
-    terminal.wait_for_prompt()
-    terminal.type("\x0c")
-    terminal.wait_until(lambda: terminal.is_at_prompt and "Ctrl-D leaves" not in terminal.text, "a cleared screen")
-    terminal.type("\x04")
-    assert terminal.finish() == 0
 
 
 @pytest.mark.parametrize("width", [40, 250])

@@ -89,7 +89,7 @@ def test_keys_that_are_typed_while_the_chat_is_loaded_arrive_in_its_prompt(world
     terminal.type("How many hours do adults need?\rand then ä")
     terminal.wait_for("seven hours", "you › and then ä")
     assert terminal.text.index("zkchat · vault") < terminal.text.index("you › How many hours do adults need?")
-    assert terminal.text.count("How many hours") == 1, "they are not seen before the prompt is"
+    assert terminal.text.count("you ›") == 2
     terminal.type(" more\x15\x04")
     assert terminal.finish() == 0
     assert terminal.modes_at_end & ON_AT_START == ON_AT_START

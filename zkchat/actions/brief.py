@@ -1,6 +1,5 @@
 """The daily brief: open tasks by their due dates, what changed, what was on this day, what is not linked."""
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any, Final
@@ -12,12 +11,11 @@ from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf, OpenTask, P
 from zkchat.model.dates import NoteDate
 from zkchat.model.note import without_suffix
 from zkchat.model.text import counted, shorten
-from zkchat.render.markdown.parser import label_of
+from zkchat.render.markdown.parser import with_labels
 from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
 from zkchat.vault.brief.daily import LONG, SHORT, make_brief
 from zkchat.vault.library import Library
 
-_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 _MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
 _ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}
@@ -90,7 +88,9 @@ def _note_sections(brief: DailyBrief) -> Iterator[RowSection]:
     )
     yield RowSection(
         title=_ON_THIS_DAY[brief.past_day],
-        rows=[_note_row(note, _since(note.date.day, brief), text=_read(note.beginning)) for note in brief.past.items],
+        rows=[
+            _note_row(note, _since(note.date.day, brief), text=with_labels(note.beginning)) for note in brief.past.items
+        ],
         rest=_and([f"{brief.past.more:,} more"] if brief.past.more else []),
     )
     yield RowSection(
@@ -116,18 +116,11 @@ def _task_row(task: OpenTask, today: date) -> NumberedRow:
     told = [_due(task, day, today)] if day else []
     told += ["begun"] if task.is_begun else []
     return NumberedRow(
-        name=_SIGNS.get(task.priority, "") + shorten(_read(task.text), _MAX_TASK, whole_words=True),
+        name=_SIGNS.get(task.priority, "") + shorten(with_labels(task.text), _MAX_TASK, whole_words=True),
         place=" · ".join([*told, f"{task.path}:{task.line}"]),
         is_doubtful=is_overdue,
         to=Place(path=task.path, line=task.line, name=task.title),
     )
-
-
-def _read(text: str) -> str:
-    """A text with the labels of its links."""
-    if "[[" not in text:
-        return text
-    return _WIKILINK.sub(lambda link: label_of(link[0]), text)
 
 
 def _due(task: OpenTask, day: date, today: date) -> str:

@@ -58,8 +58,6 @@ COMMANDS = {
 
 HELP_OPTIONS = ("-h", "--help")
 
-OPTIONS = (("--version", "Show the version and exit."), (", ".join(HELP_OPTIONS), "Show this message and exit."))
-
 EPILOG = """\
 Start here:          cd ~/notes && zkchat
 Ask one question:    zkchat ask "How much [[Sleep]] do I need?" --vault ~/notes

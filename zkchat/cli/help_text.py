@@ -1,11 +1,10 @@
-"""The help of a command as text. Imports nothing heavy: `zkchat --help` is drawn before anything else is loaded."""
+"""The help of a command as text."""
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import TextWrapper
 
-from zkchat.cli.command_table import EPILOG, HELP, OPTIONS, SECTIONS
+from zkchat.render.terminal import columns
 
 Rows = Sequence[tuple[str, str]]
 
@@ -39,29 +38,11 @@ def draw(
     return "\n\n".join(blocks) + "\n"
 
 
-def root_help(width: int) -> str:
-    """The help of `zkchat` itself."""
-    return draw(
-        path="zkchat",
-        usage="[OPTIONS] COMMAND [ARGS]...",
-        paragraphs=[HELP],
-        tables={**SECTIONS, "Options": OPTIONS},
-        epilog=EPILOG,
-        width=width,
-    )
-
-
 def help_width(variables: Mapping[str, str]) -> int:
     """The columns for a help on this terminal; `COLUMNS` counts before what the terminal says."""
     least, most = _WIDTHS
-    columns = variables.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return max(least, min(most, int(columns) - 2))
-    try:
-        # Without a standard output `sys.__stdout__` is None, or closed.
-        measured = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
-    except (OSError, ValueError):
-        measured = 0
+    # Without a standard output `sys.__stdout__` is None, or closed.
+    measured = columns(variables, sys.__stdout__)
     return max(least, min(most, measured - 2)) if measured else most
 
 

@@ -11,26 +11,36 @@ from typing import Final
 from msgspec.structs import replace
 
 from zkchat.chat.further_passages import PAGE_SIZE
+from zkchat.chat.goals.run import GoalRun
+from zkchat.chat.session_items import SessionItems
 from zkchat.cli.active_conversation import ActiveConversation, keys_of, open_active_conversation
-from zkchat.cli.chat_commands import ChatCommands
 from zkchat.cli.chat_greeting import ChatGreeting
 from zkchat.cli.common import CommandIO
 from zkchat.cli.consent import TerminalInterface
+from zkchat.cli.desktop import SystemDesktop
+from zkchat.cli.editors import VaultDocumentEditor, edit_file
 from zkchat.cli.line_input import can_draw_prompt, read_line
+from zkchat.cli.mention_dialog import ChatMentions
 from zkchat.cli.output import (
     PresenterOptions,
+    consoles,
     create_presenter,
     suggest_dropping,
     suggest_next,
     suggest_rows,
     tell_dropped_changes,
 )
+from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.cli.progress import progress
 from zkchat.cli.vectors import tell_of_vectors
 from zkchat.compose.conversation_options import ConversationOptions
+from zkchat.compose.daily_notes import daily_note_settings
+from zkchat.compose.goals import bounds_of, open_goal_run
 from zkchat.compose.model_catalogue import ModelCatalogue
+from zkchat.compose.paths import Paths
 from zkchat.compose.providers import preload_client
 from zkchat.compose.server_connections import ServerConnections
+from zkchat.compose.trust import VaultTrust, page_item, page_text
 from zkchat.errors import StorageError, VaultError, ZkchatError
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import Event, Warned
@@ -42,10 +52,10 @@ from zkchat.repl.completion import MenuCompleter, Suggestions
 from zkchat.repl.loop import converse
 from zkchat.repl.name_cache import NameCache
 from zkchat.repl.pick_list import PickRow
-from zkchat.repl.prompt import Prompt
-from zkchat.repl.status_bar import status_line, status_of
-from zkchat.repl.terminal_modes import echo_off
-from zkchat.repl.vault_browser import VaultView
+from zkchat.repl.prompt import Prompt, status_line, status_of
+from zkchat.repl.surface import DrawnSurface, PlainSurface
+from zkchat.repl.terminal_modes import echo_off, echo_on
+from zkchat.repl.vault_browser import VaultBrowser, VaultView
 from zkchat.vault.indexing.indexer import Progress
 from zkchat.vault.library import Library
 from zkchat.vault.note_warnings import summarize_warnings
@@ -58,6 +68,7 @@ _FIRST_TURN: Final = (
     "zkchat.chat.vault_answers",
     "zkchat.vault.dated_evidence",
     "zkchat.repl.commands.table",
+    "zkchat.render.presenters.screen",
     "tiktoken",
 )
 """What the first turn imports: a few tenths of a second that are over while the user types."""
@@ -133,13 +144,8 @@ class InteractiveChat:
         self._servers = ServerConnections(at_once=not is_drawn)
         self._options = replace(options, user_interface=_ChatInterface(self), servers=self._servers)
         self._name_cache = NameCache()
-        self._commands = ChatCommands(
-            io=io,
-            questioner=self,
-            models=ModelCatalogue(lambda: self._active.opened.workspace),
-            vault_view=VaultView(),
-            is_plain=view.plain,
-        )
+        self._models = ModelCatalogue(lambda: self._active.opened.workspace)
+        self._vault_view = VaultView()
         self._is_prompting = False
         self._first_message = first_message.strip()
         self._replaced: str | None = None
@@ -167,7 +173,7 @@ class InteractiveChat:
                 self._refresh_index()
             self._greeting.greet(self._active, width=self._prompt.width if self._prompt else None)
             with echo_off(self._environment.stdin) if self._prompt else nullcontext():
-                if self._prompt:
+                if self._prompt and not self._first_message:  # whose prompt is over before it reads a key
                     self._prompt.take_early_keys()
                 self._converse()
         finally:
@@ -224,8 +230,45 @@ class InteractiveChat:
         return self._active.background.activity
 
     def command_context(self) -> CommandContext:
-        self._active.opened.live.catch_up()
-        return self._commands.context(self._active.opened)
+        opened = self._active.opened
+        opened.live.catch_up()
+        return CommandContext(
+            conversation=opened.conversation,
+            store=opened.store,
+            changes=opened.changes,
+            surface=self._surface(),
+            links=opened.document_links,
+            items=SessionItems(opened.conversation),
+            page_editor=VaultPageEditor(self.io, opened.paths),
+            browser=VaultBrowser(
+                library=opened.library,
+                view=self._vault_view,
+                editor=VaultDocumentEditor(self.io, opened.paths.vault),
+                open_with=opened.settings.ui.open_with,
+                daily_notes=partial(daily_note_settings, opened.paths.vault),
+            ),
+            now=self._environment.now,
+            models=self._models,
+            goals=self._goals(),
+            mentions=ChatMentions(self.io, opened.paths.vault, color=self.color, plain=self.is_plain),
+            servers=opened.conversation.servers,
+            embedding_progress=opened.library.embedding_progress,
+            keys=keys_of(self._environment, opened),
+        )
+
+    def _surface(self) -> Surface:
+        desktop = SystemDesktop(self._environment)
+        if self.is_plain or not self._environment.stdout_is_tty:
+            return PlainSurface(self._environment.stdout, self, desktop)
+        console, _ = consoles(self._environment, self.color)
+        return DrawnSurface(console, self, desktop, self._active.opened.document_links)
+
+    def _goals(self) -> GoalRun:
+        opened = self._active.opened
+        reviewer = TerminalPlanReviewer(self.io, plain=self.is_plain) if self._environment.stdin_is_tty else None
+        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
+        goals.way_back = lambda _: "/goal resume goes on with it."
+        return goals
 
     @property
     def is_saved(self) -> bool:
@@ -248,7 +291,7 @@ class InteractiveChat:
 
     def toggle_thinking(self) -> None:
         opened = self._active.opened
-        self._thinking.toggle(opened.conversation.messages, self._commands.surface(opened))
+        self._thinking.toggle(opened.conversation.messages, self._surface())
 
     def _make_prompt(self) -> Prompt:
         ui = self._active.opened.settings.ui
@@ -367,7 +410,7 @@ class InteractiveChat:
         tell_of_vectors(self.io, self.library)
         active.look_up_session()
         active.is_used = True
-        self._thinking.announce(self._commands.surface(opened))
+        self._thinking.announce(self._surface())
         suggest_dropping(self.io, opened)
         if active.has_new_answer():
             suggest_next(self.io, opened, "/more", most=PAGE_SIZE)
@@ -396,3 +439,23 @@ def _preload_libraries(provider: str) -> None:
     for name in _FIRST_TURN:
         import_module(name)
     preload_client(provider)
+
+
+class VaultPageEditor:
+    """The vault's page for the assistant, edited in the user's editor, and approved by that."""
+
+    def __init__(self, io: CommandIO, paths: Paths) -> None:
+        self._io = io
+        self._paths = paths
+
+    def edit(self, page: str, *, is_new: bool) -> bool:
+        """Editing approves the page, unless it still holds what was there unapproved before."""
+        vault = self._paths.vault
+        before = None if is_new else page_text(vault, page)
+        with echo_on(self._io.environment.stdin):
+            edit_file(self._io, str(vault / page))
+        after = page_text(vault, page)
+        if after is None:
+            return False
+        previous = None if before is None else page_item(page, before)
+        return VaultTrust(self._paths).approve_own(previous, page_item(page, after))

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 
-from rich.console import Console
 from rich.text import Text
 
 from zkchat.cli.common import CommandIO
@@ -21,9 +20,8 @@ class KeyQuestions:
     def __init__(self, io: CommandIO, *, color: str = "auto", plain: bool = False) -> None:
         """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
         self._io = io
-        self._color = "never" if plain else color
         self._reader = KeyReader(io, plain=plain)
-        self._made: Console | None = None
+        self._console = consoles(io.environment, "never" if plain else color)[1]
         self.cancelled = False
 
     def listening(self) -> AbstractContextManager[None]:
@@ -57,12 +55,6 @@ class KeyQuestions:
         """Whether the answer is y, which does what `yes` says; n, Enter, Ctrl-C, Ctrl-D and Esc are a no."""
         with self.listening():
             return self.ask(question, [("y", yes), ("n", "no")], others=("", "\r", "\n"), end="n") == "y"
-
-    @property
-    def _console(self) -> Console:
-        if self._made is None:
-            self._made = consoles(self._io.environment, self._color)[1]
-        return self._made
 
     def _prompt(self, question: str, keys: Sequence[tuple[str, str]]) -> str:
         explained = f"{question} {' · '.join(f'{key} {meaning}' for key, meaning in keys)} "

@@ -1,6 +1,5 @@
 """A progress bar and the time on one line of the terminal, drawn by a thread, erased when the work is done."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -8,6 +7,7 @@ from threading import Event, Thread
 
 from zkchat.environment import Environment
 from zkchat.render.sanitize import never_fail_to_encode
+from zkchat.render.terminal import columns
 
 _SHOW_AFTER = timedelta(seconds=0.5)
 """Work that takes less shows no bar."""
@@ -51,9 +51,13 @@ class _ProgressLine:
         while not self.ended.wait(_REDRAW_SECONDS):
             elapsed = self._environment.now() - self._began
             if elapsed >= _SHOW_AFTER:
-                self._draw(_format_line(self._label, *self._numbers, elapsed, _width(self._environment)))
+                self._draw(_format_line(self._label, *self._numbers, elapsed, self._width))
         if self._drawn:
             self._write(_ERASE)
+
+    @property
+    def _width(self) -> int:
+        return columns(self._environment.variables, self._environment.stderr) or 80
 
     def _draw(self, line: str) -> None:
         if not self._drawn:
@@ -79,13 +83,3 @@ def _format_line(label: str, done: int, total: int, elapsed: timedelta, width: i
         return f"{label} {numbers}"[: max(0, width - 1)]
     full = cells * done // total
     return f"{label} {'█' * full}{'░' * (cells - full)} {numbers}"
-
-
-def _width(environment: Environment) -> int:
-    named = environment.variables.get("COLUMNS", "")
-    if named.isdecimal() and len(named) < 10 and int(named):
-        return int(named)
-    try:
-        return os.get_terminal_size(environment.stderr.fileno()).columns
-    except (OSError, ValueError):  # no terminal behind it that knows its size
-        return 80

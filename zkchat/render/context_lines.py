@@ -1,7 +1,7 @@
 """The record of a request as lines: what was sent and why, grouped, with a badge per item."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -11,32 +11,20 @@ from zkchat.model.text import counted
 from zkchat.render.context_bar import context_line
 from zkchat.render.sanitize import sanitize_line
 
-_GROUPS: Final[dict[ItemType, str]] = {
-    "system": "Instructions",
-    "rule": "Rules",
-    "memory": "Memory",
-    "summary": "Summary",
-    "recall": "Recalled",
-    "outcome": "Proposed changes",
-    "reference": "Notes",
-    "evidence": "Evidence",
-    "image": "Images",
-    "tool": "Tools",
-    "message": "Messages",
+_TYPES: Final[Mapping[ItemType, tuple[str, str]]] = {
+    "system": ("Instructions", "instructions"),
+    "rule": ("Rules", "rule"),
+    "memory": ("Memory", "memory"),
+    "summary": ("Summary", "summary"),
+    "recall": ("Recalled", "recalled message"),
+    "outcome": ("Proposed changes", "proposed change"),
+    "reference": ("Notes", "note"),
+    "evidence": ("Evidence", "evidence"),
+    "image": ("Images", "image"),
+    "tool": ("Tools", "tool"),
+    "message": ("Messages", "message"),
 }
-
-_KINDS: Final[Mapping[ItemType, str]] = {
-    "system": "instructions",
-    "rule": "rule",
-    "memory": "memory",
-    "summary": "summary",
-    "recall": "recalled message",
-    "outcome": "proposed change",
-    "reference": "note",
-    "evidence": "evidence",
-    "image": "image",
-    "tool": "tool",
-}
+"""What things of each type are called in a heading, and what one of them is, in the order in which they are shown."""
 
 _MODES: Final[Mapping[IncludeMode, str]] = {
     "always": "in every request",
@@ -59,19 +47,23 @@ _WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
 
 def context_lines(context: RequestContext) -> Iterator[str]:
     """A line per group, one for what was left out, and one with the totals."""
-    order = list(_GROUPS)
     attached = sum(item.tokens for item in context.items if item.part_of)
-    for type_, items in groupby(sorted(context.items, key=lambda item: order.index(item.type)), lambda item: item.type):
+    for type_, items in groupby(_in_order(context.items), lambda item: item.type):
         yield _group(type_, list(items), attached)
     if context.left_out:
         yield f"Left out ({len(context.left_out)}): {' · '.join(_left_out(context.left_out))}"
     yield f"Agent {sanitize_line(context.agent)}. {_modes(context)}".rstrip() if context.items else "Nothing was sent."
 
 
+def _in_order(items: Iterable[RequestItem]) -> list[RequestItem]:
+    order = list(_TYPES)
+    return sorted(items, key=lambda item: order.index(item.type))
+
+
 def counts_line(context: RequestContext) -> str:
     """How many things of each type and of each mode: `rules 2, notes 1, messages 4. 2 always (…), 1 manual (…).`"""
     counts = context.counts.by_type
-    types = ", ".join(f"{title.lower()} {counts[type_]:,}" for type_, title in _GROUPS.items() if type_ in counts)
+    types = ", ".join(f"{title.lower()} {counts[type_]:,}" for type_, (title, _) in _TYPES.items() if type_ in counts)
     return f"{types}. {_modes(context)}".rstrip()
 
 
@@ -91,10 +83,9 @@ def _left_out(left_out: Sequence[LeftOut]) -> Iterator[str]:
 
 def detailed_lines(context: RequestContext) -> Iterator[str]:
     """A line per item with its mode, its tokens and the reason why it is sent, and one for each that was left out."""
-    order = list(_GROUPS)
     if context.usage:
         yield context_line(context.usage)
-    for item in sorted(context.items, key=lambda item: order.index(item.type)):
+    for item in _in_order(context.items):
         if item.type != "message":
             yield f"+ {_titled(item)} {_badge(item)}, {item.tokens:,} tokens{_because(item.reason)}"
     messages = [item for item in context.items if item.type == "message"]
@@ -115,7 +106,7 @@ def _left_out_line(left: LeftOut) -> str:
 
 
 def _titled(item: RequestItem) -> str:
-    return "a message" if item.type == "message" else f"{_KINDS[item.type]} {_name(item)}"
+    return "a message" if item.type == "message" else f"{_TYPES[item.type][1]} {_name(item)}"
 
 
 def _because(reason: str) -> str:
@@ -124,7 +115,7 @@ def _because(reason: str) -> str:
 
 def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:
     """`attached` are the tokens of items attached to messages, which are counted in their own groups."""
-    title, tokens = f"{_GROUPS[type_]} ({len(items)})", sum(item.tokens for item in items)
+    title, tokens = f"{_TYPES[type_][0]} ({len(items)})", sum(item.tokens for item in items)
     if type_ == "message":  # their names are ids, which mean nothing to a reader
         return f"{title}: {tokens - attached:,} tokens"
     labels = [(label, len(list(alike))) for label, alike in groupby(f"{_name(item)} {_badge(item)}" for item in items)]

@@ -1,6 +1,5 @@
 """Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
-_WIKILINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -178,11 +176,11 @@ def _marked(text: str, matches: "Matches | None") -> "Text":
     """What was found; with the labels of its links, and the words of the query highlighted, where it was searched."""
     from rich.text import Text
 
-    from zkchat.render.markdown.parser import label_of
+    from zkchat.render.markdown.parser import with_labels
 
     if matches is None:
         return Text(text)
-    marked = Text(_WIKILINK.sub(lambda link: label_of(link[0]), text))
+    marked = Text(with_labels(text))
     for start, end in matches(marked.plain):
         marked.stylize(_MATCH, start, end)
     return marked

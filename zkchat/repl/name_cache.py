@@ -23,13 +23,10 @@ class FolderNames:
 
     def __init__(self, documents: Iterable[NamedNote] = ()) -> None:
         self._inside: dict[str, list[tuple[str, NamedNote]]] = {}
-        normalized: dict[str, str] = {}
         for document in documents:
             folder, _, name = document.path.rstrip("/").rpartition("/")
             if folder:
-                if folder not in normalized:
-                    normalized[folder] = normalize_name(folder)
-                self._inside.setdefault(normalized[folder], []).append((normalize_name(name), document))
+                self._inside.setdefault(normalize_name(folder), []).append((normalize_name(name), document))
 
     def find(self, typed: str, *, limit: int = 40) -> list[NameMatch]:
         """What is in the folder before the last slash and contains what comes after it; folders first, then by name.

@@ -15,7 +15,7 @@ from zkchat.model.note import without_suffix
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _ALIKE: Final = str.maketrans({"-": " ", "_": " ", "\n": " ", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
 _MIN_EXACT: Final = 5
-"""With fewer names that contain the query, names that match loosely are searched too."""
+"""With fewer names that contain the query, names that match loosely are found too, as those of the conversation are."""
 _PREFERENCE: Final = 1
 """By how much a note of the current conversation ranks better; never better than an exact name."""
 
@@ -83,12 +83,15 @@ class NoteNames:
         for names, is_meant in ((self._names, not by_path), (self._paths, by_path)):
             if len(best) >= _MIN_EXACT:
                 break
-            for found, name_rank in _matches(names, query, loosely=is_meant):
-                number = found.number
+            found = [(each, _rank(query, each.normalized)) for each in names if query in each.normalized]
+            is_enough = not is_meant or len(found) >= _MIN_EXACT
+            compared = [each for each in names if each.number in preferred] if is_enough else names
+            for each, name_rank in found + _loose_matches(compared, query):
+                number = each.number
                 place = preferred.get(number, len(preferred) + number)
                 rank = (name_rank - (_PREFERENCE if number in preferred else 0), place)
                 if number not in best or rank < best[number][:2]:  # of equal ranks the first: the title
-                    best[number] = (*rank, found.name)
+                    best[number] = (*rank, each.name)
         chosen = nsmallest(limit, best, key=best.__getitem__)
         return [NameMatch(note=self._notes[number], name=best[number][2], rank=best[number][0]) for number in chosen]
 
@@ -98,14 +101,9 @@ class NoteNames:
         return name if self._files[normalize_name(name)] == 1 else without_suffix(path)
 
 
-def _matches(names: Sequence[_Name], query: str, *, loosely: bool) -> list[tuple[_Name, int]]:
-    """Names that contain the query, with their ranks, smaller is better.
-
-    Where there are hardly any, `loosely` finds names with its words apart or its letters in order too.
-    """
-    found = [(each, _rank(query, each.normalized)) for each in names if query in each.normalized]
-    if not loosely or len(found) >= _MIN_EXACT:
-        return found
+def _loose_matches(names: Sequence[_Name], query: str) -> list[tuple[_Name, int]]:
+    """Names that hold the words of the query apart, or its letters in order, with their ranks."""
+    found: list[tuple[_Name, int]] = []
     if len(words := query.split()) > 1:
         found += [(each, 4) for each in names if all(word in each.normalized for word in words)]
     # The character classes leave one way to match, so there is no backtracking.
@@ -114,7 +112,7 @@ def _matches(names: Sequence[_Name], query: str, *, loosely: bool) -> list[tuple
 
 
 def _rank(query: str, name: str) -> int:
-    """The rank of a name that contains the query."""
+    """The rank of a name that contains the query, smaller is better."""
     if name.startswith(query):
         return 0 if len(name) == len(query) else 1
     return 2 if f" {query}" in name or f"/{query}" in name else 3

@@ -1,10 +1,11 @@
-"""The prompt, edited with prompt_toolkit."""
+"""The prompt, edited with prompt_toolkit, and the status bar below it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
+from msgspec import Struct
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -19,17 +20,20 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
 
-from zkchat.render.sanitize import sanitize_in_place
+from zkchat.chat.conversation import Conversation
+from zkchat.model.session import Session
+from zkchat.model.usage import ContextUsage
+from zkchat.render.sanitize import sanitize_in_place, sanitize_line
 from zkchat.repl.history import SharedHistory
 from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
 from zkchat.repl.note_pages import menu_rows
 from zkchat.repl.paste import Pastes
-from zkchat.repl.pick_list import PickRow
+from zkchat.repl.pick_list import PickRow, truncate_cells
 from zkchat.repl.picker import pick
 
 PROMPT: Final = "you › "
-_OFFER_AGAIN_SECONDS: Final = 0.05
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
 _STYLE: Final = Style.from_dict(
@@ -41,6 +45,8 @@ _STYLE: Final = Style.from_dict(
         "completion-menu.meta.completion": "bg:default fg:default dim",
     }
 )
+_SEPARATOR: Final = " · "
+_MAX_TITLE_CELLS: Final = 30
 
 
 class _Sanitizer(Processor):
@@ -224,13 +230,8 @@ class Prompt:
             loop.call_soon_threadsafe(self._offer)
 
     def _offer(self) -> None:
-        app, state = self._session.app, self.buffer.complete_state
-        if not (app.is_running and self.buffer.text):
-            return
-        if state is None:
+        if self._session.app.is_running and self.buffer.text and self.buffer.complete_state is None:
             self.buffer.start_completion()
-        elif not state.completions and app.loop:  # they are being computed, perhaps without what is new
-            app.loop.call_later(_OFFER_AGAIN_SECONDS, self._offer)
 
     def _toolbar(self) -> StyleAndTextTuples:
         app = self._session.app
@@ -257,3 +258,61 @@ def _vi_mode(app: Application[str]) -> str:
 def _continuation(width: int, _line: int, wraps: int) -> StyleAndTextTuples:
     """A mark before a new line of the message, and none before a wrapped one."""
     return [("class:prompt", ("" if wraps else "· ").rjust(width))]
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """The values that the bar shows."""
+
+    vault: str
+    model: str
+    session: str = ""
+    """Its title; empty for a session without a message."""
+    usage: ContextUsage | None = None
+    activity: str = ""
+    """What is being done in the background."""
+    may_write: bool = False
+    """Whether the model may propose changes of notes."""
+
+
+def status_of(
+    conversation: Conversation,
+    *,
+    vault: str,
+    session: Session | None,
+    activity: str = "",
+    is_measured: bool = True,
+) -> Status:
+    """What the bar shows; of the context nothing without a model, nor until it can be measured without a delay."""
+    has_window = is_measured and not conversation.model.needs_notes
+    return Status(
+        vault=vault,
+        model=conversation.model.name,
+        session=session.title if session else "",
+        usage=conversation.usage if has_window else None,
+        activity=activity,
+        may_write=conversation.writing.is_on,
+    )
+
+
+def status_line(status: Status, width: int) -> str:
+    """The status in one line. On a narrow screen the least important is dropped: vault, then session, then model."""
+    pieces = [
+        truncate_cells(sanitize_line(status.vault), _MAX_TITLE_CELLS),
+        truncate_cells(sanitize_line(status.model), _MAX_TITLE_CELLS),
+        truncate_cells(sanitize_line(status.session) or "new session", _MAX_TITLE_CELLS),
+        _context(status.usage),
+        sanitize_line(status.activity),
+        "write" if status.may_write else "",
+    ]
+    for dropped in ((), (0,), (0, 2), (0, 1, 2), (0, 1, 2, 4)):
+        line = _SEPARATOR.join(piece for place, piece in enumerate(pieces) if piece and place not in dropped)
+        if get_cwidth(line) <= width:
+            return line
+    return truncate_cells(pieces[3], width)
+
+
+def _context(usage: ContextUsage | None) -> str:
+    if usage is None or not usage.window:
+        return ""
+    about = "≈ " if usage.estimated else ""
+    return f"context {about}{100 * usage.total // usage.window} % of {usage.window:,}"

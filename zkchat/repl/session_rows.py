@@ -1,15 +1,16 @@
 """The sessions of a vault as rows to choose from, for `/resume` and `zkchat chat --resume`."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from zkchat.model.session import Session
 from zkchat.model.text import counted
 from zkchat.ports.sessions import SessionStore
-from zkchat.repl.greeting import ago
 from zkchat.repl.pick_list import PickRow
 
 QUESTION = "Go on in which session?"
+_UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
 
 def sessions_to_resume(store: SessionStore) -> list[Session]:
@@ -35,3 +36,10 @@ def session_rows(
         )
         for session in sessions
     ]
+
+
+def ago(past: timedelta) -> str:
+    for unit, length in _UNITS:
+        if (count := past // length) > 0:
+            return f"{counted(count, unit)} ago"
+    return "just now"

@@ -18,8 +18,6 @@ from zkchat.render.console import Matches
 from zkchat.render.context_bar import context_bar, context_line
 from zkchat.render.diffs import print_changes
 from zkchat.render.links import ClickableLinks
-from zkchat.render.markdown.notes import note_rows
-from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.numbered_rows import RowSection, plain_sections, print_sections
 from zkchat.render.references import reference_lines, references_panel
 from zkchat.render.sanitize import never_fail_to_encode, sanitize_line, sanitize_text
@@ -179,6 +177,10 @@ class DrawnSurface(_Surface):
         self._console.print(Text(sanitize_text(text), style=style), soft_wrap=is_whole)
 
     def print_markdown(self, text: str, matches: Matches | None = None, /) -> None:
+        from zkchat.render.markdown.stream import (
+            MarkdownStream,
+        )  # with the lexers: a tenth of the time until the prompt
+
         stream = MarkdownStream(self._console, matches=matches, links=self._links)
         stream.feed(text)
         stream.finish()
@@ -196,6 +198,8 @@ class DrawnSurface(_Surface):
     def print_note(
         self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
     ) -> Position:
+        from zkchat.render.markdown.notes import note_rows  # as above
+
         draw = partial(note_rows, self._console, source=source, links=self._links)
         pages = NotePages(text, draw, page_rows(self._console.height))
         if after is None:

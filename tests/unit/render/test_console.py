@@ -16,10 +16,6 @@ def written(variables: dict[str, str], *, is_tty: bool = True, color: str = "aut
     return stream.getvalue()
 
 
-def test_a_terminal_gets_colour() -> None:
-    assert written(XTERM) == "\x1b[1;31mhello\x1b[0m\n"
-
-
 @pytest.mark.parametrize(("variables", "color"), [(XTERM | {"NO_COLOR": "1"}, "auto"), (XTERM, "never")])
 def test_without_colour_bold_stays(variables: dict[str, str], color: str) -> None:
     assert written(variables, color=color) == "\x1b[1mhello\x1b[0m\n"
@@ -35,10 +31,6 @@ def test_a_file_gets_plain_text_unless_colour_is_forced() -> None:
     assert written(XTERM, is_tty=False) == "hello\n"
     assert written(XTERM, is_tty=False, color="always") == "\x1b[1;31mhello\x1b[0m\n"
     assert written(XTERM | {"NO_COLOR": "1"}, is_tty=False, color="always") == "\x1b[1;31mhello\x1b[0m\n"
-
-
-def test_a_file_is_never_redrawn_even_in_colour() -> None:
-    assert not console_for(io.StringIO(), is_tty=False, variables=XTERM, color="always").is_interactive
 
 
 def test_the_width_is_the_one_given_or_that_of_the_variables() -> None:

@@ -14,14 +14,6 @@ def rows(*texts: str) -> list[Row]:
     return [Row(text, len(text)) for text in texts]
 
 
-def test_the_next_tail_replaces_the_last_one() -> None:
-    console = terminal()
-    tail = LiveRegion(console)
-    tail.show([], rows("one", "two", "three"))
-    tail.show([], rows("one", "2"))
-    assert on_screen(written(console)) == ["one", "2"]
-
-
 def test_final_rows_stay_above_the_tail() -> None:
     console = terminal()
     tail = LiveRegion(console)
@@ -83,19 +75,6 @@ def test_where_the_cursor_cannot_be_moved_there_is_no_tail() -> None:
     tail.show([], rows("draft"))
     tail.show(rows("final"), rows("draft"))
     assert stream.getvalue() == "final\n"
-
-
-class GoneReader(io.StringIO):
-    def write(self, _text: str) -> int:
-        raise BrokenPipeError
-
-
-def test_a_reader_that_went_away_is_no_error() -> None:
-    console = console_for(GoneReader(), is_tty=True, variables={"TERM": "xterm"})
-    tail = LiveRegion(console)
-    tail.show(rows("one"))
-    tail.show(rows("two"))
-    assert console.quiet
 
 
 def test_rows_have_no_trailing_blanks_and_know_their_width() -> None:

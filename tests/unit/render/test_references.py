@@ -146,19 +146,6 @@ def test_a_broken_link_is_yellow_with_the_closest_names() -> None:
     assert "Closest: [[Naps]]" in written(console)
 
 
-def test_what_the_answer_names_without_having_been_given_it_is_yellow() -> None:
-    cited = replace(found(1), reference_type="search", via="answer", cited=True, unverified=True)
-    console = terminal()
-    console.print(references_panel([cited]))
-    assert "\x1b[33m[[Note 1]]\x1b[0m" in written(console)
-    assert "\x1b[33mlinked by the answer, never given to the model\x1b[0m" in written(console)
-
-
-def test_an_ambiguous_link_names_the_others() -> None:
-    index = replace(found(1), status="ambiguous", candidates=("b/Note 1.md",))
-    assert "Could also be: b/Note 1.md" in drawn(references_panel([index]))
-
-
 def test_a_link_is_clickable_only_with_an_address_of_ours_percent_encoded() -> None:
     console = terminal()
     console.print(references_panel([found(1)], links=OneAddress("file:///v/Note 1.md\x1b\\\x07é?a=b%20c")))

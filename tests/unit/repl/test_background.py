@@ -1,13 +1,12 @@
 """Work that goes on while the user types."""
 
 import asyncio
-import sys
 from threading import Event
 
 import pytest
 
 from zkchat.errors import StorageError
-from zkchat.repl.background import SWITCH_INTERVAL, Background
+from zkchat.repl.background import Background
 
 
 class RecordingObserver:
@@ -86,10 +85,3 @@ def test_whoever_waits_may_give_up_and_the_work_goes_on() -> None:
         background.submit(lambda: done.append(True))
         asyncio.run(give_up())
         assert done == [True, True]
-
-
-def test_the_work_does_not_keep_the_prompt_waiting_for_the_interpreter() -> None:
-    before = sys.getswitchinterval()
-    with Background():
-        assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL)
-    assert sys.getswitchinterval() == pytest.approx(before)

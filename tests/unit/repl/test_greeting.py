@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import a_usage, an_answer
+from zkchat.cli.chat_greeting import Exchange, greeting, last_exchanges
 from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
 from zkchat.model.message import ChatMessage
 from zkchat.model.parts import CompactionPart, TextPart
@@ -13,7 +14,7 @@ from zkchat.model.prompt import ModelInfo
 from zkchat.model.request_context import RequestContext
 from zkchat.model.session import Session
 from zkchat.model.usage import ContextUsage
-from zkchat.repl.greeting import Exchange, ago, greeting, last_exchanges
+from zkchat.repl.session_rows import ago
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelInfo(provider="ollama", id="qwen3:8b")

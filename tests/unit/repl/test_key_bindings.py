@@ -1,7 +1,7 @@
 """The keys of the prompt, typed into a real one."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -98,10 +98,6 @@ def test_on_a_small_screen_fewer_rows_are_kept_for_the_menu(tmp_path: Path, monk
         monkeypatch.setattr(DummyOutput, "get_size", lambda _, rows=rows: Size(rows=rows, columns=80))
         typed(tmp_path)
     assert kept == [6, 8]
-
-
-def test_enter_sends(tmp_path: Path) -> None:
-    assert typed(tmp_path, "hello\r") == "hello"
 
 
 ALT_ENTER, CTRL_J, KITTY_SHIFT_ENTER, XTERM_SHIFT_ENTER = f"{ESCAPE}\r", "\n", f"{ESCAPE}[13;2u", f"{ESCAPE}[27;2;13~"
@@ -261,10 +257,6 @@ def test_a_paste_of_many_lines_is_sent_whole(tmp_path: Path) -> None:
     assert typed(tmp_path, f"See {pasted(LONG)}!\r") == f"See {LONG}!"
 
 
-def test_a_small_paste_is_not_sent_by_its_line_ends(tmp_path: Path) -> None:
-    assert typed(tmp_path, f"{pasted('one' + chr(13) + chr(10) + 'two' + chr(13))}\r") == "one\ntwo\n"
-
-
 def test_a_folded_paste_comes_back_from_the_history_and_is_sent_whole_again(tmp_path: Path) -> None:
     typed(tmp_path, f"{pasted(LONG)}\r")
     assert typed(tmp_path, f"{ESCAPE}[A\r") == LONG
@@ -279,10 +271,6 @@ def test_ctrl_c_empties_the_line_and_at_an_empty_one_is_raised(tmp_path: Path) -
 def test_ctrl_d_at_an_empty_line_leaves(tmp_path: Path) -> None:
     with pytest.raises(EOFError):
         typed(tmp_path, "\x04")
-
-
-def test_a_text_that_stands_there_already_is_changed_and_sent(tmp_path: Path) -> None:
-    assert typed(tmp_path, "!\r", text="Hello") == "Hello!"
 
 
 def test_ctrl_r_searches_what_was_typed_before(tmp_path: Path) -> None:
@@ -374,44 +362,6 @@ def test_a_menu_opens_for_what_was_typed_before_there_was_anything_to_offer(tmp_
     assert at_prompt(tmp_path, act, *steps, completer=completer) == "[[Sleep]]"
 
 
-class SlowCompleter(LateCompleter):
-    """Answers with what it knew when it was asked, once it may."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.may_answer = asyncio.Event()
-
-    async def get_completions_async(
-        self, _document: Document, _event: CompleteEvent
-    ) -> AsyncGenerator[Completion, None]:
-        self.times_asked += 1
-        known = self.names
-        await self.may_answer.wait()
-        for name in known:
-            yield Completion(name)
-
-
-def test_a_menu_opens_although_names_come_while_it_is_computed_without_them(tmp_path: Path) -> None:
-    completer = SlowCompleter()
-    prompts: list[Prompt] = []
-
-    async def act(prompt: Prompt) -> str:
-        prompts.append(prompt)
-        return await prompt.read()
-
-    def is_computing(_: Buffer) -> bool:
-        return completer.times_asked > 0
-
-    def learns(_: Buffer) -> bool:
-        completer.names = ("[Sleep]]",)
-        prompts[0].offer_again()
-        asyncio.get_running_loop().call_later(0.01, completer.may_answer.set)
-        return True
-
-    steps = ("[", is_computing, learns, lambda buffer: has_menu(buffer) and completer.times_asked > 1, "\t", is_chosen)
-    assert at_prompt(tmp_path, act, *steps, "\r\r", completer=completer) == "[[Sleep]]"
-
-
 @pytest.mark.parametrize(
     ("keys", "text"), [("@O\t//", "@Old/"), ('@"M\t/', '@"My tools/'), ("@O\t /", "@Old/ /"), ("@p\t/x", "@poet/x")]
 )
@@ -419,12 +369,6 @@ def test_a_slash_after_a_chosen_folder_goes_on_inside_it(tmp_path: Path, keys: s
     completer = WordCompleter(["@Old/", '@"My tools/"', "@poet"], sentence=True)
     begun, _, rest = keys.partition("\t")
     assert typed(tmp_path, begun, has_menu, f"\t{rest}\r", completer=completer) == text + ("/" if rest == "//" else "")
-
-
-def test_the_work_in_the_background_may_begin_when_the_prompt_is_there(tmp_path: Path) -> None:
-    host = RecordingHost()
-    typed(tmp_path, "hello\r", host=host)
-    assert host.times_painted
 
 
 def test_a_short_answer_is_not_remembered(tmp_path: Path) -> None:

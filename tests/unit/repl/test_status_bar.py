@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
 from tests.support.screens import a_usage
-from zkchat.repl.status_bar import Status, status_line
+from zkchat.repl.prompt import Status, status_line
 
 STATUS = Status(vault="garden", model="ollama:qwen3:8b", session="What is sleep?", usage=a_usage())
 

@@ -14,7 +14,7 @@ from zkchat.model.events import TurnFinished
 from zkchat.model.request_context import RequestItem
 from zkchat.model.usage import ContextUsage
 from zkchat.providers.quote import Quote
-from zkchat.repl.status_bar import status_of
+from zkchat.repl.prompt import status_of
 from zkchat.vault.library import Library
 
 CATS = {"Cats.md": "# Cats\n\nThey sleep a lot.\n"}

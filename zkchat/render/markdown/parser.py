@@ -19,6 +19,7 @@ from zkchat.model.note import NOTE_SUFFIXES
 from zkchat.render.sanitize import sanitize_text
 
 WIKILINK: Final = re.compile(r"!?\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")
+_PLAIN_LINK: Final = re.compile(r"\[\[[^\[\]]+\]\]")
 _SIZE: Final = re.compile(r"\s*\d+(?:x\d+)?\s*")
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 MAX_ENCLOSED_LINES: Final = 200
@@ -107,6 +108,11 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         state.push("wikilink", "wikilink", 0).content = link.group()
     state.pos = link.end()
     return True
+
+
+def with_labels(text: str) -> str:
+    """A line of text with the labels of its links."""
+    return _PLAIN_LINK.sub(lambda link: label_of(link[0]), text)
 
 
 def label_of(written: str, *, with_folder: bool = False) -> str:

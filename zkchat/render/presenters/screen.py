@@ -1,25 +1,251 @@
 """A turn drawn on a terminal: the answer as it streams, tool calls, sources and context."""
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, assert_never
 
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from zkchat.model import events
 from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
+from zkchat.model.text import counted, shorten
 from zkchat.render import checklist, phrases
-from zkchat.render.activity import ActivitySection, ThinkingSection, WaitIndicator
 from zkchat.render.answer_footer import AnswerFooter
 from zkchat.render.console import Matches
-from zkchat.render.live import LiveRegion, render_rows
+from zkchat.render.live import LiveRegion, Row, Throttle, render_rows
 from zkchat.render.markdown.stream import MarkdownStream
-from zkchat.render.sanitize import error_lines, sanitize_line
+from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
 ANSWER_MARK: Final = "●"
 """Stands above an answer in a chat, before the name of who answers, so that it is found in the scrollback."""
+_FOLDED_ROWS: Final = 3
+_MAX_FOLDED_CHARS: Final = 2_000
+"""Enough to fill these rows on any screen."""
+_ARGUMENT_LENGTHS: Final = (60, 24, 12, 0)
+"""Characters of a call's arguments that are tried one after the other, until all calls fit into one line."""
+_MIN_RESULT_LENGTH: Final = 20
+_BETWEEN: Final = " · "
+_STREAMED: Final = (events.TextDelta, events.Remarked, events.ThinkingDelta, events.ToolStarted, events.ToolFinished)
+_FROM_THE_MODEL: Final = (events.PromptReady, events.Notice, *_STREAMED)
+_GOAL: Final = (events.GoalPlanned, events.StepStarted, events.StepFinished, events.GoalEnded)
+_AFTER_THE_MODEL: Final = (events.ChangesReviewed, events.TurnFinished, events.TurnFailed, *_GOAL)
+
+
+class ThinkingSection:
+    """Thinking, dimmed, all of it as it streams."""
+
+    def __init__(self, console: Console, *, clock: Callable[[], float], since: float) -> None:
+        self._console = console
+        self._throttle = Throttle(clock)
+        self._tail = LiveRegion(console)
+        self._text = ""
+        self.since = since
+        """When the model began to think."""
+
+    def feed(self, text: str) -> None:
+        self._text += sanitize_text(text)
+        self._throttle.draw(self._draw)
+
+    def wait(self, below: Sequence[Row]) -> None:
+        """Draw all that came, and these rows below it."""
+        self._draw(below)
+
+    def finish(self) -> None:
+        self._tail.show(_dimmed_rows(self._console, self._text.rstrip("\n")))
+
+    def _draw(self, below: Sequence[Row] = ()) -> None:
+        complete, _, arriving = self._text.rpartition("\n")
+        self._tail.show(_dimmed_rows(self._console, complete), [*_dimmed_rows(self._console, arriving), *below])
+        self._text = arriving
+
+
+def _dimmed_rows(console: Console, text: str) -> list[Row]:
+    return render_rows(console, Text(text, style="dim", overflow="fold")) if text else []
+
+
+class WaitIndicator:
+    """A row that says what is waited for and for how long, erased when something arrives."""
+
+    def __init__(self, console: Console, *, clock: Callable[[], float]) -> None:
+        self._console = console
+        self._clock = clock
+        self._tail = LiveRegion(console)
+        self._since: float | None = clock()
+
+    def begin(self) -> None:
+        self._since = self._clock()
+
+    def end(self) -> None:
+        self._since = None
+
+    def rows(self, doing: str) -> list[Row]:
+        """`… waiting for the model, 3 s; Ctrl-C stops it`; nothing in the first second."""
+        seconds = 0 if self._since is None else int(self._clock() - self._since)
+        return _dimmed_rows(self._console, f"… {doing}, {seconds:,} s; Ctrl-C stops it" if seconds else "")
+
+    def draw(self, doing: str) -> None:
+        self._tail.show([], self.rows(doing))
+
+    def hide(self) -> None:
+        self._tail.show([])
+
+
+class _Call(Struct, frozen=True):
+    """A tool call, and its result as soon as there is one."""
+
+    name: str
+    arguments: str
+    result: str | None = None
+    """None while it runs, empty where it was stopped."""
+    failed: bool = False
+    server: str = ""
+    """The MCP server that it is sent to."""
+
+    def draw(self, length: int = _ARGUMENT_LENGTHS[0]) -> Text:
+        """`find_excerpts "sleep" → 4 passages`, with so many characters of arguments at most."""
+        call = phrases.tool_call(self.name, self.arguments, length, self.server)
+        if not self.result:
+            return Text.assemble((call, "dim"), " …" if self.result is None else "")
+        result = shorten(self.result, max(2 * length, _MIN_RESULT_LENGTH))
+        return Text.assemble((call, "dim"), " → ", (result, "yellow" if self.failed else "none"))
+
+
+class ActivitySection:
+    """Folded thinking and tool calls in one line: `⌕ thought for 3 s · find_excerpts "sleep" → 4 passages`.
+
+    While the model thinks, the last rows of its thoughts are shown below. Where nothing can be redrawn, each call is a
+    line of its own, printed with its result.
+    """
+
+    def __init__(self, console: Console, *, clock: Callable[[], float]) -> None:
+        self._console = console
+        self._clock = clock
+        self._throttle = Throttle(clock)
+        self._tail = LiveRegion(console)
+        self._finished: list[_Call] = []
+        self._running: dict[str, _Call] = {}
+        self._thought: str = ""
+        self._thinking_since: float | None = None
+        self._seconds: float | None = None
+        """How long the model thought before; None where it did not."""
+
+    @property
+    def is_calling(self) -> bool:
+        """Whether a tool runs."""
+        return bool(self._running)
+
+    @property
+    def is_thinking(self) -> bool:
+        return self._thinking_since is not None
+
+    def think(self, text: str, *, since: float | None = None) -> None:
+        """Add to what the model thinks; `since` says when it began, where that was before."""
+        if self._thinking_since is None:
+            self._thinking_since = self._clock() if since is None else since
+        self._thought += text
+        self._throttle.draw(self._draw)
+
+    def take_thought(self) -> tuple[str, float]:
+        """What the model is thinking, and since when; it is to be shown elsewhere."""
+        since = self._clock() if self._thinking_since is None else self._thinking_since
+        thought, self._thought, self._thinking_since = self._thought, "", None
+        return thought, since
+
+    def started(self, call_id: str, name: str, arguments: str, server: str = "") -> None:
+        self._stop_thinking()
+        self._running[call_id] = _Call(name, arguments, server=server)
+        self._draw()
+
+    def finished(self, call_id: str, name: str, summary: str, *, failed: bool) -> None:
+        self._stop_thinking()
+        call = self._running.pop(call_id, _Call(name, ""))
+        result = phrases.tool_result(summary, failed=failed)
+        self._finished.append(replace(call, result=result, failed=failed))
+        self._draw()
+
+    def wait(self, below: Sequence[Row]) -> None:
+        """Draw all that came, and these rows below it."""
+        self._draw(below)
+
+    def finish(self) -> None:
+        """Leave one line. Calls that were stopped have no result."""
+        self._stop_thinking()
+        self._finished += [replace(call, result="") for call in self._running.values()]
+        self._running.clear()
+        self._print_unless_redrawn()
+        self._tail.show(self._line())
+
+    def _stop_thinking(self) -> None:
+        if self._thinking_since is not None:
+            self._seconds = (self._seconds or 0) + self._clock() - self._thinking_since
+            self._thinking_since, self._thought = None, ""
+
+    def _draw(self, below: Sequence[Row] = ()) -> None:
+        self._print_unless_redrawn()
+        end = sanitize_text(self._thought[-_MAX_FOLDED_CHARS:]).strip("\n")
+        thought = _dimmed_rows(self._console, end)[-_FOLDED_ROWS:]
+        self._tail.show([], [*self._line(), *thought, *below])
+
+    def _print_unless_redrawn(self) -> None:
+        """Print what is finished where it could not be redrawn, each on a line of its own."""
+        if self._console.is_interactive:
+            return
+        for mark, entries in (("… ", self._thoughts()), ("⌕ ", [call.draw() for call in self._finished])):
+            for entry in entries:
+                self._tail.show(render_rows(self._console, Text.assemble((mark, "dim"), entry)))
+        self._finished.clear()
+        self._seconds = None
+
+    def _line(self) -> list[Row]:
+        """All entries in one row, as much of each as there is room for."""
+        calls = [*self._finished, *self._running.values()]
+        thoughts = self._thoughts()
+        if not calls and not thoughts:
+            return []
+        mark = "⌕ " if calls else "… "
+        forms = [[*thoughts, *(call.draw(length) for call in calls)] for length in _ARGUMENT_LENGTHS]
+        if calls:
+            forms += [[*thoughts, _counted(calls)], [_counted(calls)], [_number(calls)]]
+        lines = [Text().join(_separated(form)) for form in forms]
+        room = self._console.width - len(mark)
+        line = next((line for line in lines if line.cell_len <= room), lines[-1])
+        line.truncate(room, overflow="ellipsis")
+        return render_rows(self._console, Text.assemble((mark, "dim"), line))
+
+    def _thoughts(self) -> list[Text]:
+        return [] if self._seconds is None else [Text(f"thought for {self._seconds:.0f} s", style="dim")]
+
+
+def _separated(entries: Sequence[Text]) -> Iterator[Text]:
+    for number, entry in enumerate(entries):
+        if number:
+            yield Text(_BETWEEN, style="dim")
+        yield entry
+
+
+def _counted(calls: Sequence[_Call]) -> Text:
+    """`find_excerpts ×3, read_document (1 failed)`."""
+    text = Text()
+    for name, count in Counter(call.name for call in calls).items():
+        times = f" ×{count}" if count > 1 else ""
+        text.append(f"{', ' if text else ''}{sanitize_line(name)}{times}", style="dim")
+        text.append_text(_failed([call for call in calls if call.name == name]))
+    return text
+
+
+def _number(calls: Sequence[_Call]) -> Text:
+    """`4 calls (1 failed)`."""
+    return Text.assemble((counted(len(calls), "call"), "dim"), _failed(calls))
+
+
+def _failed(calls: Sequence[_Call]) -> Text:
+    failed = sum(call.failed for call in calls)
+    return Text(f" ({failed} failed)" if failed else "", style="yellow")
 
 
 class ScreenPresenter:
@@ -107,33 +333,11 @@ class ScreenPresenter:
 
     def _update_wait_indicator(self, event: events.Event) -> None:
         """Start it anew whenever something comes and more is to come from the model or a tool."""
-        match event:
-            case events.ChangesReviewed() | events.TurnFinished() | events.TurnFailed():
-                self._wait_indicator.end()
-            case events.GoalPlanned() | events.StepStarted() | events.StepFinished() | events.GoalEnded():
-                self._wait_indicator.end()
-            case (
-                events.PromptReady()
-                | events.TextDelta()
-                | events.Remarked()
-                | events.ThinkingDelta()
-                | events.ToolStarted()
-                | events.ToolFinished()
-                | events.Notice()
-            ):
-                self._is_asked = True
-                self._wait_indicator.begin()
-            case (
-                events.LinksResolved()
-                | events.EvidenceFound()
-                | events.ReferenceFound()
-                | events.UsageReported()
-                | events.Warned()
-                | events.AnswerReplaced()
-            ):
-                pass
-            case _:
-                assert_never(event)
+        if isinstance(event, _AFTER_THE_MODEL):
+            self._wait_indicator.end()
+        elif isinstance(event, _FROM_THE_MODEL):
+            self._is_asked = True
+            self._wait_indicator.begin()
 
     def _answer(self, text: str) -> None:
         if isinstance(self._section, MarkdownStream):

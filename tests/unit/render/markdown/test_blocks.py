@@ -19,26 +19,6 @@ def final_blocks(text: str) -> list[str]:
     return words(blocks.take_final())
 
 
-def test_a_paragraph_is_final_after_the_blank_line_after_it() -> None:
-    assert final_blocks("One\nmore") == []
-    assert final_blocks("One\nmore\n") == []
-    assert final_blocks("One\nmore\n\n") == ["One\nmore"]
-
-
-def test_a_heading_is_final_after_its_own_line() -> None:
-    assert final_blocks("# One") == []
-    assert final_blocks("# One\n") == ["# One"[2:]]
-
-
-def test_a_line_below_a_paragraph_may_still_make_it_a_heading() -> None:
-    blocks = BlockSplitter()
-    blocks.add("One\n")
-    assert blocks.take_final() == []
-    blocks.add("---\n")
-    (heading,) = blocks.take_final()
-    assert heading.tokens[0].type == "heading_open"
-
-
 @pytest.mark.parametrize(("head", "below"), [("```a|", "---"), ("# a | b |", "|---|---|"), ("- a | b", "---|---")])
 def test_a_line_below_another_block_may_still_make_it_a_table(head: str, below: str) -> None:
     blocks = BlockSplitter()
@@ -61,14 +41,6 @@ def test_an_item_is_final_after_the_next_one_and_goes_on_the_list() -> None:
     assert [piece.joined for piece in pieces] == [False, True, True, False]
 
 
-def test_another_kind_of_bullet_begins_another_list() -> None:
-    blocks = BlockSplitter()
-    blocks.add("- one\n- two\n* other\n* list\n")
-    pieces = [*blocks.take_final(), *blocks.close()]
-    assert words(pieces) == ["one", "two", "other", "list"]
-    assert [piece.joined for piece in pieces] == [False, True, False, True]
-
-
 def test_code_becomes_final_in_chunks_with_what_stands_above_them() -> None:
     lines = [f"line {number}" for number in range(FENCE_CHUNK_LINES + 3)]
     blocks = BlockSplitter()
@@ -83,28 +55,11 @@ def test_code_becomes_final_in_chunks_with_what_stands_above_them() -> None:
     assert rest.tokens[0].meta["ended"]
 
 
-def test_a_fence_ends_only_with_its_own_mark() -> None:
-    assert final_blocks("~~~~ text\n```\n~~~\n    ~~~~\n~~~~ no\n  ~~~~~  \nAfter\n\n") == [
-        "``` ~~~     ~~~~ ~~~~ no",
-        "After",
-    ]
-
-
-def test_the_indent_of_a_fence_is_taken_from_its_code() -> None:
-    assert final_blocks("  ```\n  a\n    b\n c\n  ```\n") == ["a   b c"]
-
-
 def test_a_mark_that_is_arriving_is_not_taken_for_code() -> None:
     blocks = BlockSplitter()
     blocks.add("```\ncode\n``")
     blocks.take_final()
     assert words(blocks.tail()) == ["code"]
-
-
-def test_the_rest_of_a_fence_that_never_ended_is_given_at_the_end() -> None:
-    blocks = BlockSplitter()
-    blocks.add("```\ncode\nmo")
-    assert words(blocks.close()) == ["code mo"]
 
 
 def test_a_table_is_final_when_it_ends_and_what_follows_is_a_block_of_its_own() -> None:
@@ -123,9 +78,3 @@ def test_a_line_of_marks_only_waits_until_it_is_known_what_it_is() -> None:
     assert [piece.tokens[0].type for piece in blocks.tail()] == ["paragraph_open"]
     blocks.add(" an item")
     assert [piece.tokens[0].type for piece in blocks.tail()] == ["paragraph_open", "bullet_list_open"]
-
-
-def test_nothing_comes_from_nothing() -> None:
-    blocks = BlockSplitter()
-    blocks.add("\n\n")
-    assert [*blocks.take_final(), *blocks.tail(), *blocks.close()] == []

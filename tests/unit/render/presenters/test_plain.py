@@ -77,17 +77,6 @@ def test_a_pipe_needs_no_headings() -> None:
     assert shown(events, details=True) == ("> a\n> b\n", "Else:\n")
 
 
-def test_an_answer_that_ends_its_line_gets_no_second_newline() -> None:
-    assert shown([TextDelta(text="Done.\n")]) == ("Done.\n", "")
-    assert shown([]) == ("", "")
-
-
-def test_the_answer_is_written_while_it_arrives() -> None:
-    out = io.StringIO()
-    PlainPresenter(out, io.StringIO()).show(TextDelta(text="Half an ans"))
-    assert out.getvalue() == "Half an ans"
-
-
 def test_with_details_calls_references_and_context_are_plain_lines_beside_the_answer() -> None:
     out, err = shown(TURN, details=True)
     assert out == "**Sleep** well, [[Sleep|y]].\n"
@@ -175,10 +164,3 @@ def test_a_pipe_gets_the_first_answer_where_no_other_comes() -> None:
         TurnFinished(message=an_answer(), usage=a_usage()),
     ]
     assert shown(events) == ("Four hours.\n", "")
-
-
-def test_a_pipe_gets_what_came_before_it_went_wrong() -> None:
-    failed = TurnFailed(text="The server is gone.", exit_code=4)
-    out, err = shown([PROMPT, TextDelta(text="Four"), failed])
-    assert out == "Four\n"
-    assert "The server is gone." in err

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
 from zkchat.model.choices import ThinkingView
 from zkchat.model.events import (
-    AnswerReplaced,
     Compacted,
     Compacting,
     Event,
@@ -183,15 +182,6 @@ def test_while_a_tool_runs_its_call_and_the_last_thoughts_are_shown() -> None:
     assert rows_after(TextDelta(text="So."))[-1] == "So."
 
 
-def test_text_before_and_after_a_call_stays_in_order() -> None:
-    rows = shown(
-        TextDelta(text="Let me look."),
-        ToolFinished(call_id="1", name="find", summary="4 passages"),
-        TextDelta(text="Found it."),
-    )
-    assert rows == ["Let me look.", "", "⌕ find → 4 passages", "", "Found it."]
-
-
 def test_a_folded_thought_leaves_one_line() -> None:
     thoughts = [ThinkingDelta(text=f"thought {number}\n") for number in range(9)]
     assert shown(*thoughts, TextDelta(text="So.")) == ["… thought for 9 s", "", "So."]
@@ -236,12 +226,6 @@ def test_a_long_warning_is_broken_between_words() -> None:
     rows = shown(Warned(text="word " * 40))
     assert len(rows) > 1
     assert {word for row in rows for word in row.split()} == {"warning:", "word"}
-
-
-def test_a_compaction_leaves_its_marker() -> None:
-    part = CompactionPart(number=1, summary="s", archived=("a", "b"), tokens_before=900)
-    message = replace(an_answer(), parts=(part,))
-    assert shown(Compacted(message=message)) == ["Context compacted #1: 2 messages archived, ~900 tokens freed"]
 
 
 def test_a_failure_keeps_what_came_and_says_why_and_what_to_do() -> None:
@@ -350,16 +334,6 @@ def test_when_a_model_is_asked_again_its_answers_stand_apart_with_the_reason_bet
         TextDelta(text="Two days."),
     )
     assert [row for row in rows if row] == ["Four hours.", "warning: It is asked again.", "Two days."]
-
-
-def test_what_takes_the_place_of_an_answer_stands_apart_from_it() -> None:
-    rows = shown(
-        TextDelta(text="Four hours."),
-        Warned(text="The notes say otherwise."),
-        AnswerReplaced(message_id="a1"),
-        TextDelta(text="> Two days."),
-    )
-    assert [row.strip() for row in rows if row] == ["Four hours.", "warning: The notes say otherwise.", "▌ Two days."]
 
 
 def test_the_mark_names_the_agent_that_answers() -> None:

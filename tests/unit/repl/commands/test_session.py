@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.goals.run import GoalRun
 from zkchat.chat.session_items import SessionItems
 from zkchat.context.relevance import Relevance
 from zkchat.memory.facts import Memory
@@ -85,7 +87,7 @@ class ConversationHarness:
             page_editor=self.page_editor,
             browser=VaultBrowser(library=library, editor=RecordingEditor(), daily_notes=DailyNoteSettings),
             models=ModelsInMemory(),
-            goals=GoalsInMemory(),
+            goals=cast(GoalRun, GoalsInMemory()),
             mentions=EveryMention(),
             now=lambda: NOON,
         )
