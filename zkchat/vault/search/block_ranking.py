@@ -14,7 +14,6 @@ from msgspec import Struct
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.cross_references import without_cross_references
-from zkchat.vault.notes.runs import ends_in_question_mark
 from zkchat.vault.search.question_terms import denies
 from zkchat.vault.search.terms import UNSPACED_RUN, words
 from zkchat.vault.search.weighted_question import CUE_WEIGHT, Held, Unit, WeightedQuestion
@@ -54,11 +53,6 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     """The share that stands in title and headings."""
     own_score: float
     """The score without what the note and the search add: among blocks of one note that tells nothing."""
-
-    @property
-    def answers_a_question(self) -> bool:
-        """Whether it stands with a question, or under a heading that is one."""
-        return self.block.kind == "faq" or any(ends_in_question_mark(each) for each in self.heading_path[-1:])
 
     @property
     def heading_path(self) -> tuple[str, ...]:

@@ -97,6 +97,14 @@ def stem(word: str) -> str:
         return _stemmer(language).stemWord(word) if language else word
 
 
+def stems(listed: Sequence[str]) -> list[str]:
+    """The terms that words count as. Many at once are stemmed in less time than one by one."""
+    english = [word for word in listed if 3 < len(word) <= _MAX_WORD_LETTERS and word.isascii() and word.isalpha()]
+    with _STEMMING:
+        known = dict(zip(english, _stemmer("english").stemWords(english), strict=True))
+    return [known.get(word) or stem(word) for word in listed]
+
+
 def terms(text: str) -> list[str]:
     """The terms of a text, in order."""
     return [*map(stem, words(text))]

@@ -169,8 +169,3 @@ def test_a_list_is_preferred_where_steps_are_asked_for() -> None:
     same = passage("Salt for the soup."), passage("- Salt for the soup.", path="b.md")
     assert best("Is there salt in the soup?", *same).block.kind == "paragraph"
     assert best("How do I salt the soup?", *same).block.kind == "list"
-
-
-def test_an_answer_is_known_by_its_question() -> None:
-    assert best("rain", passage("Yes, in rain too.", heading="Does it work outside?")).answers_a_question
-    assert not best("rain", passage("Yes, in rain too.", heading="Outside")).answers_a_question

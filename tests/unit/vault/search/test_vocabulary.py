@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.vault.search import vocabulary as vocabularies
-from zkchat.vault.search.terms import terms
+from zkchat.vault.search.terms import pieces, terms
 from zkchat.vault.search.vocabulary import TermLists, Vocabulary, vocabulary
 
 TEXTS = ["Running notes, running!", "", "naïve “quotes” – and 笔记 too", "note", "the notes\u2014of\u00a0notes", "笔"]
@@ -31,11 +31,35 @@ READ_TOGETHER = st.lists(st.lists(LETTERS, max_size=20).map("".join) | st.text(m
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(READ_TOGETHER, min_size=1, max_size=3))
-def test_whatever_is_read_in_whatever_order_gives_its_terms(read: list[list[str]]) -> None:
+def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: list[list[str]]) -> None:
     known = Vocabulary()
     for texts in [*read, *read]:
-        lists = known.lists(known.read(texts))
-        assert not texts or as_terms(known, lists) == [terms(text) for text in texts]
+        assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
+
+
+def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Vocabulary()
+    together = known.read(TEXTS).tolist()
+    monkeypatch.setattr(vocabularies, "_BATCH_TEXTS", 2)
+    assert known.read(TEXTS).tolist() == Vocabulary().read(TEXTS).tolist() == together
+
+
+def test_pieces_are_told_apart_though_they_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabularies, "_MIXING", np.uint64(0))
+    known = Vocabulary()
+    text = "ab cd ab abc abcdefghi abcdefghj abcdefgh"
+    wanted = [*[known[piece.encode()] for piece in text.split()], known[b"\xff"]]
+    for _ in range(2):
+        assert known.read([text]).tolist() == wanted
+
+
+def test_a_long_piece_is_not_taken_for_its_beginning_or_for_another() -> None:
+    known = Vocabulary()
+    sixteen = "x" * 16
+    for _ in range(2):
+        *read, _ = known.read([f"{sixteen}y {sixteen} {sixteen}z"]).tolist()
+        assert read == [known[piece.encode()] for piece in (f"{sixteen}y", sixteen, f"{sixteen}z")]
+        assert len({*read}) == 3
 
 
 def test_no_texts_have_no_terms() -> None:
