@@ -14,7 +14,6 @@ from msgspec import Struct
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.cross_references import without_cross_references
-from zkchat.vault.search.question_terms import denies
 from zkchat.vault.search.terms import UNSPACED_RUN, words
 from zkchat.vault.search.weighted_question import CUE_WEIGHT, Held, Unit, WeightedQuestion
 
@@ -32,8 +31,6 @@ SEARCH_WEIGHT = 0.5
 """What the score of the passage adds, that of the best passage being 1."""
 LIST_WEIGHT = 0.25
 """What a list adds where the question asks for one."""
-DENIAL_WEIGHT = 0.25
-"""And a denial, where the question asks what is not so: "What may not go on the heap?"."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 _MAX_CUT_TEXTS = 16
@@ -146,12 +143,10 @@ def _ranked(
 ) -> RankedBlock:
     block = matched.block
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
-    is_denial = question.denies and denies("\n".join((*matched.passage.heading_path, *block.heading_path, block.text)))
     own_score = (
         COVERAGE_WEIGHT * coverage
         + FRAME_WEIGHT * framed
         + max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
-        + DENIAL_WEIGHT * is_denial
     )
     return RankedBlock(
         passage=matched.passage,

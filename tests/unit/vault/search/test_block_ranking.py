@@ -72,12 +72,6 @@ def test_a_number_of_what_is_asked_for_counts_twice() -> None:
     assert best("How many hours do bees rest or sleep?", passage(text)).block.text == "Bees sleep for 5 hours."
 
 
-def test_a_denial_is_preferred_where_the_question_denies() -> None:
-    heap = "Peel may go on the heap.\n\n## Never on the heap\n\nMeat."
-    assert best("What must not go on the heap?", passage(heap)).block.text == "Meat."
-    assert best("What may go on the heap?", passage(heap)).block.text == "Peel may go on the heap."
-
-
 def test_a_clause_that_only_refers_to_another_note_meets_nothing() -> None:
     refers = passage("The brewing of tea is described in [[Tea]].")
     tells = passage("Tea is brewed for three minutes.", path="b.md", score=0.5)
