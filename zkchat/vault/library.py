@@ -166,11 +166,11 @@ class Library:
 
     def refresh_within(self, seconds: float) -> Refreshed | None:
         """Refresh, but wait no longer than that: None says that it goes on in the background."""
-        return self._maintenance.refresh_within(seconds)
+        return self._maintenance.background.within(seconds)
 
     def refresh_in_background(self) -> None:
         """Start a refresh that sees all that is there by now. `refresh` and `refresh_within` wait for it."""
-        self._maintenance.refresh_in_background()
+        self._maintenance.background.start()
 
     def prefetch(self) -> None:
         """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""

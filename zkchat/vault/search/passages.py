@@ -17,8 +17,15 @@ from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
 from zkchat.ports.note_index import TextIndex
 from zkchat.vault.dates.time_filters import TIME_FILTERS
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
-from zkchat.vault.search.variants import variant_prefixes
+from zkchat.vault.search.terms import (
+    MAX_QUERY_CHARACTERS,
+    count_words,
+    phrase_text,
+    query_terms,
+    term_spans,
+    terms,
+    variant_prefixes,
+)
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:

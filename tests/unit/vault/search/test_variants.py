@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.search.terms import is_english, query_terms
-from zkchat.vault.search.variants import rank_variants, variant_prefixes
+from zkchat.vault.search.terms import is_english, query_terms, rank_variants, variant_prefixes
 
 
 @pytest.mark.parametrize(
