@@ -43,7 +43,7 @@ from zkchat.ports.note_files import NoteFiles
 from zkchat.ports.note_index import LinkIndex, NoteCatalog, TextIndex
 from zkchat.vault.links.live_catalog import LinkResolver
 from zkchat.vault.privacy.guard import PrivacyGuard
-from zkchat.vault.search.passages import PassageSearch, Search
+from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import VectorSearch
 
 Port = TypeVar("Port")
@@ -62,7 +62,7 @@ class VaultPorts(Struct, frozen=True, kw_only=True):
     text: TextIndex
     vectors: VectorSearch | None
     """Compares only the sections that it is given."""
-    search: PassageSearch
+    search: "Search | GuardedSearch"
     calendar: Callable[[], Calendar]
     extracted: ExtractedTexts | None = None
     """The texts of PDFs and the like, where there is a program that reads them."""
@@ -328,12 +328,12 @@ class GuardedText:
 
 
 class GuardedSearch:
-    """Implements `PassageSearch`. Where nothing is hidden, the search over all notes answers: that costs nothing.
+    """Where nothing is hidden, the search over all notes answers: that costs nothing.
 
     What a model asks that may have read local notes is no `OpenText`.
     """
 
-    def __init__(self, whole: PassageSearch, visible: PassageSearch, guard: PrivacyGuard) -> None:
+    def __init__(self, whole: "Search | GuardedSearch", visible: Search, guard: PrivacyGuard) -> None:
         self._whole = whole
         self._visible = visible
         self._guard = guard
@@ -366,7 +366,7 @@ class GuardedSearch:
     def _asked(self, text: str) -> str:
         return str(text) if self._guard.may_tell_of_local_notes() else text
 
-    def _search(self) -> PassageSearch:
+    def _search(self) -> "Search | GuardedSearch":
         return self._visible if self._guard.hidden() else self._whole
 
 

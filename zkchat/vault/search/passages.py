@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -125,33 +125,8 @@ def _days_of(field: str, value: str, calendar: Calendar) -> DayRange | None:
     return filter_period(field, value, calendar)
 
 
-class PassageSearch(Protocol):
-    def passages(
-        self,
-        text: str,
-        *,
-        limit: int,
-        within: Collection[str] | None = None,
-        period: DayRange | None = None,
-        words_only: bool = False,
-    ) -> list[Passage]:
-        """The passages that answer best, of all notes, or of those `within` or of a `period`.
-
-        With `words_only` it is the same whether or not sections have got their vectors already.
-        """
-        ...
-
-    def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        """The best passage of each note."""
-        ...
-
-    def idf(self, wanted: Iterable[str]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs in a note."""
-        ...
-
-
 class Search:
-    """Implements `PassageSearch` over what the index holds at the moment. Every thread may use it."""
+    """Searches what the index holds at the moment. Every thread may use it."""
 
     def __init__(
         self,
@@ -173,6 +148,10 @@ class Search:
         period: DayRange | None = None,
         words_only: bool = False,
     ) -> list[Passage]:
+        """The passages that answer best, of all notes, or of those `within` or of a `period`.
+
+        With `words_only` it is the same whether or not sections have got their vectors already.
+        """
         query = parse_query(text, self._calendar())
         notes = self._filter(query, within, period)
         ranked = self._ranked(query, notes, None if words_only else self._vectors)
@@ -180,6 +159,7 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
+        """The best passage of each note."""
         query = parse_query(text, self._calendar())
         notes = self._filter(query, None, period)
         ranked = self._ranked(query, notes, self._vectors)
@@ -187,6 +167,7 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs in a note."""
         terms_asked = {*wanted}
         if not terms_asked:
             return {}
