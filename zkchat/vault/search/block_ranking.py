@@ -29,9 +29,7 @@ NOTE_COVERAGE = 0.3
 """How much of what only the rest of the note meets the block counts as meeting."""
 SEARCH_WEIGHT = 0.5
 """What the score of the passage adds, that of the best passage being 1."""
-LIST_WEIGHT = 0.25
-"""What a list adds where the question asks for one."""
-MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
+MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + 2 * CUE_WEIGHT
 
 _MAX_CUT_TEXTS = 16
 _THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
@@ -143,11 +141,7 @@ def _ranked(
 ) -> RankedBlock:
     block = matched.block
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
-    own_score = (
-        COVERAGE_WEIGHT * coverage
-        + FRAME_WEIGHT * framed
-        + max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
-    )
+    own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * framed + CUE_WEIGHT * question.cue(block.text)
     return RankedBlock(
         passage=matched.passage,
         block=block,

@@ -37,13 +37,6 @@ def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: l
         assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
 
 
-def test_many_texts_are_read_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Vocabulary()
-    together = known.read(TEXTS).tolist()
-    monkeypatch.setattr(vocabularies, "_BATCH_TEXTS", 2)
-    assert known.read(TEXTS).tolist() == Vocabulary().read(TEXTS).tolist() == together
-
-
 def test_pieces_are_told_apart_though_they_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocabularies, "_MIXING", np.uint64(0))
     known = Vocabulary()
@@ -62,12 +55,6 @@ def test_a_long_piece_is_not_taken_for_its_beginning_or_for_another() -> None:
         assert len({*read}) == 3
 
 
-def test_no_texts_have_no_terms() -> None:
-    known = Vocabulary()
-    lists = known.lists(known.read([]))
-    assert (len(lists.terms), [*lists.ends]) == (0, [0])
-
-
 def test_a_lone_surrogate_is_no_word() -> None:
     known = Vocabulary()
     assert as_terms(known, known.lists(known.read(["a\ud800b"]))) == [["a", "b"]]
@@ -77,14 +64,6 @@ def test_texts_with_words_that_are_not_asked_for_are_known() -> None:
     known = Vocabulary()
     names = ["Plain words", "The garden", "笔记本", "", "Straße nach Süden"]
     assert known.wordy(known.read(names)).tolist() == [1, 2, 4]
-
-
-def test_lists_can_be_picked_more_than_once_and_followed_by_others() -> None:
-    lists = TermLists(np.array([7, 8, 9]), np.array([0, 2, 2, 3])).followed_by([[5], [], [6, 6]])
-    picked = lists.of(np.array([5, 0, 1, 0]))
-    assert picked.terms.tolist() == [6, 6, 7, 8, 7, 8]
-    assert picked.lengths.tolist() == [2, 2, 0, 2]
-    assert picked.places.tolist() == [0, 0, 1, 1, 3, 3]
 
 
 def test_a_vocabulary_is_kept_until_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
