@@ -118,9 +118,9 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["sessions", "list", "--json"], {"sqlite3"}, SETTINGS | {"ports"}),
         (["index"], {"sqlite3", "numpy"}, NOTES),
         (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
-        (["search", "tag:health"], {"sqlite3", "Stemmer"}, NOTES),
+        (["search", "tag:health"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
         (["ask", "How long should I sleep?"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
-        (["ask", "[[Sleep]]"], {"sqlite3", "Stemmer", "pyromark"}, TURN),
+        (["ask", "[[Sleep]]"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
     ],
 )
 def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
@@ -142,7 +142,7 @@ def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
 def test_a_chat_loads_nothing_for_its_prompt_that_the_first_turn_alone_needs(searched: Path) -> None:
     loaded = modules_before_the_prompt(searched, searched / "vault")
     libraries = {name.partition(".")[0] for name in loaded}
-    assert libraries & (HEAVY - STANDARD) == {"prompt_toolkit", "sqlite3"}
+    assert libraries & (HEAVY - STANDARD) == {"prompt_toolkit", "sqlite3", "Stemmer"}
     unused = {
         *("zkchat.repl.commands.table", "zkchat.render.console", "zkchat.render.presenters.screen"),
         *("zkchat.vault.search.ranking", "zkchat.vault.catalog.answers", "zkchat.vault.verification.differing_answers"),
