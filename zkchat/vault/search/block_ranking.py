@@ -25,11 +25,11 @@ FRAME_WEIGHT = 0.4
 FAMILY_WEIGHT = 0.6
 """And that in all that was found of the note and of those it is named after: a birthday stands in one list, and whose
 it is in another paragraph."""
-NOTE_COVERAGE = 0.3
-"""How much of what only the rest of the note meets the block counts as meeting."""
 SEARCH_WEIGHT = 0.5
 """What the score of the passage adds, that of the best passage being 1."""
-MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + 2 * CUE_WEIGHT
+LIST_WEIGHT = 0.25
+"""What a list adds where the question asks for one."""
+MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 _MAX_CUT_TEXTS = 16
 _THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
@@ -42,8 +42,7 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     """The numbers of its sentences, best first."""
     score: float
     coverage: float
-    """The share of the question that the block meets together with its title and headings, and a part of the share that
-    only the rest of the note meets."""
+    """The share of the question that the block meets together with its title and headings."""
     framed: float
     """The share that stands in title and headings."""
     own_score: float
@@ -71,13 +70,7 @@ def rank_blocks(
     met = {path: _best_of(held) for path, held in of_notes.items()}
     families = {path: question.share(_best_of([met[each] for each in named])) for path, named in _families(titles)}
     ranked = [
-        _ranked(
-            question,
-            each,
-            each.passage.score / best if best > 0 else 0.0,
-            question.share(met[each.passage.path]),
-            families[each.passage.path],
-        )
+        _ranked(question, each, each.passage.score / best if best > 0 else 0.0, families[each.passage.path])
         for each in matched
     ]
     ranked.sort(key=lambda each: (-each.score, each.passage.path, each.passage.first_line, each.block.first_line))
@@ -137,17 +130,21 @@ class _MatchedBlock(Struct, frozen=True, kw_only=True):
 
 
 def _ranked(
-    question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_note: float, met_by_family: float
+    question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_family: float
 ) -> RankedBlock:
     block = matched.block
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
-    own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * framed + CUE_WEIGHT * question.cue(block.text)
+    own_score = (
+        COVERAGE_WEIGHT * coverage
+        + FRAME_WEIGHT * framed
+        + max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
+    )
     return RankedBlock(
         passage=matched.passage,
         block=block,
         best_sentences=question.best_sentences(block),
         score=own_score + FAMILY_WEIGHT * met_by_family + SEARCH_WEIGHT * search_score,
-        coverage=coverage + NOTE_COVERAGE * (met_by_note - coverage),
+        coverage=coverage,
         framed=framed,
         own_score=own_score,
     )

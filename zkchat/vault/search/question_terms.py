@@ -8,8 +8,11 @@ from typing import Final
 
 from zkchat.lexicon.answer_types import (
     DEGREES,
+    FOR_A_LIST,
     FOR_A_NUMBER,
     FOR_A_TIME,
+    HOW_TO,
+    UNSPACED_FOR_A_LIST,
     UNSPACED_FOR_A_NUMBER,
     UNSPACED_FOR_A_TIME,
 )
@@ -22,6 +25,7 @@ from zkchat.vault.notes.language import detect_language
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
     begins_unspaced,
+    phrase_text,
     query_terms,
     query_words,
     stem,
@@ -75,6 +79,8 @@ _UNSPACED_ASKING: Final = re.compile("|".join(_longest_first(UNSPACED.split())))
 _DEGREES: Final = _folded(DEGREES)
 _FOR_A_NUMBER: Final = _folded(FOR_A_NUMBER)
 _FOR_A_TIME: Final = _folded(FOR_A_TIME)
+_FOR_A_LIST: Final = _folded(FOR_A_LIST)
+_HOW_TO: Final = [phrase_text(each) for line in HOW_TO.split("\n") for each in line.split("|") if each.strip()]
 _CONNECTIVE: Final = re.compile(
     rf"(?<!\S)(?:{'|'.join(CONNECTIVES.split())})\.?(?!\S)|[{UNSPACED_CONNECTIVES}]|[,，、/&]", re.IGNORECASE
 )
@@ -173,6 +179,12 @@ def wants_number(question: str) -> bool:
 def wants_time(question: str) -> bool:
     """Whether it asks when."""
     return _holds_one_of(question, _FOR_A_TIME, UNSPACED_FOR_A_TIME)
+
+
+def wants_list(question: str) -> bool:
+    """Whether it asks for steps, or for the items of a list."""
+    asked = phrase_text(question)
+    return any(phrase in asked for phrase in _HOW_TO) or _holds_one_of(question, _FOR_A_LIST, UNSPACED_FOR_A_LIST)
 
 
 def topic_terms(text: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from zkchat.lexicon.quantities import NUMBER_WORDS
 from zkchat.vault.notes.blocks import Block
-from zkchat.vault.search.question_terms import topic_of, wants_number, wants_time
+from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.synonyms import synonyms_of
 from zkchat.vault.search.terms import UNSPACED_RUN, query_terms, terms
 
@@ -78,6 +78,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     """Terms that say the same as a word."""
     wants_number: bool = False
     wants_time: bool = False
+    wants_list: bool = False
 
     @classmethod
     def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
@@ -99,6 +100,7 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
             synonyms=synonyms,
             wants_number=wants_number(question),
             wants_time=wants_time(question),
+            wants_list=wants_list(question),
         )
 
     def share(self, held: Held) -> float:

@@ -155,3 +155,11 @@ def test_within_one_note_what_its_blocks_share_tells_nothing() -> None:
     both = rank_blocks(asked("Do bees sleep?"), [passage("Bees sleep.\n\nFlies dance.", title="Insects")])
     assert [each.own_score > 0 for each in both] == [True, False]
     assert all(each.score > each.own_score for each in both)
+
+
+def test_a_list_is_preferred_where_steps_are_asked_for() -> None:
+    text = passage("The soup needs salt and water.\n\n- salt for the soup\n- water, as it needs")
+    assert best("What ingredients does the soup need?", text).block.kind == "list"
+    same = passage("Salt for the soup."), passage("- Salt for the soup.", path="b.md")
+    assert best("Is there salt in the soup?", *same).block.kind == "paragraph"
+    assert best("How do I salt the soup?", *same).block.kind == "list"

@@ -7,6 +7,7 @@ from zkchat.vault.search.question_terms import (
     parts_of,
     topic_of,
     topic_terms,
+    wants_list,
     wants_number,
     wants_time,
     with_compounds,
@@ -111,6 +112,14 @@ def test_small_talk_has_no_topic(said: str) -> None:
 )
 def test_a_question_beside_a_greeting_keeps_its_topic(said: str, term: str) -> None:
     assert term in topic_terms(said)
+
+
+@pytest.mark.parametrize(
+    "question", ["How do I reset it?", "ingredients of the soup", "Welche Zutaten?", "步骤", "手順は"]
+)
+def test_a_question_for_a_list_is_known_in_many_languages(question: str) -> None:
+    assert wants_list(question)
+    assert not wants_list("When did we decide that?")
 
 
 @pytest.mark.parametrize(
