@@ -16,6 +16,7 @@ from zkchat.model.embeddings import as_open_as
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
 from zkchat.ports.note_index import TextIndex
+from zkchat.vault.dates.expressions import filter_period
 from zkchat.vault.dates.time_filters import TIME_FILTERS
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
@@ -78,7 +79,7 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     for kind, piece in pieces:
         value = _value(piece)
         if kind in TIME_FILTERS:
-            days = _days_of(kind, value, today)
+            days = filter_period(kind, value, today)
             period = days.overlap(period) if days else period
         elif kind == "word":
             words.append(piece.group())
@@ -113,16 +114,10 @@ def _kind(piece: re.Match[str], calendar: Calendar) -> str:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
     if field in TIME_FILTERS:
-        return field if _days_of(field, value, calendar) else "word"
+        return field if filter_period(field, value, calendar) else "word"
     if field == "tag":
         return "tag" if value.strip("#/") else "word"
     return field or ("phrase" if piece["quoted"] else "word")
-
-
-def _days_of(field: str, value: str, calendar: Calendar) -> DayRange | None:
-    from zkchat.vault.dates.expressions import filter_period
-
-    return filter_period(field, value, calendar)
 
 
 class Search:
