@@ -87,10 +87,7 @@ def vault_in(home: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of somebody who has searched in a vault, so that it is indexed and there are vectors.
-
-    It is large enough for keeping which section has which vector.
-    """
+    """The home of somebody who has searched in a vault, so that it is indexed and there are vectors."""
     home = tmp_path_factory.mktemp("home")
     vault = vault_in(home)
     nights = "".join(f"# Night {number}\n\nSlept well.\n\n" for number in range(1_100))
@@ -105,11 +102,11 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["config", "show"], set(), SETTINGS),
         (["sessions", "list", "--json"], {"sqlite3"}, SETTINGS | {"ports"}),
-        (["index"], {"sqlite3"}, NOTES),
+        (["index"], {"sqlite3", "numpy"}, NOTES),
         (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
-        (["search", "tag:health"], {"sqlite3", "Stemmer"}, NOTES),
+        (["search", "tag:health"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
         (["ask", "How long should I sleep?"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
-        (["ask", "[[Sleep]]"], {"sqlite3", "Stemmer", "pyromark"}, TURN),
+        (["ask", "[[Sleep]]"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
     ],
 )
 def test_a_command_loads_its_own_module_and_the_libraries_it_needs(

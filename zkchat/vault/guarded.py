@@ -6,7 +6,7 @@ methods it has; a new method of a Protocol has to be written here before it can 
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from threading import Lock
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -43,8 +43,10 @@ from zkchat.ports.note_files import NoteFiles
 from zkchat.ports.note_index import LinkIndex, NoteCatalog, TextIndex
 from zkchat.vault.links.live_catalog import LinkResolver
 from zkchat.vault.privacy.guard import PrivacyGuard
-from zkchat.vault.search.passages import PassageSearch, Search
+from zkchat.vault.search.passages import Search
 from zkchat.vault.search.vectors import VectorSearch
+
+Port = TypeVar("Port")
 
 MAX_CHECKED: Final = 200
 """Notes of a list that are looked into; whoever names more of them has the rest confirmed."""
@@ -60,7 +62,7 @@ class VaultPorts(Struct, frozen=True, kw_only=True):
     text: TextIndex
     vectors: VectorSearch | None
     """Compares only the sections that it is given."""
-    search: PassageSearch
+    search: "Search | GuardedSearch"
     calendar: Callable[[], Calendar]
     extracted: ExtractedTexts | None = None
     """The texts of PDFs and the like, where there is a program that reads them."""
@@ -82,22 +84,26 @@ def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
     )
 
 
-class GuardedFiles:
-    """Implements `ports.note_files.NoteFiles`. A note that became private after it was indexed is not there either."""
+class _Guarded(Generic[Port]):
+    """What asks a port, and a guard what of its answers a model may see."""
 
-    def __init__(self, files: NoteFiles, guard: PrivacyGuard) -> None:
-        self._files = files
+    def __init__(self, port: Port, guard: PrivacyGuard) -> None:
+        self._port = port
         self._guard = guard
 
+
+class GuardedFiles(_Guarded[NoteFiles]):
+    """Implements `ports.note_files.NoteFiles`. A note that became private after it was indexed is not there either."""
+
     def read(self, path: str) -> str:
-        return self._shown(path, self._files.read(path) if self._guard.may_open(path) else None)
+        return self._shown(path, self._port.read(path) if self._guard.may_open(path) else None)
 
     def read_whole(self, path: str) -> tuple[str, bool]:
-        text, is_intact = self._files.read_whole(path) if self._guard.may_open(path) else (None, True)
+        text, is_intact = self._port.read_whole(path) if self._guard.may_open(path) else (None, True)
         return self._shown(path, text), is_intact
 
     def read_data(self, path: str, most: int) -> bytes:
-        content = self._files.read_data(path, most) if self._guard.may_open(path) else None
+        content = self._port.read_data(path, most) if self._guard.may_open(path) else None
         text = None if content is None else content.decode(errors="replace")
         self._shown(path, text)
         return content or b""
@@ -108,30 +114,26 @@ class GuardedFiles:
         return text
 
     def identity(self, path: str) -> object | None:
-        return self._files.identity(path) if self._guard.may_open(path) else None
+        return self._port.identity(path) if self._guard.may_open(path) else None
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
-        return self._files.linked(self._guard.visible(paths))
+        return self._port.linked(self._guard.visible(paths))
 
     def shared(self, path: str) -> object | None:
-        return self._files.shared(path) if self._guard.may_open(path) else None
+        return self._port.shared(path) if self._guard.may_open(path) else None
 
 
-class GuardedExtractedTexts:
+class GuardedExtractedTexts(_Guarded[ExtractedTexts]):
     """Implements `ports.extraction.ExtractedTexts`: of a file that is hidden by its folder there is no text."""
 
-    def __init__(self, extracted: ExtractedTexts, guard: PrivacyGuard) -> None:
-        self._extracted = extracted
-        self._guard = guard
-
     def covers(self, path: str) -> bool:
-        return self._extracted.covers(path)
+        return self._port.covers(path)
 
     def find(self, stamp: FileStamp) -> ExtractedText | None:
-        return self._extracted.find(stamp) if self._discloses(stamp.path) else None
+        return self._port.find(stamp) if self._discloses(stamp.path) else None
 
     def latest(self, path: str) -> ExtractedText | None:
-        return self._extracted.latest(path) if self._discloses(path) else None
+        return self._port.latest(path) if self._discloses(path) else None
 
     def _discloses(self, path: str) -> bool:
         return self._guard.may_open(path) and self._guard.disclose_text("", path)
@@ -208,31 +210,27 @@ class GuardedCatalog:
         return [warning for warning in self._notes.warnings() if warning.path not in hidden]
 
 
-class GuardedLinkIndex:
+class GuardedLinkIndex(_Guarded[LinkIndex]):
     """Implements `ports.note_index.LinkIndex`. Of a link to a hidden note it is not known where it leads."""
 
-    def __init__(self, links: LinkIndex, guard: PrivacyGuard) -> None:
-        self._links = links
-        self._guard = guard
-
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
-        return self._shown(self._links.links_from(paths))
+        return self._shown(self._port.links_from(paths))
 
     def links_to(self, path: str) -> list[StoredLink]:
-        return [] if path in self._guard.hidden() else self._shown(self._links.links_to(path))
+        return [] if path in self._guard.hidden() else self._shown(self._port.links_to(path))
 
     def notes_with_keys(self, keys: Collection[str]) -> list[str]:
-        return [*self._guard.visible(self._links.notes_with_keys(keys))]
+        return [*self._guard.visible(self._port.notes_with_keys(keys))]
 
     def doubtful_links(self) -> list[StoredLink]:
         """With the links to hidden notes, as if those were not there."""
-        hidden = [link for path in self._guard.hidden() for link in self._links.links_to(path)]
-        links = {link.id: link for link in (*self._links.doubtful_links(), *hidden)}
+        hidden = [link for path in self._guard.hidden() for link in self._port.links_to(path)]
+        links = {link.id: link for link in (*self._port.doubtful_links(), *hidden)}
         return self._shown(sorted(links.values(), key=lambda link: link.id))
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
         hidden = self._guard.hidden()
-        return [edge for edge in self._links.edges(touching) if hidden.isdisjoint(edge)]
+        return [edge for edge in self._port.edges(touching) if hidden.isdisjoint(edge)]
 
     def _shown(self, links: Iterable[StoredLink]) -> list[StoredLink]:
         hidden = self._guard.hidden()
@@ -243,16 +241,12 @@ class GuardedLinkIndex:
         ]
 
 
-class GuardedLinks:
+class GuardedLinks(_Guarded[LinkResolver]):
     """Implements `LinkResolver`: a link to a hidden note leads to the next best one, or nowhere."""
-
-    def __init__(self, links: LinkResolver, guard: PrivacyGuard) -> None:
-        self._links = links
-        self._guard = guard
 
     def resolve(self, link: Link, source: str | None, *, suggestions: int = 3) -> Resolution:
         while True:
-            found = self._links.resolve(link, source, suggestions=suggestions)
+            found = self._port.resolve(link, source, suggestions=suggestions)
             if hidden := self._guard.hidden():
                 found = self._without(hidden, found, link, source)
             named = self._named_by(found)
@@ -276,7 +270,7 @@ class GuardedLinks:
                 if hidden.isdisjoint(paths):
                     return found
                 first, *others = [path for path in paths if path not in hidden] or [""]
-                place = self._links.resolve(link._replace(target=f"/{first}"), source)
+                place = self._port.resolve(link._replace(target=f"/{first}"), source)
                 if not first or not isinstance(place, Resolved | Ambiguous):
                     return Missing(target=link.target)
                 via, anchor_found, line = found.via, place.anchor_found, place.line
@@ -288,7 +282,7 @@ class GuardedLinks:
 
     def _target_of(self, name: str) -> str:
         """The note that a name leads to."""
-        found = self._links.resolve(Link(text=f"[[{name}]]", target=name), None)
+        found = self._port.resolve(Link(text=f"[[{name}]]", target=name), None)
         return found.path if isinstance(found, Resolved | Ambiguous) else ""
 
 
@@ -334,12 +328,12 @@ class GuardedText:
 
 
 class GuardedSearch:
-    """Implements `PassageSearch`. Where nothing is hidden, the search over all notes answers: that costs nothing.
+    """Where nothing is hidden, the search over all notes answers: that costs nothing.
 
     What a model asks that may have read local notes is no `OpenText`.
     """
 
-    def __init__(self, whole: PassageSearch, visible: PassageSearch, guard: PrivacyGuard) -> None:
+    def __init__(self, whole: "Search | GuardedSearch", visible: Search, guard: PrivacyGuard) -> None:
         self._whole = whole
         self._visible = visible
         self._guard = guard
@@ -372,7 +366,7 @@ class GuardedSearch:
     def _asked(self, text: str) -> str:
         return str(text) if self._guard.may_tell_of_local_notes() else text
 
-    def _search(self) -> PassageSearch:
+    def _search(self) -> "Search | GuardedSearch":
         return self._visible if self._guard.hidden() else self._whole
 
 

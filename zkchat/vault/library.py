@@ -33,7 +33,8 @@ from zkchat.ports.note_files import ListedFiles, NoteFiles
 from zkchat.ports.note_index import NoteIndex
 from zkchat.ports.workers import Workers
 from zkchat.vault.dates.origins import all_dates
-from zkchat.vault.documents.document import Document, UnreadableDocument, is_indexed
+from zkchat.vault.documents.document import Document, UnreadableDocument, document_of_pages, is_indexed
+from zkchat.vault.documents.drawings import read_drawing
 from zkchat.vault.guarded import VaultPorts, guarded
 from zkchat.vault.indexing.background import IndexMaintenance
 from zkchat.vault.indexing.dating import NO_DATES, DateSources
@@ -166,11 +167,11 @@ class Library:
 
     def refresh_within(self, seconds: float) -> Refreshed | None:
         """Refresh, but wait no longer than that: None says that it goes on in the background."""
-        return self._maintenance.refresh_within(seconds)
+        return self._maintenance.background.within(seconds)
 
     def refresh_in_background(self) -> None:
         """Start a refresh that sees all that is there by now. `refresh` and `refresh_within` wait for it."""
-        self._maintenance.refresh_in_background()
+        self._maintenance.background.start()
 
     def prefetch(self) -> None:
         """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
@@ -273,9 +274,6 @@ class Library:
         return is_drawing(path) or (is_pdf(path) and self._ports.extracted is not None)
 
     def _document(self, path: str) -> Document:
-        from zkchat.vault.documents.document import document_of_pages
-        from zkchat.vault.documents.drawings import read_drawing
-
         if is_drawing(path):
             try:
                 return read_drawing(path, self.read_raw(path))

@@ -17,6 +17,9 @@ from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import IO, Any, Final, NamedTuple
 
+import pypdfium2
+import pypdfium2.raw as pdfium
+
 from zkchat.storage.pdf.layout import Line, PageLines, clean, texts_of
 from zkchat.storage.pdf.limits import PdfLimits
 
@@ -58,8 +61,6 @@ def read_pdf(data: bytes, max_pages: int, max_characters: int, keep_on: Callable
 
     Raises `NeedsPassword`, or anything at all for a file that is no PDF, or a broken one.
     """
-    import pypdfium2
-
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -204,8 +205,6 @@ def _height(character: Rectangle) -> float:
 
 def _box(text_page: Any, text_index: int) -> Rectangle | None:
     """Of a character, with the room that its font gives to every character."""
-    import pypdfium2.raw as pdfium
-
     rectangle = pdfium.FS_RECTF()
     index = pdfium.FPDFText_GetCharIndexFromTextIndex(text_page, text_index)
     if index < 0 or not pdfium.FPDFText_GetLooseCharBox(text_page, index, rectangle):
@@ -215,8 +214,6 @@ def _box(text_page: Any, text_index: int) -> Rectangle | None:
 
 def _annotations(page: Any) -> Iterator[tuple[int, str, Rectangle]]:
     """Values of form fields, and remarks of readers."""
-    import pypdfium2.raw as pdfium
-
     for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_PAGE_REMARKS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if not annotation:
@@ -234,8 +231,6 @@ def _annotations(page: Any) -> Iterator[tuple[int, str, Rectangle]]:
 
 
 def _string(annotation: Any, key: bytes) -> str:
-    import pypdfium2.raw as pdfium
-
     length = min(pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0), 2 * _MAX_REMARK)
     buffer = ctypes.create_string_buffer(max(length, 2))
     pdfium.FPDFAnnot_GetStringValue(annotation, key, ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), length)
@@ -250,8 +245,6 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints is no reply
     threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
     try:
-        import pypdfium2  # noqa: F401 - before the first limit counts
-
         while True:
             limits, data = requests.get()
             _limit(limits)

@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property, reduce
-from math import inf
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.errors import ProviderError, StorageDamaged, ZkchatError
@@ -31,37 +29,21 @@ INDEX_WAS_DAMAGED: Final = NoteWarning(
     text="The index of this vault was damaged and has been built anew from the notes; nothing is lost.",
     kind="damaged",
 )
-PREFETCH_VALID_SECONDS: Final = 1.0
-"""How long a prefetched refresh counts as current: whatever was saved earlier than that, it has seen."""
 _DEBOUNCE_SECONDS: Final = 0.7
-"""From one prefetch to the next: who types on finds one that is current at any moment."""
+"""From one prefetch to the next."""
 _MAX_TIME_SHARE: Final = 0.1
 """The share of the time that prefetching may take up."""
-
-
-class _Prefetch(Struct, kw_only=True):
-    began: float = inf
-    """By the clock; in the future, until it does."""
-    took: float = 0.0
-    """Seconds."""
-    failed: bool = False
-
-    def is_valid_at(self, now: float) -> bool:
-        """Whether it has seen, or will see, all that was saved a while ago."""
-        return not self.failed and now - self.began < PREFETCH_VALID_SECONDS
-
-    def may_repeat_at(self, now: float) -> bool:
-        return now - self.began >= max(_DEBOUNCE_SECONDS, self.took / _MAX_TIME_SHARE)
 
 
 class BackgroundRefresh:
     """Refreshes in a thread of its own, one after the other. Every thread may use it."""
 
     def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] | None = None) -> None:
-        """Without a clock nothing is prefetched: nobody could tell how old it is."""
+        """Without a clock nothing is prefetched: nobody could tell how long ago the last one was."""
         self._refresh = refresh
         self._clock = clock
-        self._last_prefetch: _Prefetch | None = None
+        self._next_prefetch = 0.0
+        """By the clock, when the next may begin."""
         self._asking = Lock()
         self._closing = Event()
         self._under_way: list[Future[Refreshed]] = []
@@ -70,23 +52,21 @@ class BackgroundRefresh:
         """What refreshes found after the time of those who asked for them was up, or before anybody asked."""
 
     def prefetch(self) -> None:
-        """Start a refresh because somebody may soon ask. Debounced, and not started while another one runs."""
+        """Start a refresh because somebody may soon ask: what changed is read by then.
+
+        Debounced, and not started while another one runs.
+        """
         with self._asking:
-            if self._clock is None or not all(run.done() for run in self._under_way):
-                return
-            if self._last_prefetch and not self._last_prefetch.may_repeat_at(self._clock()):
-                return
-            self._collect_finished()
-            self._last_prefetch = _Prefetch()
-            self._under_way = [self._thread.submit(self._run_prefetch, self._last_prefetch, self._clock)]
+            is_idle = all(run.done() for run in self._under_way)
+            if self._clock and is_idle and self._clock() >= self._next_prefetch:
+                self._collect_finished()
+                self._under_way.append(self._thread.submit(self._run_prefetch, self._clock))
 
     def start(self) -> None:
         """Start a refresh that sees all that is there by now, and wait for nothing. The next `within` waits for it."""
         with self._asking:
-            self._last_prefetch = None  # it may have begun before the change
-            if not self._is_covered():
-                self._collect_finished()
-                self._under_way.append(self._thread.submit(self._run))
+            self._collect_finished()
+            self._submit()
 
     def _collect_finished(self) -> None:
         """Keep what finished refreshes found. What went wrong with them goes wrong again, or is mended by now."""
@@ -97,14 +77,12 @@ class BackgroundRefresh:
     def within(self, seconds: float) -> Refreshed | None:
         """Everything found since the last answer; None if that takes longer, and it goes on in the background then.
 
-        By a refresh that begins after this call, or by a prefetched one that is still current. What went wrong in the
-        background is raised by the next call.
+        By a refresh that begins after this call. What went wrong in the background is raised by the next call.
         """
         from concurrent.futures import wait
 
         with self._asking:
-            if not self._is_covered():
-                self._under_way.append(self._thread.submit(self._run))
+            self._submit()
             wait(self._under_way, seconds)
             finished = [run for run in self._under_way if run.done()]
             self._under_way = self._under_way[len(finished) :]
@@ -114,20 +92,19 @@ class BackgroundRefresh:
             found, self._unreported = self._unreported, Refreshed()
             return found
 
-    def _is_covered(self) -> bool:
-        if self._clock and self._last_prefetch and self._last_prefetch.is_valid_at(self._clock()):
-            return True
-        return bool(self._under_way) and not (self._under_way[-1].running() or self._under_way[-1].done())
+    def _submit(self) -> None:
+        """Queue a refresh, unless one is queued that has not begun."""
+        if not self._under_way or self._under_way[-1].running() or self._under_way[-1].done():
+            self._under_way.append(self._thread.submit(self._run))
 
-    def _run_prefetch(self, run: _Prefetch, clock: Callable[[], float]) -> Refreshed:
-        run.began = clock()
+    def _run_prefetch(self, clock: Callable[[], float]) -> Refreshed:
+        began = clock()
         try:
             return self._run()
         except ZkchatError:
-            run.failed = True  # who asks refreshes again, and gets the error
-            return Refreshed()
+            return Refreshed()  # who asks refreshes again, and gets the error
         finally:
-            run.took = clock() - run.began
+            self._next_prefetch = began + max(_DEBOUNCE_SECONDS, (clock() - began) / _MAX_TIME_SHARE)
 
     def close(self) -> None:
         """Wait for what goes on in the background. It stops between two notes; the next run goes on from there."""
@@ -176,7 +153,7 @@ class IndexMaintenance:
         self._embedding = embedding
         self.has_attachment_ending = index.has_attachment_ending
         self._refreshing = Lock()
-        self._background = BackgroundRefresh(self.refresh, clock)
+        self.background = BackgroundRefresh(self.refresh, clock)
         self._embedder = BackgroundEmbedding(embedding, index.generation, self.repaired, clock) if embedding else None
         self._has_told = False
         self._was_damaged = False
@@ -201,24 +178,10 @@ class IndexMaintenance:
         self._was_damaged = False
         return replace(found, warnings=(INDEX_WAS_DAMAGED, *found.warnings))
 
-    def refresh_within(self, seconds: float) -> Refreshed | None:
-        """Refresh, but wait no longer than that: None says that it goes on in the background, where `close` ends it.
-
-        The next call waits for that one rather than starting a second beside it, and raises what went wrong with it.
-        """
-        return self._background.within(seconds)
-
-    def refresh_in_background(self) -> None:
-        """Start a refresh that sees all that is there by now. `refresh` and `refresh_within` wait for it."""
-        self._background.start()
-
     def prefetch(self) -> None:
-        """Refresh in the background, because somebody is about to ask: `refresh_within` then need not look again.
-
-        May be called at every key that is typed.
-        """
+        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
         if not self._refreshing.locked():
-            self._background.prefetch()
+            self.background.prefetch()
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
         """Forget what is known, and read every note again."""
@@ -293,19 +256,19 @@ class IndexMaintenance:
         extraction = self.extraction
         text = self.repaired(lambda: extraction.extract_now(path)) if extraction else None
         if text:
-            self._background.start()
+            self.background.start()
         return text
 
     def extract_in_background(self) -> None:
         """The same in the background, until there are none or the library is closed."""
         if self.extraction:
-            self.extraction.run_in_background(self.refresh_in_background)
+            self.extraction.run_in_background(self.background.start)
 
     def close(self) -> None:
         """End what goes on in the background."""
         if self.extraction:
             self.extraction.close()
-        self._background.close()
+        self.background.close()
         if self._embedder:
             self._embedder.close()
 

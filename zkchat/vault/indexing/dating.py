@@ -11,6 +11,7 @@ from zkchat.model.history import Commit, CommittedFiles, HistoryStatus
 from zkchat.model.note import is_drawing, is_note
 from zkchat.ports.history import CommitHistory
 from zkchat.ports.note_index import DateStore
+from zkchat.vault.dates.names import name_date
 
 
 class DateSources(Struct, frozen=True, kw_only=True):
@@ -34,8 +35,6 @@ class Dating:
         formats = tuple(self._sources.name_formats())
         rule = _rule(formats)
         if self._index.name_rule() != rule:
-            from zkchat.vault.dates.names import name_date
-
             self._index.store_names(rule, {path: name_date(path, formats) for path in paths()})
         return formats
 

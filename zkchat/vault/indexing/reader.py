@@ -1,5 +1,6 @@
 """Reading notes for the index: some of them at a time, by this process or by others that help."""
 
+import gc
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b, sha1
@@ -90,10 +91,14 @@ def read_part(
     `name_formats` are those by which Obsidian names daily notes.
     """
     batch = _Batch(files, index, extracted, name_formats)
-    for stamp, is_known in part:
-        batch.add(stamp, index.known(stamp.path) if is_known else None)
-        after_each()
-    change = batch.finished()
+    gc.disable()  # among many values without cycles it would look for a twelfth of the first indexing
+    try:
+        for stamp, is_known in part:
+            batch.add(stamp, index.known(stamp.path) if is_known else None)
+            after_each()
+        change = batch.finished()
+    finally:
+        gc.enable()
     index.apply(change)
     notes = [stored.note for stored in change.notes]
     stamps = (*(stored.stamp for stored in change.notes), *change.restamped)

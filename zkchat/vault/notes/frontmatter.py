@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
@@ -11,17 +11,6 @@ from zkchat.vault.notes.markdown import Span
 
 if TYPE_CHECKING:
     import yaml
-
-
-class Node(Protocol):
-    """A node of the YAML tree."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def tag(self) -> str: ...
-    @property
-    def value(self) -> Any: ...
 
 
 MAX_CHARACTERS = 50_000
@@ -207,7 +196,7 @@ def _inspect(events: "Iterable[yaml.Event]") -> None:
             raise _Refused(f"is nested more than {MAX_DEPTH} levels deep")
 
 
-def _value(node: Node, reader: "yaml.SafeLoader") -> Any:
+def _value(node: Any, reader: "yaml.SafeLoader") -> Any:
     """The value of a node as JSON types: keys are strings."""
     if node.id == "mapping":
         return {_key(key): _value(value, reader) for key, value in node.value}
@@ -221,13 +210,13 @@ def _value(node: Node, reader: "yaml.SafeLoader") -> Any:
     return value
 
 
-def _key(node: Node) -> str:
+def _key(node: Any) -> str:
     if node.id != "scalar":
         raise _Refused(f"has a {node.id} where a name should be")
     return str(node.value)
 
 
-def _written(node: Node) -> Written:
+def _written(node: Any) -> Written:
     """The scalar as written: YAML would turn the alias `007` into 7, and `yes` into a boolean."""
     if node.id == "sequence":
         return [item.value for item in node.value if item.id == "scalar" and item.tag != _NOTHING]

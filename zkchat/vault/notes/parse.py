@@ -5,16 +5,12 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from zkchat.model.note import Block, Heading, Link, Note, NoteWarning, TaskLine, file_title
 from zkchat.vault.notes.frontmatter import Frontmatter, comments_in, cut, distinct, properties_at
 from zkchat.vault.notes.markdown import MAX_ITEMS, Lines, Outline, Span, blank, flatten, outline, plain
 from zkchat.vault.notes.wikilink import Prose, inside, read_prose, scan, wikilink, wikilink_spans
-
-if TYPE_CHECKING:
-    from zkchat.vault.notes.wikilink import Prose
-
 
 _TAG = re.compile(
     r"#(?<!\S#)([^\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"

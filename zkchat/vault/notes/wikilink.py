@@ -123,48 +123,26 @@ def wikilink(text: str, span: Span, line: int, *, in_comment: bool = False, in_f
     written = text[start:end]
     embed = written.startswith("!")
     path, _, display = written[2 + embed : -2].partition("|")
-    path = path.removesuffix("\\").strip()
-    target, anchor, external = _split(path)
-    if not target and not anchor:
-        return None
-    display, size = _without_size(display) if embed else (display, "")
-    return Link(
-        text=written,
-        target=target,
-        anchor=anchor,
-        display=display.strip(),
-        size=size,
-        embed=embed,
-        external=external,
-        start=start,
-        end=end,
-        line=line,
-        in_comment=in_comment,
-        in_frontmatter=in_frontmatter,
-    )
+    target, anchor, external = _split(path.removesuffix("\\").strip())
+    link = Link(written, target, anchor, embed=embed, external=external, start=start, end=end, line=line)
+    return _shown_as(display, link._replace(in_comment=in_comment, in_frontmatter=in_frontmatter))
 
 
 def _from_hyperlink(link: Hyperlink, text: str, line: int, *, in_comment: bool) -> Link | None:
     target, anchor, external = _split(link.address)
     if not external:
         target, anchor = unquote(target).strip(), unquote(anchor).strip()
-    if not target and not anchor:
+    found = Link(text[link.start : link.end], target, anchor, syntax="markdown", embed=link.image, external=external)
+    place = found._replace(start=link.start, end=link.end, line=line, in_comment=in_comment)
+    return _shown_as(link.label, place)
+
+
+def _shown_as(display: str, link: Link) -> Link | None:
+    """The link with what it shows, and the size of an embedded picture; None if its target is empty."""
+    if not (link.target or link.anchor):
         return None
-    display, size = _without_size(link.label) if link.image else (link.label, "")
-    return Link(
-        text=text[link.start : link.end],
-        target=target,
-        anchor=anchor,
-        display=display.strip(),
-        size=size,
-        syntax="markdown",
-        embed=link.image,
-        external=external,
-        start=link.start,
-        end=link.end,
-        line=line,
-        in_comment=in_comment,
-    )
+    display, size = _without_size(display) if link.embed else (display, "")
+    return link._replace(display=display.strip(), size=size)
 
 
 def _split(path: str) -> tuple[str, str, bool]:

@@ -14,8 +14,6 @@ from msgspec import Struct
 from zkchat.model.note import Passage
 from zkchat.vault.notes.blocks import Block, blocks
 from zkchat.vault.notes.cross_references import without_cross_references
-from zkchat.vault.notes.runs import ends_in_question_mark
-from zkchat.vault.search.question_terms import denies
 from zkchat.vault.search.terms import UNSPACED_RUN, words
 from zkchat.vault.search.weighted_question import CUE_WEIGHT, Held, Unit, WeightedQuestion
 
@@ -27,14 +25,10 @@ FRAME_WEIGHT = 0.4
 FAMILY_WEIGHT = 0.6
 """And that in all that was found of the note and of those it is named after: a birthday stands in one list, and whose
 it is in another paragraph."""
-NOTE_COVERAGE = 0.3
-"""How much of what only the rest of the note meets the block counts as meeting."""
 SEARCH_WEIGHT = 0.5
 """What the score of the passage adds, that of the best passage being 1."""
 LIST_WEIGHT = 0.25
 """What a list adds where the question asks for one."""
-DENIAL_WEIGHT = 0.25
-"""And a denial, where the question asks what is not so: "What may not go on the heap?"."""
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 _MAX_CUT_TEXTS = 16
@@ -48,17 +42,11 @@ class RankedBlock(Struct, frozen=True, kw_only=True):
     """The numbers of its sentences, best first."""
     score: float
     coverage: float
-    """The share of the question that the block meets together with its title and headings, and a part of the share that
-    only the rest of the note meets."""
+    """The share of the question that the block meets together with its title and headings."""
     framed: float
     """The share that stands in title and headings."""
     own_score: float
     """The score without what the note and the search add: among blocks of one note that tells nothing."""
-
-    @property
-    def answers_a_question(self) -> bool:
-        """Whether it stands with a question, or under a heading that is one."""
-        return self.block.kind == "faq" or any(ends_in_question_mark(each) for each in self.heading_path[-1:])
 
     @property
     def heading_path(self) -> tuple[str, ...]:
@@ -82,13 +70,7 @@ def rank_blocks(
     met = {path: _best_of(held) for path, held in of_notes.items()}
     families = {path: question.share(_best_of([met[each] for each in named])) for path, named in _families(titles)}
     ranked = [
-        _ranked(
-            question,
-            each,
-            each.passage.score / best if best > 0 else 0.0,
-            question.share(met[each.passage.path]),
-            families[each.passage.path],
-        )
+        _ranked(question, each, each.passage.score / best if best > 0 else 0.0, families[each.passage.path])
         for each in matched
     ]
     ranked.sort(key=lambda each: (-each.score, each.passage.path, each.passage.first_line, each.block.first_line))
@@ -148,23 +130,21 @@ class _MatchedBlock(Struct, frozen=True, kw_only=True):
 
 
 def _ranked(
-    question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_note: float, met_by_family: float
+    question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_family: float
 ) -> RankedBlock:
     block = matched.block
     coverage, framed = question.share(matched.whole), question.share(matched.frame)
-    is_denial = question.denies and denies("\n".join((*matched.passage.heading_path, *block.heading_path, block.text)))
     own_score = (
         COVERAGE_WEIGHT * coverage
         + FRAME_WEIGHT * framed
         + max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
-        + DENIAL_WEIGHT * is_denial
     )
     return RankedBlock(
         passage=matched.passage,
         block=block,
         best_sentences=question.best_sentences(block),
         score=own_score + FAMILY_WEIGHT * met_by_family + SEARCH_WEIGHT * search_score,
-        coverage=coverage + NOTE_COVERAGE * (met_by_note - coverage),
+        coverage=coverage,
         framed=framed,
         own_score=own_score,
     )

@@ -65,8 +65,9 @@ def find_digests(known: Digests, wanted: Digests) -> Rows:
     keys, asked = known[:, 0], wanted[:, 0]
     if not (len(keys) and len(asked)):
         return np.full(len(wanted), NONE, dtype=np.intp)
-    order = np.argsort(keys, kind="stable")
-    places = order[np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)]
+    order, sought = np.argsort(keys, kind="stable"), np.argsort(asked)
+    places = np.empty(len(asked), dtype=np.intp)
+    places[sought] = order[np.minimum(np.searchsorted(keys[order], asked[sought]), len(keys) - 1)]
     return np.where((known[places] == wanted).all(axis=1), places, NONE)
 
 

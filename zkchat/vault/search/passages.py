@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,9 +16,17 @@ from zkchat.model.embeddings import as_open_as
 from zkchat.model.index import NoteFilter, StoredSection, TermPostings
 from zkchat.model.note import Passage, file_title, is_note
 from zkchat.ports.note_index import TextIndex
+from zkchat.vault.dates.expressions import filter_period
 from zkchat.vault.dates.time_filters import TIME_FILTERS
-from zkchat.vault.search.terms import MAX_QUERY_CHARACTERS, count_words, phrase_text, query_terms, term_spans, terms
-from zkchat.vault.search.variants import variant_prefixes
+from zkchat.vault.search.terms import (
+    MAX_QUERY_CHARACTERS,
+    count_words,
+    phrase_text,
+    query_terms,
+    term_spans,
+    terms,
+    variant_prefixes,
+)
 from zkchat.vault.search.vectors import VectorSearch
 
 if TYPE_CHECKING:
@@ -71,7 +79,7 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     for kind, piece in pieces:
         value = _value(piece)
         if kind in TIME_FILTERS:
-            days = _days_of(kind, value, today)
+            days = filter_period(kind, value, today)
             period = days.overlap(period) if days else period
         elif kind == "word":
             words.append(piece.group())
@@ -106,45 +114,14 @@ def _kind(piece: re.Match[str], calendar: Calendar) -> str:
         # `-5` is a number, `--force` an option, `-tag:x` nothing we know.
         return "without" if not field and (value[0].isalpha() or piece["quoted"]) else "word"
     if field in TIME_FILTERS:
-        return field if _days_of(field, value, calendar) else "word"
+        return field if filter_period(field, value, calendar) else "word"
     if field == "tag":
         return "tag" if value.strip("#/") else "word"
     return field or ("phrase" if piece["quoted"] else "word")
 
 
-def _days_of(field: str, value: str, calendar: Calendar) -> DayRange | None:
-    from zkchat.vault.dates.expressions import filter_period
-
-    return filter_period(field, value, calendar)
-
-
-class PassageSearch(Protocol):
-    def passages(
-        self,
-        text: str,
-        *,
-        limit: int,
-        within: Collection[str] | None = None,
-        period: DayRange | None = None,
-        words_only: bool = False,
-    ) -> list[Passage]:
-        """The passages that answer best, of all notes, or of those `within` or of a `period`.
-
-        With `words_only` it is the same whether or not sections have got their vectors already.
-        """
-        ...
-
-    def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        """The best passage of each note."""
-        ...
-
-    def idf(self, wanted: Iterable[str]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs in a note."""
-        ...
-
-
 class Search:
-    """Implements `PassageSearch` over what the index holds at the moment. Every thread may use it."""
+    """Searches what the index holds at the moment. Every thread may use it."""
 
     def __init__(
         self,
@@ -166,6 +143,10 @@ class Search:
         period: DayRange | None = None,
         words_only: bool = False,
     ) -> list[Passage]:
+        """The passages that answer best, of all notes, or of those `within` or of a `period`.
+
+        With `words_only` it is the same whether or not sections have got their vectors already.
+        """
         query = parse_query(text, self._calendar())
         notes = self._filter(query, within, period)
         ranked = self._ranked(query, notes, None if words_only else self._vectors)
@@ -173,6 +154,7 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
+        """The best passage of each note."""
         query = parse_query(text, self._calendar())
         notes = self._filter(query, None, period)
         ranked = self._ranked(query, notes, self._vectors)
@@ -180,6 +162,7 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs in a note."""
         terms_asked = {*wanted}
         if not terms_asked:
             return {}

@@ -107,7 +107,7 @@ class SegmentBuilder:
 
         vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
         keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
-        name_keys = np.unique(_keys(rank[telling.terms], telling.places))
+        name_keys = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
         distinct = np.bincount(name_keys & (MAX_SLOTS - 1), minlength=len(runs))
         head = Head(
             sections=np.arange(self.slots),
@@ -215,7 +215,7 @@ def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: N
     """From sorted keys, whose upper part is the term's place in the vocabulary."""
     slots = keys & (MAX_SLOTS - 1)
     packed = slots << _FREQUENCY_BITS | np.minimum(frequencies, _MAX_FREQUENCY)
-    used = np.unique(keys >> _SLOT_BITS)
+    used = _distinct(keys >> _SLOT_BITS)
     return Segment(
         slots=len(head.sections),
         sections=head.sections.astype(_WORD).tobytes(),
@@ -244,6 +244,10 @@ def _rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numb
 def _name_rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
     counts = [len(row.names) // _WORD.itemsize for row in rows]
     return np.repeat([number[row.term] for row in rows], counts), name_postings(b"".join(row.names for row in rows))
+
+
+def _distinct(ordered: Numbers) -> Numbers:
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def _keys(term: Numbers, place: Numbers) -> Numbers:

@@ -17,18 +17,10 @@ from zkchat.lexicon.answer_types import (
     UNSPACED_FOR_A_TIME,
 )
 from zkchat.lexicon.languages import CODES
-from zkchat.lexicon.negation import (
-    AVOIDING,
-    NEGATORS,
-    SECOND_NEGATORS,
-    UNSPACED_NEGATORS,
-    UNSPACED_WITHOUT_NEGATION,
-)
 from zkchat.lexicon.question_words import CONNECTIVES, INTERROGATIVES, REQUESTS, UNSPACED, UNSPACED_CONNECTIVES
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.embeddings import as_open_as
-from zkchat.model.text import may_be_wide
 from zkchat.vault.notes.language import detect_language
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
@@ -50,9 +42,6 @@ _MAX_NAME_WORDS: Final = 80
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
 _UNSPACED_GREETING: Final = re.compile(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
-_CONTRACTED_NOT: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
-_UNSPACED_WITHOUT_NEGATION: Final = re.compile("|".join(UNSPACED_WITHOUT_NEGATION.values()))
-_UNSPACED_NEGATOR: Final = re.compile("|".join(UNSPACED_NEGATORS.values()))
 _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_COMPOUND: Final = 6
@@ -92,7 +81,6 @@ _FOR_A_NUMBER: Final = _folded(FOR_A_NUMBER)
 _FOR_A_TIME: Final = _folded(FOR_A_TIME)
 _FOR_A_LIST: Final = _folded(FOR_A_LIST)
 _HOW_TO: Final = [phrase_text(each) for line in HOW_TO.split("\n") for each in line.split("|") if each.strip()]
-_NEGATORS: Final = _folded(" ".join((*NEGATORS.values(), *SECOND_NEGATORS.values(), AVOIDING)))
 _CONNECTIVE: Final = re.compile(
     rf"(?<!\S)(?:{'|'.join(CONNECTIVES.split())})\.?(?!\S)|[{UNSPACED_CONNECTIVES}]|[,，、/&]", re.IGNORECASE
 )
@@ -197,13 +185,6 @@ def wants_list(question: str) -> bool:
     """Whether it asks for steps, or for the items of a list."""
     asked = phrase_text(question)
     return any(phrase in asked for phrase in _HOW_TO) or _holds_one_of(question, _FOR_A_LIST, UNSPACED_FOR_A_LIST)
-
-
-def denies(text: str) -> bool:
-    """Whether it says, or asks, what is not so or not to be done."""
-    if _CONTRACTED_NOT.search(text) or not _NEGATORS.isdisjoint(words(text)):
-        return True
-    return may_be_wide(text) and _UNSPACED_NEGATOR.search(_UNSPACED_WITHOUT_NEGATION.sub("", text)) is not None
 
 
 def topic_terms(text: str) -> frozenset[str]:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from zkchat.model.index import SegmentHead, TermPostings
 from zkchat.vault.search.postings import name_postings, section_postings, unpacked
-from zkchat.vault.search.terms import idf
-from zkchat.vault.search.variants import MAX_VARIANTS, VARIANT_WEIGHT, rank_variants
+from zkchat.vault.search.terms import MAX_VARIANTS, VARIANT_WEIGHT, idf, rank_variants
 from zkchat.vault.search.vocabulary import ranges
 
 Numbers = NDArray[np.int64]

@@ -7,10 +7,10 @@ A term is a pure function of the word, so that a note and a question meet whatev
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
-from math import log
+from itertools import pairwise, takewhile
+from math import ceil, log
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from zkchat.lexicon.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     import Stemmer
+
 
 UNSPACED_SCRIPTS = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -95,6 +96,14 @@ def stem(word: str) -> str:
     language = "english" if word.isascii() else next((name for last, name in _SCRIPTS if word[0] <= last), "")
     with _STEMMING:
         return _stemmer(language).stemWord(word) if language else word
+
+
+def stems(listed: Sequence[str]) -> list[str]:
+    """The terms that words count as. Many at once are stemmed in less time than one by one."""
+    english = [word for word in listed if 3 < len(word) <= _MAX_WORD_LETTERS and word.isascii() and word.isalpha()]
+    with _STEMMING:
+        known = dict(zip(english, _stemmer("english").stemWords(english), strict=True))
+    return [known.get(word) or stem(word) for word in listed]
 
 
 def terms(text: str) -> list[str]:
@@ -245,3 +254,41 @@ def _stemmer(language: str) -> "Stemmer.Stemmer":
     import Stemmer
 
     return Stemmer.Stemmer(language, 0)  # which need not remember: we do
+
+
+VARIANT_WEIGHT = 0.5
+"""Of an occurrence of a variant, beside one of the term itself."""
+MAX_VARIANTS = 4
+_MIN_LETTERS = 6
+"""Of a term with variants. Of a shorter one the beginning says too little, in Vietnamese most of all."""
+_MIN_SHARED = 0.6
+"""Of the longer of two terms, the share that both begin with."""
+_MAX_TERMS = 24
+"""Of a question whose variants are looked for."""
+
+
+def variant_prefixes(question: str, asked: Iterable[str]) -> dict[str, str]:
+    """For each term that may have variants, such as inflected forms and compounds, what these begin with.
+
+    The stemmer knows the endings of few languages. English has none: there it does better than a shared beginning.
+    """
+    long = [term for term in asked if len(term) >= _MIN_LETTERS and is_inflected(term)]
+    return {} if not long or is_english(question) else {term: _prefix(term) for term in long[:_MAX_TERMS]}
+
+
+def rank_variants(term: str, known: Iterable[str]) -> Sequence[str]:
+    """The variants among known terms, those that share most with the term first."""
+    prefix = _prefix(term)
+    shares = {other: _shared(term, other) for other in known if other.startswith(prefix) and other != term}
+    variants = [other for other, share in shares.items() if share >= _MIN_SHARED]
+    return sorted(variants, key=lambda each: (-shares[each], each))
+
+
+def _prefix(term: str) -> str:
+    return term[: ceil(_MIN_SHARED * len(term))]
+
+
+def _shared(term: str, other: str) -> float:
+    """The share of the longer term that both begin with."""
+    same = takewhile(lambda letters: letters[0] == letters[1], zip(term, other, strict=False))
+    return sum(1 for _ in same) / max(len(term), len(other))

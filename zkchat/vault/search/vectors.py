@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from zkchat.errors import ProviderError, TextKeptHere
 from zkchat.model.embeddings import SimilarityTraits
 from zkchat.ports.embeddings import Embedder, VectorIndex
+from zkchat.vault.notes.language import detect_language
 
 if TYPE_CHECKING:
     from zkchat.vault.search.method_vectors import AlignedVectors, MethodVectors, SectionDigests
@@ -256,11 +257,7 @@ def _fused(
 
 def _knows_language(traits: SimilarityTraits, question: str) -> bool:
     """Whether a model knows the language of a question, as far as that can be told."""
-    if not traits.languages:
-        return True
-    from zkchat.vault.notes.language import detect_language
-
-    language = detect_language(question)
+    language = detect_language(question) if traits.languages else None
     return language is None or language in traits.languages
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from zkchat.lexicon.quantities import NUMBER_WORDS
 from zkchat.vault.notes.blocks import Block
-from zkchat.vault.search.question_terms import denies, topic_of, wants_list, wants_number, wants_time
+from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.synonyms import synonyms_of
 from zkchat.vault.search.terms import UNSPACED_RUN, query_terms, terms
 
@@ -79,10 +79,6 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
-    denies: bool = False
-    signs: Set[str] = frozenset()
-    """Words of the question, what says the same, and how words begin and end that can be related to one: hardly any
-    term of a text has one of them."""
 
     @classmethod
     def of(cls, question: str, idf: Idf, *, rarest: float = 0.0, without: Set[str] = frozenset()) -> "WeightedQuestion":
@@ -102,11 +98,9 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         return cls(
             weights={unit: weight / total for unit, weight in weights.items()} if total else {},
             synonyms=synonyms,
-            signs=frozenset(_signs(unit.term for unit in weights if not unit.groups)).union(*synonyms.values()),
             wants_number=wants_number(question),
             wants_time=wants_time(question),
             wants_list=wants_list(question),
-            denies=denies(question),
         )
 
     def share(self, held: Held) -> float:
@@ -123,21 +117,19 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
 
     def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
-        found: dict[Unit, float] = {}
         present = set(terms(text))
-        for term in present:
-            if term in self.signs or _beginning(term) in self.signs or _ending(term) in self.signs:
-                for unit, worth in self._met_by(term):
-                    found[unit] = max(worth, found.get(unit, 0.0))
-        for unit in self.weights:
-            if unit.groups and (worth := _letter_worth(unit, present, text)):
-                found[unit] = worth
-        return found
+        worths = {
+            unit: _letter_worth(unit, present, text) if unit.groups else self._word_worth(unit, present)
+            for unit in self.weights
+        }
+        return {unit: worth for unit, worth in worths.items() if worth}
 
-    def _met_by(self, term: str) -> Iterator[tuple[Unit, float]]:
-        for unit in self.weights:
-            if not unit.groups and (worth := _word_worth(unit.term, term, self.synonyms.get(unit, frozenset()))):
-                yield unit, worth
+    def _word_worth(self, unit: Unit, present: Set[str]) -> float:
+        if unit.term in present:
+            return 1.0
+        if not present.isdisjoint(self.synonyms.get(unit, ())):
+            return SYNONYM_WEIGHT
+        return PREFIX_WEIGHT if any(are_related(unit.term, term) for term in present) else 0.0
 
     def best_sentences(self, block: Block) -> tuple[int, ...]:
         """The numbers of the sentences that a block is cut to, best first; all of a short one."""
@@ -160,31 +152,10 @@ def _units(topic: str) -> Iterator[Unit]:
     yield from map(Unit, query_terms(UNSPACED_RUN.sub(" ", topic)))
 
 
-def _signs(asked: Iterable[str]) -> Iterator[str]:
-    for term in asked:
-        yield from (term, _beginning(term), _ending(term))
-
-
-def _beginning(term: str) -> str:
-    return term[:_MIN_PREFIX_LETTERS]
-
-
-def _ending(term: str) -> str:
-    return term[-_MIN_PART_LETTERS:]
-
-
 def _letter_worth(unit: Unit, present: Set[str], text: str) -> float:
     if any(group in text for group in unit.groups):
         return 1.0
     return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
-
-
-def _word_worth(asked: str, term: str, synonyms: Set[str]) -> float:
-    if asked == term:
-        return 1.0
-    if are_related(asked, term):
-        return PREFIX_WEIGHT
-    return SYNONYM_WEIGHT if term in synonyms else 0.0
 
 
 @lru_cache(_MAX_KNOWN_PAIRS)

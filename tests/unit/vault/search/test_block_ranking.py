@@ -72,12 +72,6 @@ def test_a_number_of_what_is_asked_for_counts_twice() -> None:
     assert best("How many hours do bees rest or sleep?", passage(text)).block.text == "Bees sleep for 5 hours."
 
 
-def test_a_denial_is_preferred_where_the_question_denies() -> None:
-    heap = "Peel may go on the heap.\n\n## Never on the heap\n\nMeat."
-    assert best("What must not go on the heap?", passage(heap)).block.text == "Meat."
-    assert best("What may go on the heap?", passage(heap)).block.text == "Peel may go on the heap."
-
-
 def test_a_clause_that_only_refers_to_another_note_meets_nothing() -> None:
     refers = passage("The brewing of tea is described in [[Tea]].")
     tells = passage("Tea is brewed for three minutes.", path="b.md", score=0.5)
@@ -169,8 +163,3 @@ def test_a_list_is_preferred_where_steps_are_asked_for() -> None:
     same = passage("Salt for the soup."), passage("- Salt for the soup.", path="b.md")
     assert best("Is there salt in the soup?", *same).block.kind == "paragraph"
     assert best("How do I salt the soup?", *same).block.kind == "list"
-
-
-def test_an_answer_is_known_by_its_question() -> None:
-    assert best("rain", passage("Yes, in rain too.", heading="Does it work outside?")).answers_a_question
-    assert not best("rain", passage("Yes, in rain too.", heading="Outside")).answers_a_question

@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zkchat.vault.search.question_terms import (
-    denies,
     names_in,
     parts_of,
     topic_of,
@@ -157,15 +156,3 @@ def test_joining_words_loses_nothing_but_spaces(question: str) -> None:
     written = with_compounds(question, set)
     assert written.replace(" ", "") == question.replace(" ", "")
     assert with_compounds(question, lambda _: ()) == question
-
-
-@pytest.mark.parametrize(
-    "text", ["Never.", "Don’t!", "It isn't", "Was darf nicht hinein?", "à éviter", "不能", "できません", "Ничего не"]
-)
-def test_a_text_may_deny_something(text: str) -> None:
-    assert denies(text)
-
-
-@pytest.mark.parametrize("text", ["", "A note in the know.", "Nichte", "有没有不同?", "少ない", "mint"])
-def test_letters_of_a_negator_alone_deny_nothing(text: str) -> None:
-    assert not denies(text)

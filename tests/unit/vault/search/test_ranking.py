@@ -87,11 +87,6 @@ def test_a_name_says_the_less_the_more_of_it_was_not_asked_for(notes: Notes) -> 
     assert said == {"kite": 1, "paper kite": pytest.approx(1 / 8), "tail of a paper kite": pytest.approx(1 / 27)}
 
 
-def test_the_best_of_several_names_counts(notes: Notes) -> None:
-    notes.hold(a="nothing", b="---\naliases: [kite, paper kite, another kite]\n---\ntext")
-    assert notes.said_by_names("kite") == {"b": 1}
-
-
 def test_a_name_that_many_notes_have_says_little_of_each(notes: Notes) -> None:
     notes.hold(**{f"n{number}": "# Daily kite\n" for number in range(6)}, other="one")
     assert notes.said_by_names("daily kite") == {f"n{number}": 0.5 for number in range(6)}
@@ -105,11 +100,6 @@ def test_a_section_that_is_gone_has_no_score_by_its_text_or_by_its_name(notes: N
     assert notes.scores("kite")["kite"] > 1
     assert notes.lose("kite").scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
     assert notes.note_scores("kite") == {"kite": 0, "b": pytest.approx(1), "c": 0}
-
-
-def test_what_no_note_holds_scores_nowhere(notes: Notes) -> None:
-    assert notes.hold(a="one", b="two").scores("zebra") == {"a": 0, "b": 0}
-    assert notes.said_by_names("zebra") == {}
 
 
 def test_of_no_notes_there_are_no_scores() -> None:

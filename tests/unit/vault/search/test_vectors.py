@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from tests.support.embedders import RecordingEmbedder
 from tests.support.waiting import eventually
-from zkchat.errors import StorageFull
 from zkchat.model.embeddings import PassageDigests, SimilarityTraits
 from zkchat.providers.static_vectors import installed
 from zkchat.storage.note_index import SqliteNoteIndex
@@ -81,33 +80,6 @@ def test_what_is_said_in_other_words_is_found_once_sections_have_vectors(vault: 
     assert made.embed() == 2
     assert found(made, "cat") == [("Pets.md", "meaning")]
     assert made.search("cat", words_only=True) == []
-
-
-def test_vectors_are_made_once_and_only_for_what_is_new(vault: Path, index: SqliteNoteIndex) -> None:
-    embedder = BySubject()
-    made = library(vault, index, embedder)
-    made.embed()
-    (vault / "Kitchen.md").write_text("The oven is hot.")
-    made.refresh()
-    before = len(embedder.texts)
-    assert made.embed() == 1
-    assert embedder.texts[before:] == ["Kitchen\nThe oven is hot."]
-    assert found(made, "bread") == [("Kitchen.md", "meaning")]
-    assert made.embed() == 0
-
-
-def test_a_changed_note_is_found_by_what_it_says_now(vault: Path, index: SqliteNoteIndex) -> None:
-    made = library(vault, index)
-    made.embed()
-    (vault / "Pets.md").write_text("# Pets\n\nThey ate all of the bread from the oven, every crumb of it.\n")
-    made.refresh()
-    made.embed()
-    assert found(made, "cat") == []
-
-
-def test_another_process_uses_the_vectors_that_are_there(vault: Path, index: SqliteNoteIndex) -> None:
-    library(vault, index).embed()
-    assert found(library(vault, index), "cat") == [("Pets.md", "meaning")]
 
 
 def test_vectors_of_another_method_are_not_used_and_made_anew(vault: Path, index: SqliteNoteIndex) -> None:
@@ -193,32 +165,8 @@ def test_the_nearest_counts_most_where_words_are_equal(vault: Path, index: Sqlit
     assert [passage.path for passage in made.search("sleep cat")][:2] == ["One.md", "Pets.md"]
 
 
-def test_an_index_that_was_built_anew_is_searched_by_its_new_vectors(vault: Path, index: SqliteNoteIndex) -> None:
-    (vault / "Pets.md").write_text("Nothing to speak of.")
-    made = library(vault, index)
-    made.embed()
-    assert found(made, "bread") == []
-    (vault / "Pets.md").write_text("They sleep behind the oven.")
-    made.rebuild()
-    made.embed()
-    assert found(made, "bread") == [("Pets.md", "meaning")]
-
-
 def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: SqliteNoteIndex) -> None:
     assert Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
-
-
-def test_a_full_disk_stops_the_background_without_a_word(
-    vault: Path, index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise StorageFull("No room.")
-
-    made = library(vault, index)
-    monkeypatch.setattr(index.vectors, "add", full)
-    made.embed_in_background()
-    made.close()
-    assert found(made, "kitten") == [("Pets.md", "text")]
 
 
 def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteIndex) -> None:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.vault.search import vocabulary as vocabularies
-from zkchat.vault.search.terms import terms
+from zkchat.vault.search.terms import pieces, terms
 from zkchat.vault.search.vocabulary import TermLists, Vocabulary, vocabulary
 
 TEXTS = ["Running notes, running!", "", "naïve “quotes” – and 笔记 too", "note", "the notes\u2014of\u00a0notes", "笔"]
@@ -31,17 +31,28 @@ READ_TOGETHER = st.lists(st.lists(LETTERS, max_size=20).map("".join) | st.text(m
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(READ_TOGETHER, min_size=1, max_size=3))
-def test_whatever_is_read_in_whatever_order_gives_its_terms(read: list[list[str]]) -> None:
+def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: list[list[str]]) -> None:
     known = Vocabulary()
     for texts in [*read, *read]:
-        lists = known.lists(known.read(texts))
-        assert not texts or as_terms(known, lists) == [terms(text) for text in texts]
+        assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
 
 
-def test_no_texts_have_no_terms() -> None:
+def test_pieces_are_told_apart_though_they_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabularies, "_MIXING", np.uint64(0))
     known = Vocabulary()
-    lists = known.lists(known.read([]))
-    assert (len(lists.terms), [*lists.ends]) == (0, [0])
+    text = "ab cd ab abc abcdefghi abcdefghj abcdefgh"
+    wanted = [*[known[piece.encode()] for piece in text.split()], known[b"\xff"]]
+    for _ in range(2):
+        assert known.read([text]).tolist() == wanted
+
+
+def test_a_long_piece_is_not_taken_for_its_beginning_or_for_another() -> None:
+    known = Vocabulary()
+    sixteen = "x" * 16
+    for _ in range(2):
+        *read, _ = known.read([f"{sixteen}y {sixteen} {sixteen}z"]).tolist()
+        assert read == [known[piece.encode()] for piece in (f"{sixteen}y", sixteen, f"{sixteen}z")]
+        assert len({*read}) == 3
 
 
 def test_a_lone_surrogate_is_no_word() -> None:
@@ -53,14 +64,6 @@ def test_texts_with_words_that_are_not_asked_for_are_known() -> None:
     known = Vocabulary()
     names = ["Plain words", "The garden", "笔记本", "", "Straße nach Süden"]
     assert known.wordy(known.read(names)).tolist() == [1, 2, 4]
-
-
-def test_lists_can_be_picked_more_than_once_and_followed_by_others() -> None:
-    lists = TermLists(np.array([7, 8, 9]), np.array([0, 2, 2, 3])).followed_by([[5], [], [6, 6]])
-    picked = lists.of(np.array([5, 0, 1, 0]))
-    assert picked.terms.tolist() == [6, 6, 7, 8, 7, 8]
-    assert picked.lengths.tolist() == [2, 2, 0, 2]
-    assert picked.places.tolist() == [0, 0, 1, 1, 3, 3]
 
 
 def test_a_vocabulary_is_kept_until_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
