@@ -1,5 +1,6 @@
 """`zkchat` and `python -m zkchat`."""
 
+import gc
 import os
 import sys
 
@@ -45,6 +46,7 @@ def main() -> None:
 
 
 def _run() -> int:
+    gc.set_threshold(100_000)  # a command leaves little garbage; looking for it took a tenth of its time
     try:
         from zkchat.cli.main import run
         from zkchat.environment import Environment

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.key_reader import KeyReader
 from zkchat.cli.output import consoles
 from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 class KeyQuestions:
@@ -31,7 +33,7 @@ class KeyQuestions:
     def width(self) -> int:
         return self._console.width
 
-    def show(self, *lines: Text) -> None:
+    def show(self, *lines: "Text") -> None:
         for line in lines:
             self._console.print(line, soft_wrap=True)
 

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from zkchat.compose.paths import Paths
 from zkchat.compose.trust import VaultTrust
-from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file, settings_item
 from zkchat.config.load import Loaded, load
 from zkchat.config.mistakes import unknown_setting
@@ -90,6 +89,8 @@ class SettingsEditor(Struct, frozen=True):
 
     def set(self, key: str, value: str) -> SettingChange:
         """Write a setting. Raises `ConfigError` where there is no such setting, or it cannot have that value."""
+        from zkchat.config import edit
+
         if self.scope == "vault" and is_user_only(key):
             raise ConfigError(
                 f"'{key}' counts in your own settings only, not in a vault's.",
@@ -98,14 +99,16 @@ class SettingsEditor(Struct, frozen=True):
         file, beneath = self._file
         with self._locked() as requests:
             before = dict(requests)
-            requests[key] = set_value(file, key, value, beneath=beneath)
+            requests[key] = edit.set_value(file, key, value, beneath=beneath)
             return SettingChange(file=file, is_approved=self._approve(before, requests))
 
     def unset(self, key: str) -> SettingChange:
         """Remove a setting from the file."""
+        from zkchat.config import edit
+
         file, beneath = self._file
         with self._locked() as requests:
-            was_set = unset(file, key, beneath=beneath)
+            was_set = edit.unset(file, key, beneath=beneath)
             left = {each: value for each, value in requests.items() if each != key and not each.startswith(f"{key}.")}
             return SettingChange(file=file, was_set=was_set, is_approved=self._approve(requests, left))
 

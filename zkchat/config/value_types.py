@@ -9,7 +9,6 @@ from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Meta, Struct
 
@@ -99,6 +98,8 @@ def _validate_whole_path(path: str) -> None:
 def _validate_time_zone(name: str) -> None:
     """Raises ValueError for a name that this system knows no time zone by."""
     if name:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
         try:
             ZoneInfo(name)
         except (ZoneInfoNotFoundError, OSError) as error:

@@ -1,10 +1,11 @@
 """Text for people: shortened, and counted things."""
 
-import re
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
+
 _FIRST_WIDE: Final = "\u2e80"
-_WIDE_LETTER: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6]")
+_WIDE_LETTER: Final = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6]")
 
 
 def shorten(text: str, length: int, *, whole_words: bool = False) -> str:

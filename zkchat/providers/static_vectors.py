@@ -4,7 +4,6 @@ Only its two files are used, none of its code: that would look for them on the n
 """
 
 import json
-import re
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ import msgspec
 
 from zkchat.errors import ProviderError
 from zkchat.model.embeddings import SimilarityTraits
+from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,8 +34,8 @@ _SIF_A = 1e-3
 
 _SIGNS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts in which a single sign means something: kana, ideographs, Hangul."""
-_WORD = re.compile(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
-_SIGN = re.compile(f"[{_SIGNS}]")
+_WORD = lazy_pattern(rf"[{_SIGNS}]|[^\W\d_{_SIGNS}]{{1,40}}")
+_SIGN = lazy_pattern(f"[{_SIGNS}]")
 _WORD_CACHE_SIZE = 1 << 16
 
 

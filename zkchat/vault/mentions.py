@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from zkchat.model.index import CatalogRow
 from zkchat.model.note import file_title
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Span, blank
 from zkchat.vault.notes.parse import running_text
 from zkchat.vault.notes.wikilink import name_key
@@ -18,25 +19,25 @@ _KANA: Final = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9d"
 _KATAKANA: Final = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
 _SOUTHEAST_ASIAN: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff"
-_WORD: Final = re.compile(rf"[{UNSPACED_SCRIPTS}]|(?:(?![{UNSPACED_SCRIPTS}])[^\W_]|[{_MARKS}])+")
+_WORD: Final = lazy_pattern(rf"[{UNSPACED_SCRIPTS}]|(?:(?![{UNSPACED_SCRIPTS}])[^\W_]|[{_MARKS}])+")
 """A word, or one letter of a script without spaces."""
-_SIMPLE_WORD: Final = re.compile(r"[^\W_]+")
-_ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
-_NOT_SIMPLE: Final = re.compile(f"[{_MARKS}{UNSPACED_SCRIPTS}]")
+_SIMPLE_WORD: Final = lazy_pattern(r"[^\W_]+")
+_ASCII_WORD: Final = lazy_pattern(r"[a-z0-9]+")
+_NOT_SIMPLE: Final = lazy_pattern(f"[{_MARKS}{UNSPACED_SCRIPTS}]")
 _ASCII_WORDS: Final = bytes(
     code if code > 127 else ord(chr(code).lower() if chr(code).isalnum() else " ") for code in range(256)
 )
-_UNSPACED: Final = re.compile(f"[{UNSPACED_SCRIPTS}]")
-_ALL_KANA: Final = re.compile(f"[{_KANA}]+")
-_IS_KATAKANA: Final = re.compile(f"[{_KATAKANA}]")
-_IS_KOREAN: Final = re.compile(f"[{_KOREAN}]")
-_ALL_SOUTHEAST_ASIAN: Final = re.compile(f"[{_SOUTHEAST_ASIAN}]+")
+_UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+_ALL_KANA: Final = lazy_pattern(f"[{_KANA}]+")
+_IS_KATAKANA: Final = lazy_pattern(f"[{_KATAKANA}]")
+_IS_KOREAN: Final = lazy_pattern(f"[{_KOREAN}]")
+_ALL_SOUTHEAST_ASIAN: Final = lazy_pattern(f"[{_SOUTHEAST_ASIAN}]+")
 _GLUE_BEFORE: Final = frozenset("-–'’.@/\\")
 """Between two letters these make one word, path or address of them; after a name an apostrophe does not."""
 _GLUE_AFTER: Final = frozenset("-–.@/\\")
 _NEVER_BEFORE: Final = frozenset("!#@$\\=&~^[<{/")
 _NEVER_AFTER: Final = frozenset("@\\=~]>}")
-_ELISION: Final = re.compile(r"(?<!\w)(?:[lcdjmnst]|qu|un|all|dall|dell|nell|sull)['’]\Z", re.IGNORECASE)
+_ELISION: Final = lazy_pattern(r"(?<!\w)(?:[lcdjmnst]|qu|un|all|dall|dell|nell|sull)['’]\Z", re.IGNORECASE)
 """An article or pronoun of French, Italian or Catalan that has lost its vowel."""
 _EMPHASIS: Final = frozenset("_*")
 _MAX_MARKS: Final = 8
@@ -60,7 +61,7 @@ _NO_PROSE: Final = (
     ("::", re.compile(r"^[^\n:\0]{1,60}::|\[[^\[\]\n:]{1,60}::", re.MULTILINE)),  # the key of an inline field
 )
 """Where a link would be wrong, each with what such a place contains."""
-_ANCHOR: Final = re.compile(r"<a\b[^\n]{0,500}?</a>", re.IGNORECASE)
+_ANCHOR: Final = lazy_pattern(r"<a\b[^\n]{0,500}?</a>", re.IGNORECASE)
 
 
 class Mention(NamedTuple):

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Final
 
 from zkchat.lexicon.words import by_code, phrases
+from zkchat.model.patterns import lazy_pattern
 
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2199
@@ -26,14 +27,14 @@ _FEWEST_LETTERS: Final = 3
 """Of an abbreviated month."""
 _FEWEST_OF_WEEKDAY: Final = 2
 
-_CLOCK: Final = re.compile(
+_CLOCK: Final = lazy_pattern(
     r"""(?: t | [\s,;]+ (?: (?:at|um|a|à|as|às|kl|om) \s+ )? )
     (?P<hour>\d{1,2}) (?: [:h.] (?P<minute>\d\d) (?: [:.] (?P<second>\d\d) (?: [.,]\d{1,9} )? )? | (?=\s*[ap]m) )
     \s* (?P<half>[ap]\.?m\.?)? (?:\s*uhr|\s*h)?
     \s* (?P<zone>z|utc|gmt|(?:utc|gmt)?[+-]\d\d:?\d\d|[+-]\d\d)? (?:\s*[a-z]{3,5}|\s*\([^()]*\))? \Z""",
     re.VERBOSE,
 )
-_HOUR: Final = re.compile(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
+_HOUR: Final = lazy_pattern(r"\d[:h.]\d\d|\d\s*[ap]\.?m")
 _ORDINAL: Final = r"(?:st|nd|rd|th|er|\.|º|ª|o\b)?"
 _NAME: Final = r"(?P<month>[^\W\d_]{3,})\.?"
 _GAP: Final = r"[\s\-/,]* (?: (?:of|de|del)\s+ )?"
@@ -57,11 +58,11 @@ _MONTH_FORMS: Final = tuple(
         r"(?P<year>\d{4})\s*[年년]\s*(?P<number>\d{1,2})\s*[月월]",
     )
 )
-_WEEK: Final = re.compile(r"(?P<year>\d{4})-?\s?(?:w|kw)(?P<week>\d\d)(?:-(?P<day>[1-7]))?")
-_QUARTER: Final = re.compile(r"(?P<year>\d{4})-?\s?q(?P<quarter>[1-4])")
-_COMPACT: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?)?(z?)")
-_WEEKDAY_BEFORE: Final = re.compile(r"([^\W\d_]{2,}(?:-feira)?)\.?,?\s+")
-_WEEKDAY_AFTER: Final = re.compile(
+_WEEK: Final = lazy_pattern(r"(?P<year>\d{4})-?\s?(?:w|kw)(?P<week>\d\d)(?:-(?P<day>[1-7]))?")
+_QUARTER: Final = lazy_pattern(r"(?P<year>\d{4})-?\s?q(?P<quarter>[1-4])")
+_COMPACT: Final = lazy_pattern(r"(\d{4})(\d\d)(\d\d)(?:t?(\d\d)(\d\d)(\d\d)?)?(z?)")
+_WEEKDAY_BEFORE: Final = lazy_pattern(r"([^\W\d_]{2,}(?:-feira)?)\.?,?\s+")
+_WEEKDAY_AFTER: Final = lazy_pattern(
     r"\s*(?:[(（]?(?:星期|礼拜|周)?[一二三四五六日天月火水木金土](?:曜日?)?[)）]?)\Z|[\s,\-]+\(?([^\W\d_]{2,})\.?\)?\Z"
 )
 

@@ -1,12 +1,12 @@
 """Split a note into sections that are small enough to be passages."""
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 
 from zkchat.model.note import Note, Section
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Lines, Span, with_line_feeds
 
 MAX_TOKENS = 400
@@ -15,17 +15,17 @@ MAX_TOKENS = 400
 _CJK_WEIGHT = 4
 """How many other characters a CJK one counts as."""
 _BUDGET = _CJK_WEIGHT * MAX_TOKENS
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_LINE = re.compile(r"\n")
-_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
-_WORD = re.compile(r"\s")
-_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+_PARAGRAPH = lazy_pattern(r"\n[ \t]*\n")
+_LINE = lazy_pattern(r"\n")
+_SENTENCE = lazy_pattern(r"[.!?…][\"'”’)\]]*\s|[。！？]")
+_WORD = lazy_pattern(r"\s")
+_BLANK_LINES = lazy_pattern(r"(?:[ \t]*\n)*")
 _MAX_HEADING_CHARACTERS = 200
 """Characters of a heading that its sections are found by: a longer one would outweigh the text of each."""
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _MAX_CODE_POINTS = 32
 """Code points that are kept together as one; more of them are no character but an attack."""
-_CJK_LETTER = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_CJK_LETTER = lazy_pattern("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 """A CJK character."""
 
 

@@ -7,6 +7,7 @@ brewing.
 import re
 from typing import Final
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.model.text import wide_letters
 
 _MIN_WORDS: Final = 3
@@ -30,22 +31,22 @@ _DESCRIBED_IN = (
     r"(?:beschrieben|erklärt) (?:unter|in)|(?:est|sont) (?:décrite?s? )?dans|(?:está|están) (?:descrit[oa]s? )?en|"
     r"(?:è|sono) (?:descritt[oaie] )?in|(?:está|estão) (?:descrit[oa]s? )?em|(?:staat|staan) in|описан[аоы]? в"
 )
-_LINK = re.compile(
+_LINK = lazy_pattern(
     r"!?\[\[[^\[\]\n]{0,1000}\]\]|!?\[[^\[\]\n]{0,1000}\]\([^()\n]{0,2000}\)|(?m:^)\s*\[\^?[^\]\n]{0,100}\]:|"
     r"<[^<>\n]{1,1000}>|\b(?:https?|mailto|file):\S+|(?<!\S)#[^\s#]+"
 )
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     rf"\b(?:{_SEE}|related(?: notes| links)?|further reading|more|links?|tags?|up|parent|prev(?:ious)?|next|"
     r"verwandt(?:es)?|weiterlesen|mehr(?: dazu)?|relacionad[oa]s?)\b|"
     rf"{_UNSPACED_SEE}|相关(?:笔记|链接)?|関連(?:ノート|リンク|項目)?|관련",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
+_CLAUSE = lazy_pattern(
     rf"(?:^|(?<=[.,;:!?(\n]))[^.,;:!?()\[\]\n]{{0,{_MAX_SUBJECT}}}?"
     rf"(?:\b(?:{_SEE}|{_DESCRIBED_IN})|{_UNSPACED_SEE})[ :]*\[\[[^\[\]\n]{{0,1000}}\]\]",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 def holds_only_links(text: str) -> bool:

@@ -1,35 +1,35 @@
 """Sentence segmentation: a passage in units that can be quoted alone (sentences, list items, table rows, listings)."""
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.markdown import Span
 from zkchat.vault.notes.runs import closes_fence, opens_fence
 
-_HEADING_OR_ID = re.compile(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
-_STARTS_A_UNIT = re.compile(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
-_MARKER = re.compile(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
+_HEADING_OR_ID = lazy_pattern(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
+_STARTS_A_UNIT = lazy_pattern(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
+_MARKER = lazy_pattern(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 """Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
 _MARKS = ".!?…。！？｡।॥؟۔։።។៕။"
-_END = re.compile(
+_END = lazy_pattern(
     rf"[{_MARKS}](?<![{_MARKS}].)[{_MARKS}]*"
     r"(?:(?<=[.!?…])[\"'”’»)\]*_]*(?=\s)|(?<=[。！？｡])[」』”’）]*|(?<=[।॥؟۔։።])(?=\s|$)|(?<=[។៕။]))"
 )
-_ABBREVIATION = re.compile(
+_ABBREVIATION = lazy_pattern(
     r"(?:\b(?:e\.g|i\.e|z\.B|d\.h|u\.a|cf|vs|ca|bzw|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Fig|p|pp|vol|ed|bspw|evtl|ggf|inkl|approx|"
     r"incl|Sra?|стр|рис|ул|им|т\.е|(?<![\d:.,])(?:[12]\d|3[01]))|(?<!°)\b\w)\.$"
 )
 _WITHOUT_ENDS = "\u0e01-\u0e45\u0e47-\u0e4e\u0e81-\u0ec5\u0ec7-\u0ecd\u1000-\u103f\u1780-\u17d3"
 """Letters of Thai, Lao, Burmese and Khmer: a space there ends a clause, and often nothing else ends a sentence."""
-_CLAUSE_END = re.compile(f"(?<=[{_WITHOUT_ENDS}])[ \u00a0\u200b]+(?=[{_WITHOUT_ENDS}])(?!ฯ)")
+_CLAUSE_END = lazy_pattern(f"(?<=[{_WITHOUT_ENDS}])[ \u00a0\u200b]+(?=[{_WITHOUT_ENDS}])(?!ฯ)")
 _MIN_CLAUSE = 40
 """Characters of a piece that is cut off at such a space."""
 _MAX_UNCUT = 90
 """Characters of a text without sentence ends that is left as it is."""
-_WORD_CHARACTER = re.compile(r"[^\W_]")
-_NO_SPACE = re.compile(r"\S")
-_BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
+_WORD_CHARACTER = lazy_pattern(r"[^\W_]")
+_NO_SPACE = lazy_pattern(r"\S")
+_BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
 _MAX_LISTING_LINES = 12
 
 

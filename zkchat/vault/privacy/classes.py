@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from zkchat.model.globs import Glob
 from zkchat.model.note import PrivacyClass
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.frontmatter import MAX_CHARACTERS, Frontmatter, comments_in, cut
 from zkchat.vault.notes.markdown import blank, flatten, with_line_feeds
 
@@ -35,11 +36,11 @@ _MAX_MARKS: Final = 1_000
 """Of one note; more of them are no description of it."""
 
 _INVISIBLE: Final = r"\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
-_ODD_LETTERS: Final = re.compile(rf"[{_INVISIBLE}\uff00-\uffef\U0001d400-\U0001d7ff]")
-_LINE_ENDS: Final = re.compile(r"[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_ODD_LETTERS: Final = lazy_pattern(rf"[{_INVISIBLE}\uff00-\uffef\U0001d400-\U0001d7ff]")
+_LINE_ENDS: Final = lazy_pattern(r"[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SPACE: Final = rf"[\s{_INVISIBLE}]*"
 _DASHES: Final = r"\u2010-\u2015\u2212\u2500"
-_OPENING: Final = re.compile(
+_OPENING: Final = lazy_pattern(
     rf"{_SPACE}(?P<fence>--|[{_DASHES}]|\+\+|;;|==|~~|``|\.\.\.|\{{|<!--|%YAML)", re.IGNORECASE
 )
 _CLOSINGS: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
@@ -53,14 +54,14 @@ _CLOSINGS: Final[Mapping[str, tuple[re.Pattern[str], ...]]] = {
     }.items()
 }
 """By the first sign of the opening, the lines that end a frontmatter; a later one counts where the first is missing."""
-_KEY: Final = re.compile(
+_KEY: Final = lazy_pattern(
     rf"(?<!\w){PROPERTY}(?:\.[\w-]{{1,50}}){{0,5}}[^\S\n]{{0,20}}[\"'`*]{{0,4}}[^\S\n]{{0,20}}"
     rf"(?P<sign>[:=]{{1,3}}|(?<={PROPERTY})>)"
 )
-_TABLE: Final = re.compile(rf"^[^\w\n-]*\[{{1,2}}[^\S\n]*[\"']?{PROPERTY}[\"']?[^\S\n]*[\].,]", re.MULTILINE)
+_TABLE: Final = lazy_pattern(rf"^[^\w\n-]*\[{{1,2}}[^\S\n]*[\"']?{PROPERTY}[\"']?[^\S\n]*[\].,]", re.MULTILINE)
 """Of TOML; of YAML a list as a name."""
-_SIGNS: Final = re.compile(rf"[^\w ./-]+|[./-]{{2,}}|\.(?= )|(?<={PROPERTY})/")
-_ITEM: Final = re.compile(r"\w{1,3}[.)]")
+_SIGNS: Final = lazy_pattern(rf"[^\w ./-]+|[./-]{{2,}}|\.(?= )|(?<={PROPERTY})/")
+_ITEM: Final = lazy_pattern(r"\w{1,3}[.)]")
 """The number of an item of a list."""
 _WRAPPING: Final = "\"'`*_,;}])>%-. \t"
 

@@ -21,6 +21,7 @@ from zkchat.lexicon.question_words import CONNECTIVES, INTERROGATIVES, REQUESTS,
 from zkchat.lexicon.small_talk import ABOUT_THE_ANSWER, GREETINGS, PHRASES, UNSPACED_GREETINGS
 from zkchat.lexicon.stop_words import STOP_WORDS
 from zkchat.model.embeddings import as_open_as
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.language import detect_language
 from zkchat.vault.search.terms import (
     MAX_QUERY_CHARACTERS,
@@ -41,7 +42,7 @@ _MAX_NAME_WORDS: Final = 80
 """Words of a name, or its letters and pairs of them: whoever sends more asks for no note by its name."""
 _MAX_WORDS_AROUND: Final = 12
 """Words that only ask, before or after a name, which may be part of it."""
-_UNSPACED_GREETING: Final = re.compile(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
+_UNSPACED_GREETING: Final = lazy_pattern(rf"\s*(?:{'|'.join(UNSPACED_GREETINGS.split())})[^?？]{{0,10}}$")
 _MAX_SMALL_TALK: Final = 100
 """Characters of a message that may be nothing but greetings and thanks."""
 _MIN_COMPOUND: Final = 6
@@ -75,17 +76,17 @@ _ANY_ASKING: Final = frozenset(stem(word) for listed in _ASKING.values() for wor
 _OWN_SCRIPTS: Final = frozenset(word for listed in _ASKING.values() for word in listed if word[0] > "\u024f")
 """The question words that are in no Latin script: there they are no words of other languages."""
 _REQUESTS: Final = _folded(" ".join(REQUESTS.values()))
-_UNSPACED_ASKING: Final = re.compile("|".join(_longest_first(UNSPACED.split())))
+_UNSPACED_ASKING: Final = lazy_pattern("|".join(_longest_first(UNSPACED.split())))
 _DEGREES: Final = _folded(DEGREES)
 _FOR_A_NUMBER: Final = _folded(FOR_A_NUMBER)
 _FOR_A_TIME: Final = _folded(FOR_A_TIME)
 _FOR_A_LIST: Final = _folded(FOR_A_LIST)
 _HOW_TO: Final = [phrase_text(each) for line in HOW_TO.split("\n") for each in line.split("|") if each.strip()]
-_CONNECTIVE: Final = re.compile(
+_CONNECTIVE: Final = lazy_pattern(
     rf"(?<!\S)(?:{'|'.join(CONNECTIVES.split())})\.?(?!\S)|[{UNSPACED_CONNECTIVES}]|[,，、/&]", re.IGNORECASE
 )
 _SPELLED_PHRASES: Final = "|".join(_longest_first(map(_spelled, filter(str.strip, re.split(r"[\n|]", PHRASES)))))
-_PHRASES: Final = re.compile(rf"(?<!\S)(?:{_SPELLED_PHRASES})(?!\S)")
+_PHRASES: Final = lazy_pattern(rf"(?<!\S)(?:{_SPELLED_PHRASES})(?!\S)")
 """Of small talk."""
 _PHRASE_TERMS: Final = frozenset(terms(PHRASES))
 _SMALL_TALK: Final = frozenset(query_terms(GREETINGS + ABOUT_THE_ANSWER)).union("0123456789")

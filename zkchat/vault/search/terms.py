@@ -5,7 +5,6 @@ Where no spaces are written they are letters and pairs of letters.
 A term is a pure function of the word, so that a note and a question meet whatever language either is in.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
@@ -15,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from zkchat.lexicon.stop_words import STOP_WORDS
+from zkchat.model.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     import Stemmer
@@ -28,14 +28,14 @@ UNSPACED_SCRIPTS = (
     "\U00020000-\U0003ffff"
 )
 """As a part of a regular expression: the letters of languages that put no spaces between words."""
-_ASCII_WORD = re.compile(r"\w+")
-_WORD = re.compile(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
-_UNSPACED_LETTER = re.compile(f"[{UNSPACED_SCRIPTS}]")
-UNSPACED_RUN = re.compile(f"([{UNSPACED_SCRIPTS}]+)")
+_ASCII_WORD = lazy_pattern(r"\w+")
+_WORD = lazy_pattern(rf"[\w\u0900-\u0dff{UNSPACED_SCRIPTS}]+")
+_UNSPACED_LETTER = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
+UNSPACED_RUN = lazy_pattern(f"([{UNSPACED_SCRIPTS}]+)")
 """Letters of languages without spaces. To compile a class of so many letters takes milliseconds: use this one."""
-_POINTS = re.compile("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+_POINTS = lazy_pattern("[\u0307\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 """Hebrew and Arabic vowel points, which are rarely written, and the dot that lower-casing a Turkish İ leaves over."""
-_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_ACCENTED = lazy_pattern("[\u00c0-\u024f\u1e00-\u1eff]")
 """Latin letters that many people type without their accents."""
 
 MAX_QUERY_CHARACTERS = 20_000
@@ -244,7 +244,7 @@ def _stop_words(words: list[str]) -> frozenset[str]:
     return _STOP_WORDS[likeliest if counts[likeliest] > 1 else "english"]
 
 
-_NO_LANGUAGE = re.compile(r"[\d_]")
+_NO_LANGUAGE = lazy_pattern(r"[\d_]")
 _STEMMING = Lock()
 """A stemmer keeps its place in the word: threads take turns."""
 

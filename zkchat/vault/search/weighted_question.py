@@ -10,6 +10,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from zkchat.lexicon.quantities import NUMBER_WORDS
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.notes.blocks import Block
 from zkchat.vault.search.question_terms import topic_of, wants_list, wants_number, wants_time
 from zkchat.vault.search.synonyms import synonyms_of
@@ -33,7 +34,7 @@ LONE_LETTER_WEIGHT = 0.5
 
 _PAIR, _SYLLABLE = 2, 4
 """Letters that make a group: of Chinese, Japanese and Korean, and of Thai and its relatives."""
-_KANA = re.compile("[\u3041-\u309f]")
+_KANA = lazy_pattern("[\u3041-\u309f]")
 """The Japanese letters in which particles and endings are written."""
 _MAX_KNOWN_PAIRS = 1 << 14
 """Of terms that are compared: the sentences of a note have most of theirs in common."""
@@ -45,16 +46,16 @@ _NUMBER = (
     r"(?:(?<![\d.,/:-])(?!(?:1[5-9]|20)\d\d(?![\d,.]?\d))\d|[一二三四五六七八九十百千两半]|"
     rf"\b(?:{'|'.join(sorted({each.split(':')[0] for listed in NUMBER_WORDS.values() for each in listed.split()}))})\b)"
 )
-_AMOUNT = re.compile(_NUMBER, re.IGNORECASE)
+_AMOUNT = lazy_pattern(_NUMBER, re.IGNORECASE)
 """A number that may be an amount: no year, and none of the later parts of a date."""
-_COUNTED = re.compile(rf"{_NUMBER}[\d.,½]*[ -](\w+)", re.IGNORECASE)
+_COUNTED = lazy_pattern(rf"{_NUMBER}[\d.,½]*[ -](\w+)", re.IGNORECASE)
 """An amount, and the word after it."""
-_DATE = re.compile(
+_DATE = lazy_pattern(
     r"\b\d{4}\b|\d{1,2}[.:/]\d|[年月日]|\b(?:jan|feb|m[aä]r|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])",
     re.IGNORECASE,
 )
 Idf = Callable[[Iterable[str]], Mapping[str, float]]
-_IDEOGRAPHIC = re.compile("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
+_IDEOGRAPHIC = lazy_pattern("[\u3005-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]")
 """A letter of Chinese, Japanese or Korean."""
 
 

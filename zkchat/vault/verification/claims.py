@@ -9,6 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zkchat.lexicon.words import any_of, by_code, languages, of_all
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import words
 from zkchat.vault.verification.tokens import (
     Token,
@@ -30,21 +31,21 @@ MAX_CHARS: Final = 1_000
 
 Polarity = Literal["affirmed", "denied", "unclear"]
 
-_PARTICLE: Final = re.compile(rf"^(?:{any_of('answer_particles')})\s*[,，、.!。:]\s*", re.IGNORECASE)
-_CLAUSE_END: Final = re.compile(r"[;:()–—。；：（）]|[,，、](?!\d)|\s-\s")
-_QUOTED: Final = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
-_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")
+_PARTICLE: Final = lazy_pattern(rf"^(?:{any_of('answer_particles')})\s*[,，、.!。:]\s*", re.IGNORECASE)
+_CLAUSE_END: Final = lazy_pattern(r"[;:()–—。；：（）]|[,，、](?!\d)|\s-\s")
+_QUOTED: Final = lazy_pattern(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]|[\"“„«「『《]([^\"“”„«»「」『』《》]{1,60})[\"”“»」』》]")
+_THOUSANDS: Final = lazy_pattern(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")
 """1 080 euros."""
 _UNSPACED_NUMBER: Final = (
     r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?![\d])|\d+(?:[.,:]\d+)?|[一二两三四五六七八九十百]{1,6})\s?"
 )
-_UNSPACED_QUANTITY: Final = re.compile(
+_UNSPACED_QUANTITY: Final = lazy_pattern(
     rf"(?:{_UNSPACED_NUMBER}(?:[-–~〜～到至]|から)\s?)?{_UNSPACED_NUMBER}"
     rf"({'|'.join(sorted(of_all('units').split(), key=len, reverse=True))})"
 )
-_UNSPACED_WEEKDAY: Final = re.compile(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜")
-_LATIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
-_UNSPACED_WORD: Final = re.compile(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
+_UNSPACED_WEEKDAY: Final = lazy_pattern(r"(?:星期|礼拜|周)([一二三四五六日天])|([月火水木金土日])曜")
+_LATIN_NAME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9.+#-]*[A-Za-z0-9+#]")
+_UNSPACED_WORD: Final = lazy_pattern(r"[\u3400-\u9fff々]|[\u30a0-\u30ff]{2,}|[A-Za-z]+")
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
 _YEARS: Final = range(1500, 2101)

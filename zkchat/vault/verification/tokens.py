@@ -8,13 +8,14 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from zkchat.lexicon.words import by_code, of_all
+from zkchat.model.patterns import lazy_pattern
 from zkchat.vault.search.terms import UNSPACED_SCRIPTS, stem, words
 
 TokenKind = Literal["word", "number", "sign", "letter"]
 
-_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
-_NO_TEXT: Final = re.compile(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
-_CONTRACTION: Final = re.compile(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
+_LINK: Final = lazy_pattern(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+_NO_TEXT: Final = lazy_pattern(r"\[\^[^\[\]\n]{1,100}\]|</?[a-zA-Z][^<>\n]{0,200}>|<!--.{0,1000}?-->")
+_CONTRACTION: Final = lazy_pattern(r"\b([^\W\d_]+)n['’]t\b", re.IGNORECASE)
 _CONTRACTED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _MARKS: Final = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0970-\u0dff"
 """Signs that are written over, under or after the letters of a word."""
@@ -23,9 +24,9 @@ _DIGITS: Final = {letter: value for value, letter in enumerate("〇一二三四�
 _POWERS: Final = {"十": 10, "百": 100, "千": 1_000}
 _MAX_DIGITS: Final = 15
 """A longer number is an id."""
-_CLAUSE_END: Final = re.compile(r"[;:,()–—。；：，、（）]|\s-\s")
+_CLAUSE_END: Final = lazy_pattern(r"[;:,()–—。；：，、（）]|\s-\s")
 _SPACED = f"(?:(?![{UNSPACED_SCRIPTS}])[^\\W\\d_]|[{_MARKS}])"
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"(?P<number>(?:(?<![\w.,-])[-−])?(?:\d{{1,3}}(?:[.,\u00a0\u202f]\d{{3}})+(?!\d)|\d+(?:[.,:]\d+)?))"
     rf"|(?P<numeral>[{_NUMERALS}]+)|(?P<sign>[%°$€£¥％℃])|(?P<letter>[{UNSPACED_SCRIPTS}])|(?P<word>{_SPACED}+)"
 )
