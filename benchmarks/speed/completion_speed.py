@@ -21,7 +21,7 @@ from zkchat.repl.note_names import NamedNote, NoteNames
 from zkchat.vault.library import Library
 from zkchat.vault.links.folders import folders_of
 
-AIMS = {10_000: 25.0, 100_000: 250.0}
+AIMS = {10_000: 16.0, 100_000: 16.0}
 PEER_KEYS = 15
 """Keys that the peer is given: it takes a second for each."""
 

@@ -19,7 +19,6 @@ from zkchat.compose.daily_notes import daily_note_settings
 from zkchat.compose.document_links import VaultDocumentLinks
 from zkchat.compose.library import embed_for_search, extract_for_search
 from zkchat.compose.workspace import Workspace
-from zkchat.compose.writing import open_change_store
 from zkchat.model.change import ChangeRecord
 from zkchat.render.numbered_rows import Place, plain_sections, print_sections
 from zkchat.vault.library import Library
@@ -99,6 +98,8 @@ def _find(io: CommandIO, workspace: Workspace, library: Library, name: str) -> P
 
 
 def _records(io: CommandIO, workspace: Workspace) -> list[ChangeRecord]:
+    from zkchat.compose.writing import open_change_store
+
     with open_change_store(workspace, notices=io) as store:
         return store.records(limit=MAX_RECORDS, with_contents=False)
 

@@ -9,12 +9,12 @@ from time import monotonic
 
 from zkchat.compose.calendar import calendar_of
 from zkchat.compose.daily_notes import note_name_formats
+from zkchat.compose.databases import DatabasePaths
 from zkchat.compose.embeddings import ServerEmbedders, end_changed_embedding
 from zkchat.compose.live_settings import LiveSettings
 from zkchat.compose.local_notes import local_globs
 from zkchat.compose.paths import Paths
 from zkchat.compose.pdf import MAX_SECONDS_BEFORE_SEARCH, PdfTexts, open_pdf_texts
-from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.compose.writing import recover_interrupted_changes

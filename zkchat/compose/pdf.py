@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from zkchat.compose.stores import DatabasePaths
+from zkchat.compose.databases import DatabasePaths
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import PdfUnread
 from zkchat.extras import install_command

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from zkchat.compose.stores import DatabasePaths, DurableFile
+from zkchat.compose.databases import DatabasePaths, DurableFile
 from zkchat.compose.user_interface import UNATTENDED, Notices
 from zkchat.compose.workspace import Workspace
 from zkchat.errors import ZkchatError

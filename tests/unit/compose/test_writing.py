@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.change_disk import HERE, Killed, StoppingTree, change, move, write
 from tests.support.world import World
+from zkchat.compose.databases import DatabasePaths
 from zkchat.compose.library import open_note_library
-from zkchat.compose.stores import DatabasePaths
 from zkchat.compose.user_interface import UNATTENDED
 from zkchat.compose.workspace import Workspace, load_workspace
 from zkchat.compose.writing import JOURNAL, _JournalFile, open_change_store, open_editing
