@@ -34,17 +34,6 @@ def read_vault_servers(vault: Path) -> ParsedServers:
     return parse_servers(table, "vault")
 
 
-def read_host_file(file: Path) -> dict[str, object]:
-    """The settings of another program; comments and commas before a closing bracket are passed over.
-
-    Raises `ConfigError`, and `FileNotFoundError` where there is no such file.
-    """
-    text = read_file(file, max_bytes=MAX_HOST_BYTES)
-    if text is None:
-        raise FileNotFoundError(str(file))
-    return parse_object(file, text, has_comments=True)
-
-
 def server_item(definition: ServerDefinition) -> VaultItem:
     """What the user approves of a vault's server: all that counts of its definition."""
     return vault_item("server", definition.name, json.dumps(server_table(definition), sort_keys=True))

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from zkchat.lexicon.words import by_code, of_all
+from zkchat.lexicon.words import by_code
 
 NEGATORS: Final[dict[str, str]] = by_code("negators", spaced=True)
 SECOND_NEGATORS: Final[dict[str, str]] = by_code("second_negators")
-AVOIDING: Final = of_all("avoiding")
 UNSPACED_NEGATORS: Final[dict[str, str]] = by_code("negators", spaced=False)
 UNSPACED_WITHOUT_NEGATION: Final[dict[str, str]] = by_code("no_negation")

@@ -105,29 +105,6 @@ class AddedVectors(NamedTuple):
     """The digests of passages whose vectors others have added meanwhile."""
 
 
-class SectionRows(Struct, frozen=True, kw_only=True):
-    """Which of the stored vectors the sections of an index have, found once for all processes. Each section has one."""
-
-    epoch: int
-    """Of the index whose sections they are."""
-    position: VectorPosition
-    """Up to where the vectors were known."""
-    vectors: int
-    """How many there were up to there."""
-    last: int
-    """The last section; later ones are not among these."""
-    numbers: bytes
-    """Of the sections, in order, 32 bits each."""
-    rows: bytes
-    """The place of each one's vector among those that are stored, 32 bits each."""
-    distinct: int
-    """How many different vectors these are."""
-
-    @property
-    def sections(self) -> int:
-        return len(self.numbers) // 4
-
-
 class StoredVectors(Struct, frozen=True, kw_only=True):
     """The vectors of one method, or those of them that were added since somebody last asked."""
 

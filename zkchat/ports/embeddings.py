@@ -8,7 +8,6 @@ from zkchat.model.embeddings import (
     NOTHING_KNOWN,
     AddedVectors,
     PassageDigests,
-    SectionRows,
     SimilarityTraits,
     StoredVectors,
     VectorPosition,
@@ -110,12 +109,6 @@ class VectorIndex(Protocol):
 
     def retain(self, method: str, digests: Collection[bytes]) -> int:
         """Forget all others, and those that are damaged; returned is how many there are."""
-
-    def section_rows(self, method: str) -> SectionRows | None:
-        """What was kept; whether it still fits the vectors and the index is to be seen."""
-
-    def keep_section_rows(self, method: str, rows: SectionRows | None) -> None:
-        """For the next process that asks; None: forget what was kept."""
 
     def is_intact(self, method: str) -> bool:
         """Whether every vector is as it was written. Reads all of them."""

@@ -18,15 +18,12 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 from zlib import crc32
 
-from msgspec import DecodeError, msgpack
-
 from zkchat.errors import StorageError
 from zkchat.files import LockBusy, RefusedFile, locked, make_private, open_regular, read_bounded, write_atomically
 from zkchat.model.embeddings import (
     DIGEST_BYTES,
     NOTHING_KNOWN,
     AddedVectors,
-    SectionRows,
     StoredVectors,
     VectorBlock,
     VectorPosition,
@@ -180,18 +177,6 @@ class VectorFiles:
         except OSError:
             return False
 
-    def section_rows(self, method: str) -> SectionRows | None:
-        """Which vectors sections had when somebody last kept it."""
-        return _read_rows(_rows_of(self._path(method)))
-
-    def keep_section_rows(self, method: str, rows: SectionRows | None) -> None:
-        path = _rows_of(self._path(method))
-        if rows is None:
-            with storage_errors(path):
-                path.unlink(missing_ok=True)
-        else:
-            _write_rows(path, rows)
-
     def remove(self, method: str) -> None:
         path = self._path(method)
         with self._writing(path):
@@ -326,23 +311,6 @@ def _rewrite(path: Path, file: BinaryIO, wanted: set[bytes]) -> int:
             for block in _packed_blocks(rows, shape):
                 new.write(block)
     return count
-
-
-def _read_rows(file: Path) -> SectionRows | None:
-    """None where there are none, or not every byte is as it was written."""
-    try:
-        content = read_bounded(file, max_bytes=_MAX_ROWS_BYTES)
-        packed = memoryview(content)[_CHECKSUM_BYTES:]
-        if crc32(packed).to_bytes(_CHECKSUM_BYTES) != content[:_CHECKSUM_BYTES]:
-            return None
-        return msgpack.decode(packed, type=SectionRows)
-    except (OSError, StorageError, DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _write_rows(file: Path, rows: SectionRows) -> None:
-    packed = msgpack.encode(rows)
-    write_atomically(file, crc32(packed).to_bytes(_CHECKSUM_BYTES) + packed, mode=0o600)
 
 
 def _bytes_at(file: BinaryIO, place: int, count: int) -> bytes:

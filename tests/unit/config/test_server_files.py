@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.config.host_files import HOSTS, host_places
-from zkchat.config.server_files import read_host_file, read_vault_servers, server_item, server_of, without_comments
+from zkchat.config.server_files import parse_object, read_vault_servers, server_item, server_of, without_comments
 from zkchat.errors import ConfigError
 
 RUN: dict[str, object] = {"command": "uvx", "args": ["mcp-server-time"]}
@@ -94,9 +94,8 @@ def test_comments_and_last_commas_are_passed_over(tmp_path: Path) -> None:
         */ "a": {"command": "x", "args": ["//no", "/* no */", "\\", // no", ",]"],},
       },
     }"""
-    file = tmp_path / "mcp.json"
-    file.write_text(text)
-    assert read_host_file(file) == {"servers": {"a": {"command": "x", "args": ["//no", "/* no */", '", // no', ",]"]}}}
+    expected = {"servers": {"a": {"command": "x", "args": ["//no", "/* no */", '", // no', ",]"]}}}
+    assert parse_object(tmp_path / "mcp.json", text, has_comments=True) == expected
 
 
 JSON = st.recursive(
