@@ -21,22 +21,25 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from zkchat.errors import NoteNotFound, VaultError
-from zkchat.model.change import ChangeSet, FileMove
-from zkchat.model.folder import FolderListing, folder_of
-from zkchat.model.note import Ambiguous, FileStamp, Link, Resolution, Resolved, is_note
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
-from zkchat.vault.links.anchors import Anchors
-from zkchat.vault.links.catalog import Catalog
-from zkchat.vault.links.resolver import resolve
-from zkchat.vault.notes.link_targets import LinkTarget, link_targets
-from zkchat.vault.notes.parse import find_links
-from zkchat.writing.conventions import LinkStyle
+from zkchat.core import (
+    Ambiguous,
+    ChangeSet,
+    FileMove,
+    FileStamp,
+    FolderListing,
+    Link,
+    NoteNotFound,
+    Resolution,
+    Resolved,
+    VaultError,
+    folder_of,
+    is_note,
+)
+from zkchat.index import Library, SqliteNoteIndex
+from zkchat.notes import Anchors, Catalog, LinkTarget, find_links, link_targets, resolve
+from zkchat.storage import VaultFiles
+from zkchat.writing import LinkStyle, StagedChanges, entry_of, stage_move
 from zkchat.writing.links import moved
-from zkchat.writing.links.renames import entry_of, stage_move
-from zkchat.writing.staging import StagedChanges
 
 _MAX_BYTES = 10_000_000
 _WITH_LINKS = (".canvas", ".base")

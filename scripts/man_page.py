@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer.main
 
-from zkchat.cli.command_table import HELP_OPTIONS
-from zkchat.cli.help_layout import CommandHelp, describe
-from zkchat.cli.help_text import Rows
-from zkchat.cli.main import app
-from zkchat.errors import ExitCode
+from zkchat.cli import HELP_OPTIONS, CommandHelp, Rows, app, describe
+from zkchat.core import ExitCode
 
 if TYPE_CHECKING:
     from typer._click import Command, Context

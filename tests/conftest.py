@@ -22,8 +22,8 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture(autouse=True)
 def _time_to_look_at_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn and a command wait for notes that changed: on a busy machine they would go on without them."""
-    monkeypatch.setattr("zkchat.compose.fresh_index.MAX_REFRESH_SECONDS", 60.0)
-    monkeypatch.setattr("zkchat.repl.vault_browser._MAX_REFRESH_SECONDS", 60.0)
+    monkeypatch.setattr("zkchat.app.library.MAX_REFRESH_SECONDS", 60.0)
+    monkeypatch.setattr("zkchat.repl.surface._MAX_REFRESH_SECONDS", 60.0)
 
 
 def pytest_configure() -> None:

@@ -37,8 +37,7 @@ def main() -> None:
     if "_ZKCHAT_COMPLETE" in os.environ:  # noqa: TID251
         _complete()
         return
-    from zkchat.cli.early_keys import keep_early_keys
-    from zkchat.cli.termination import graceful_termination
+    from zkchat.cli import graceful_termination, keep_early_keys
 
     with graceful_termination(), keep_early_keys(sys.argv[1:], os.environ):  # noqa: TID251 - as above
         code = _run()
@@ -48,8 +47,8 @@ def main() -> None:
 def _run() -> int:
     gc.set_threshold(100_000)  # a command leaves little garbage; looking for it took a tenth of its time
     try:
-        from zkchat.cli.main import run
-        from zkchat.environment import Environment
+        from zkchat.cli import run
+        from zkchat.core import Environment
 
         environment = Environment.of_this_process()
         # OpenBLAS starts a thread per core as soon as NumPy is imported, for work that one does as fast. What we start
@@ -57,15 +56,15 @@ def _run() -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - not read
         return run(sys.argv[1:], environment)
     except KeyboardInterrupt:  # while all this is imported
-        from zkchat.errors import ExitCode
+        from zkchat.core import ExitCode
 
         return ExitCode.INTERRUPTED
 
 
 def _complete() -> None:
     """Answer a shell that asks what may be typed next."""
-    from zkchat.cli.complete import answer
-    from zkchat.environment import Environment
+    from zkchat.cli import answer
+    from zkchat.core import Environment
 
     answer(sys.argv[1:], Environment.of_this_process())
 

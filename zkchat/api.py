@@ -14,60 +14,68 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from zkchat.actions.base import Result, every_action
-from zkchat.actions.base import Vault as ActionVault
-from zkchat.compose.conversation import open_conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.daily_notes import daily_note_settings
-from zkchat.compose.library import embed_for_search, extract_for_search, open_note_library
-from zkchat.compose.stores import open_session_store
-from zkchat.compose.workspace import load_workspace
-from zkchat.environment import Environment
-from zkchat.errors import (
-    ConfigError,
-    NoAnswer,
-    ProviderError,
-    SessionError,
-    StorageError,
-    UsageError,
-    VaultError,
-    ZkchatError,
+from zkchat.actions import Result, every_action
+from zkchat.actions import Vault as ActionVault
+from zkchat.app import (
+    ConversationOptions,
+    daily_note_settings,
+    embed_for_search,
+    extract_for_search,
+    load_workspace,
+    open_conversation,
+    open_note_library,
+    open_session_store,
 )
-from zkchat.model.embeddings import OpenText
-from zkchat.model.events import (
+from zkchat.core import (
+    Ambiguous,
     AnswerReplaced,
     ChangesReviewed,
+    ChatMessage,
     Compacted,
     Compacting,
+    ConfigError,
+    ContextUsage,
+    DocumentReference,
+    Environment,
     Event,
     EvidenceFound,
+    External,
     LinksResolved,
+    Missing,
+    NoAnswer,
+    OpenText,
+    Passage,
     PromptReady,
+    ProviderError,
     ReferenceFound,
     Remarked,
+    Resolution,
+    Resolved,
     ResourceRead,
+    Session,
+    SessionError,
+    StorageError,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
     ToolStarted,
     TurnFailed,
     TurnFinished,
+    UsageError,
     UsageReported,
+    VaultError,
     Warned,
+    ZkchatError,
+    thread_of,
+    to_plain,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import Ambiguous, External, Missing, Passage, Resolution, Resolved
-from zkchat.model.references import DocumentReference
-from zkchat.model.session import Session
-from zkchat.model.thread import thread_of
-from zkchat.model.usage import ContextUsage
-from zkchat.model.values import to_plain
-from zkchat.render.numbered_rows import Place
-from zkchat.vault.named_notes import find_named_note
+from zkchat.index import find_named_note
+from zkchat.render import Place
 
 if TYPE_CHECKING:
-    from zkchat.compose.workspace import Workspace
-    from zkchat.vault.library import Library
+    from zkchat.app import Workspace
+    from zkchat.index import Library
+
 
 __all__ = [
     "Ambiguous",
@@ -161,7 +169,7 @@ class Vault(Struct, frozen=True):
 
     def resolve(self, link: str, *, source: str | None = None) -> Resolution:
         """What a link such as `[[Note#Heading]]` or the name of a note leads to; `source` is the note it stands in."""
-        from zkchat.vault.named_notes import parse_link
+        from zkchat.index import parse_link
 
         return self._library.resolve(parse_link(link), source)
 

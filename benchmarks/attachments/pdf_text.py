@@ -41,8 +41,7 @@ def by_pypdfium2(data: bytes) -> list[str]:
 
 
 def by_zkchat(data: bytes) -> list[str]:
-    from zkchat.storage.pdf.layout import texts_of
-    from zkchat.storage.pdf.reading import read_pdf
+    from zkchat.storage import read_pdf, texts_of
 
     return texts_of(read_pdf(data, 1_000, 10_000_000).pages)
 

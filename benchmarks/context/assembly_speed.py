@@ -10,16 +10,8 @@ import statistics
 import time
 from datetime import UTC, datetime
 
-from zkchat.context.assembly import Assembler
-from zkchat.context.budget import Shares, budget_for
-from zkchat.context.calibration import calibrate
-from zkchat.context.prompt_items import RequestPlan, prompt_item
-from zkchat.context.tokens import CachedTokenizer, Encoding
-from zkchat.model.entries import Entry, MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, TextPart
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.session_history import History
+from zkchat.chat import Assembler, CachedTokenizer, Encoding, RequestPlan, Shares, budget_for, calibrate, prompt_item
+from zkchat.core import ChatMessage, CompactionPart, Entry, History, MessageEntry, ModelInfo, TextPart
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LIVE, ADDED = 200, 60

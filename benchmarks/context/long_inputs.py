@@ -17,10 +17,8 @@ from benchmarks.context.long_input_cases import LongInput, long_inputs
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.context.condensing import condense_message
-from zkchat.context.extractive import condense
-from zkchat.context.tokens import CachedTokenizer, tokenizer_for
-from zkchat.vault.library import Library
+from zkchat.chat import CachedTokenizer, condense, condense_message, tokenizer_for
+from zkchat.index import Library
 
 WINDOWS = (4_096, 8_192)
 BESIDE = 512 + 700

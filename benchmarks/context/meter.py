@@ -21,14 +21,10 @@ from pathlib import Path
 
 from tests.providers import llama_cpp_server
 from tests.providers.weights import smollm2
-from zkchat.chat.conversation import Conversation
-from zkchat.compose import conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.context.assembly import request_from
-from zkchat.environment import Environment
-from zkchat.model.events import TurnFinished
-from zkchat.model.message import ChatMessage
-from zkchat.vault.notes.language import detect_language
+from zkchat.app import ConversationOptions, conversation
+from zkchat.chat import Conversation, request_from
+from zkchat.core import ChatMessage, Environment, TurnFinished
+from zkchat.notes import detect_language
 
 VAULT = Path(__file__).parents[2] / "vault-fixtures" / "garden"
 KEY = "benchmark"

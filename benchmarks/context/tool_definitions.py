@@ -14,19 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from tests.providers.loopback import Loopback
-from zkchat.context.tokens import load_encoding
-from zkchat.memory.facts import Memory
-from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.tools import Tool
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.openai_client import OpenAI
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.memory import memory_tools
-from zkchat.tools.names import CORE_TOOLS
-from zkchat.tools.recall import recall_tools
-from zkchat.vault.library import Library
-from zkchat.writing.tools import write_tools
+from zkchat.chat import CORE_TOOLS, Memory, explore_tools, load_encoding, memory_tools, recall_tools
+from zkchat.core import Finish, ModelProvider, ModelRequest, PromptMessage, TextChunk, Tool
+from zkchat.index import Library
+from zkchat.models import Ollama, OpenAI
+from zkchat.writing import write_tools
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 WINDOWS = (2_048, 4_096, 8_192, 32_768)

@@ -18,16 +18,11 @@ from msgspec.structs import replace
 
 from benchmarks.generate import write_vault
 from benchmarks.links.made_vaults import MadeVault, halves, vault_with_mentions
-from zkchat.compose.library import open_library
-from zkchat.environment import Environment
-from zkchat.model.index import CatalogRow
-from zkchat.model.note import Ambiguous, Resolved, file_title
-from zkchat.vault.common_names import MAX_SHARE, CommonNames
-from zkchat.vault.library import Library
-from zkchat.vault.mentions import NoteNames
-from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.mentions import MentionLinks
+from zkchat.app import open_library
+from zkchat.core import Ambiguous, CatalogRow, Environment, Resolved, file_title
+from zkchat.index import MAX_SHARE, CommonNames, Library, NoteNames
+from zkchat.notes import parse_note
+from zkchat.writing import LinkStyle, MentionLinks
 
 SHARES = (0.002, 0.003, 0.004, 0.005, 0.007, 0.01, 0.02, 0.2)
 GARDEN = Path(__file__).parents[2] / "vault-fixtures" / "garden"

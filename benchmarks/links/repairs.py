@@ -9,9 +9,8 @@ from itertools import groupby
 
 from benchmarks.links.made_vaults import MadeVault, halves, vault_with_broken_links
 from benchmarks.links.mentions import opened
-from zkchat.model.note import Link, Missing, Resolved
-from zkchat.vault.broken_links import MIN_LIKENESS, BrokenLink, Repair, broken_links
-from zkchat.vault.library import Library
+from zkchat.core import Link, Missing, Resolved
+from zkchat.index import MIN_LIKENESS, BrokenLink, Library, Repair, broken_links
 
 LIKENESSES = (0.7, 0.8, 0.9)
 

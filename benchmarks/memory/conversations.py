@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.memory.needles import MEMORY, TOKENS, stored
-from zkchat.context.recall.selection import recall
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.ports.embeddings import TextEmbedder
-from zkchat.providers.static_vectors import installed
+from zkchat.chat import recall
+from zkchat.core import ChatMessage, TextEmbedder, TextPart
+from zkchat.models import installed
 
 DEPTHS = (5, 10, 25)
 _TIME_FORMS = ("%I:%M %p on %d %B, %Y", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M")

@@ -29,11 +29,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.memory.needles import conversation as chatter
-from zkchat.compose.conversation import open_conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.environment import Environment
-from zkchat.model.events import TurnFinished
-from zkchat.storage.packed_text import unpack
+from zkchat.app import ConversationOptions, open_conversation
+from zkchat.core import Environment, TurnFinished
+from zkchat.sessions import unpack
 
 GARDEN = Path(__file__).parents[2] / "vault-fixtures/garden"
 FEW = 100

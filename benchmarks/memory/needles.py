@@ -24,22 +24,27 @@ from msgspec.structs import replace
 from benchmarks.memory.facts import CHATTER, FACTS, PEOPLE, SUBJECTS, UNANSWERABLE, Fact
 from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
-from zkchat.chat.conversation import Conversation
-from zkchat.context.coverage import content_terms
-from zkchat.context.extractive import summarise
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.context.recall.selection import recall
-from zkchat.context.tokens import CachedTokenizer, tokenizer_for
-from zkchat.errors import ProviderError
-from zkchat.model.entries import MessageEntry
-from zkchat.model.events import Event
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, TextPart
-from zkchat.model.prompt import ModelRequest
-from zkchat.ports.embeddings import TextEmbedder
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.message_index import SqliteMessageIndex
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.chat import (
+    CachedTokenizer,
+    Conversation,
+    ConversationSearch,
+    content_terms,
+    recall,
+    summarise,
+    tokenizer_for,
+)
+from zkchat.core import (
+    ChatMessage,
+    CompactionPart,
+    Event,
+    MessageEntry,
+    ModelRequest,
+    ProviderError,
+    TextEmbedder,
+    TextPart,
+)
+from zkchat.models import installed
+from zkchat.sessions import SqliteMessageIndex, SqliteSessions
 
 WINDOW = 4096
 MEMORY = int(0.2 * WINDOW)

@@ -20,11 +20,10 @@ from msgspec.structs import replace
 
 from benchmarks.memory.facts import FACTS, SUBJECTS
 from benchmarks.memory.needles import conversation, stored
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.message_index import SqliteMessageIndex
+from zkchat.chat import ConversationSearch
+from zkchat.core import ChatMessage, MessageEntry
+from zkchat.models import installed
+from zkchat.sessions import SqliteMessageIndex
 
 TURNS = 60
 

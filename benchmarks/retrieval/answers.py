@@ -32,16 +32,12 @@ from benchmarks.retrieval.answer_set import (
 )
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
 from benchmarks.retrieval.retrieval import embedded_library, plain_table, sections_of
-from zkchat.chat.question import Question
-from zkchat.chat.references import resolve_links
-from zkchat.ports.embeddings import Embedder
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.dated_evidence import find_evidence
-from zkchat.vault.library import Library
-from zkchat.vault.search.ranking import TextRanking
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.answers import find_evidence
+from zkchat.chat import Question, resolve_links
+from zkchat.core import Embedder
+from zkchat.index import Library, SqliteNoteIndex, TextRanking, VectorSearch
+from zkchat.models import installed
+from zkchat.storage import VaultFiles
 
 SHOWN = 3
 EVIDENCE, SEARCH, BASELINE = "evidence", "search", "FTS5 bm25"

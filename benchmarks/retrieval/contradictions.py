@@ -3,7 +3,8 @@
     python -m benchmarks.retrieval.contradictions [--misses]
 
 The pairs of contradictions.json are our own, in eight languages; many are translations of each other, so expect less
-on other texts. The thresholds of zkchat/vault/verification/contradiction.py were chosen on the pairs with even numbers,
+on other texts. The thresholds of zkchat/answers/verification/contradiction.py were chosen on the pairs with even
+numbers,
 and one of them, with some rules, after a look at the errors on public sets of sentence pairs (SICK, XNLI).
 """
 
@@ -13,9 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat.model.evidence import Evidence
-from zkchat.model.references import LineRange
-from zkchat.vault.verification.contradiction import find_contradiction
+from zkchat.answers import find_contradiction
+from zkchat.core import Evidence, LineRange
 
 PAIRS = Path(__file__).parent / "contradictions.json"
 CONTRADICTING = frozenset({"number", "negation", "name"})

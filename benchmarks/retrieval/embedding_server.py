@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from zkchat.ports.embeddings import Embedder
+    from zkchat.core import Embedder
 
 Vectors = NDArray[np.float32]
 
@@ -182,8 +182,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def embedder_of(weights: Path | None, cache: Path) -> "Iterator[Embedder]":
     """The model behind a server of ours, as zkchat asks it; static vectors without weights."""
-    from zkchat.providers.embeddings import openai_embedder
-    from zkchat.providers.static_vectors import installed
+    from zkchat.models import installed, openai_embedder
 
     if weights is None:
         yield installed()

@@ -15,11 +15,9 @@ from pathlib import Path
 from zlib import crc32
 
 from benchmarks.retrieval.retrieval import Question, print_results, results_of
-from zkchat.model.index import StoredLink
-from zkchat.model.note import Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
+from zkchat.core import Resolved, StoredLink
+from zkchat.index import Library, SqliteNoteIndex
+from zkchat.storage import VaultFiles
 
 SHOWN, SENTENCE = "link text", "sentence"
 MIN_WORDS = 6

@@ -18,13 +18,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from zkchat.model.evidence import Evidence
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import find_evidence
-from zkchat.vault.library import Library
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.answers import find_undated_evidence as find_evidence
+from zkchat.core import Evidence
+from zkchat.index import Library, SqliteNoteIndex, VectorSearch
+from zkchat.models import installed
+from zkchat.storage import VaultFiles
 
 PAIRS = Path(__file__).parent / "newest.json"
 OLDER, NEWER = datetime(2024, 3, 1, 12, tzinfo=UTC), datetime(2026, 2, 3, 12, tzinfo=UTC)

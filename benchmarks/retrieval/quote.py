@@ -17,14 +17,12 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.retrieval.retrieval import embedded_library
-from zkchat.model.evidence import DEFAULT_LIMIT
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.evidence import find_evidence
-from zkchat.vault.library import Library
-from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.answers import find_undated_evidence as find_evidence
+from zkchat.core import DEFAULT_LIMIT
+from zkchat.index import Library, SqliteNoteIndex, VectorSearch
+from zkchat.models import installed
+from zkchat.notes import sentences
+from zkchat.storage import VaultFiles
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 ELSEWHERE = Path(__file__).parent / "queries" / "elsewhere.json"

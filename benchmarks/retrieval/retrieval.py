@@ -24,18 +24,23 @@ from numpy.typing import NDArray
 
 from benchmarks.retrieval.distractors import distractors
 from benchmarks.retrieval.embedding_server import add_arguments, embedder_of
-from zkchat.model.dates import Calendar
-from zkchat.model.index import StoredSection
-from zkchat.model.note import Passage
-from zkchat.ports.embeddings import Embedder
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library, LibraryOptions
-from zkchat.vault.search.ranking import Match, TextRanking
-from zkchat.vault.search.similarity import Sections, common_direction, packed, unpacked
-from zkchat.vault.search.terms import query_terms, words
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.core import Calendar, Embedder, Passage, StoredSection
+from zkchat.index import (
+    Library,
+    LibraryOptions,
+    Match,
+    Sections,
+    SqliteNoteIndex,
+    TextRanking,
+    VectorSearch,
+    common_direction,
+    packed,
+    query_terms,
+    unpacked,
+    words,
+)
+from zkchat.models import installed
+from zkchat.storage import VaultFiles
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 QUERIES = Path(__file__).parent / "queries" / "garden.json"

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.retrieval.retrieval import Question, print_results, results_of
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.index import SqliteNoteIndex
 
 RECORD = re.compile(r"^\.I[ \t]*(\d+)[ \t]*$", re.MULTILINE)
 FIELD = re.compile(r"^\.([A-Z])[ \t]*$", re.MULTILINE)

@@ -18,16 +18,14 @@ from datetime import UTC, datetime, time
 from pathlib import Path
 
 from benchmarks.retrieval.time_vault import TODAY, TimeQuestion, rows, time_vault
-from zkchat.mcp_server.vault_tools import AskVault, ask_vault
-from zkchat.model.dates import Calendar
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.dated_evidence import time_of
-from zkchat.vault.dates.expressions import period_text
-from zkchat.vault.evidence import find_evidence
-from zkchat.vault.library import Library, LibraryOptions
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.answers import find_undated_evidence as find_evidence
+from zkchat.answers import time_of
+from zkchat.core import Calendar
+from zkchat.index import Library, LibraryOptions, SqliteNoteIndex, VectorSearch
+from zkchat.mcp import AskVault, ask_vault
+from zkchat.models import installed
+from zkchat.notes import period_text
+from zkchat.storage import VaultFiles
 
 NOW = datetime.combine(TODAY, time(12), tzinfo=UTC)
 CLONED = datetime(2026, 6, 1, tzinfo=UTC).timestamp()

@@ -19,16 +19,11 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from benchmarks.retrieval.answer_set import notes_of, write_vault
-from zkchat.model.verification import VERDICTS, Verdict
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
-from zkchat.vault.notes.language import detect_language
-from zkchat.vault.notes.parse import frontmatter_of
-from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.terms import phrase_text, query_terms, terms
-from zkchat.vault.verification.statements import extract_statements
-from zkchat.vault.verification.verify import verify
+from zkchat.answers import extract_statements, verify
+from zkchat.core import VERDICTS, Verdict
+from zkchat.index import Library, SqliteNoteIndex, phrase_text, query_terms, terms
+from zkchat.notes import detect_language, frontmatter_of, sentences
+from zkchat.storage import VaultFiles
 
 STATEMENTS: Final = Path(__file__).parent / "verification.json"
 ALTERED: Final = ("number", "name", "negation", "mixed", "invented")

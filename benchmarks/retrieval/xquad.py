@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.retrieval.retrieval import Question, print_results, results_of
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.index import SqliteNoteIndex
 
 ACCENTED = ("de", "es", "tr", "ro", "vi")
 WRITTEN, TYPED = "as written", "without accents"

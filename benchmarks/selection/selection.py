@@ -20,12 +20,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, SelectionLimits, Selector
-from zkchat.context.tokens import CachedTokenizer, Estimate
-from zkchat.memory.facts import Memory, RecallLimits
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.memories import SqliteMemories
+from zkchat.chat import CachedTokenizer, Candidate, Estimate, Memory, RecallLimits, Relevance, SelectionLimits, Selector
+from zkchat.models import installed
+from zkchat.sessions import SqliteMemories
 
 MESSAGES = Path(__file__).parent / "messages.json"
 FACTS = Path(__file__).parent / "facts.json"

@@ -15,11 +15,9 @@ from prompt_toolkit.completion import CompleteEvent, Completer, FuzzyWordComplet
 from prompt_toolkit.document import Document
 
 from benchmarks.generate import ENDINGS, SEED, SYLLABLES
-from zkchat.repl.completion import MenuCompleter, Suggestions
-from zkchat.repl.name_cache import NameCache
-from zkchat.repl.note_names import NamedNote, NoteNames
-from zkchat.vault.library import Library
-from zkchat.vault.links.folders import folders_of
+from zkchat.index import Library
+from zkchat.notes import folders_of
+from zkchat.repl import MenuCompleter, NameCache, NamedNote, NoteNames, Suggestions
 
 AIMS = {10_000: 16.0, 100_000: 16.0}
 PEER_KEYS = 15

@@ -20,7 +20,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zkchat.vault.library import Library
+    from zkchat.index import Library
 
 EDITS = 5
 QUERIES = 100
@@ -68,8 +68,8 @@ def entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 @contextmanager
 def opened(vault: Path) -> Iterator["Library"]:
-    from zkchat.compose.library import open_library
-    from zkchat.environment import Environment
+    from zkchat.app import open_library
+    from zkchat.core import Environment
 
     with open_library(Environment.of_this_process(), vault) as (_, library):
         yield library
@@ -162,7 +162,7 @@ def searches(vault: Path, queries: str) -> dict[str, float]:
 
 def questions(vault: Path, queries: str, kind: str) -> dict[str, float]:
     """What the notes say on questions, as in turns of a chat, without the model and the look at the files."""
-    from zkchat.vault.dated_evidence import find_evidence
+    from zkchat.answers import find_evidence
 
     words = [query.split()[-1] for query in json.loads(Path(queries).read_text("utf-8"))[-ASKED:]]
     asked = [question.format(word) for word in words for question in QUESTIONS[kind]]

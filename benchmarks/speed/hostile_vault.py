@@ -23,16 +23,10 @@ from pathlib import Path
 
 from benchmarks.generate import write_vault
 from tests.support.odd_notes import ODD_NOTES, plain
-from zkchat.chat.document_summaries import Summaries
-from zkchat.chat.question import Question
-from zkchat.chat.references import embedded, resolve_links
-from zkchat.context.documents import DocumentRoom, include_documents
-from zkchat.context.tokens import Estimate
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import graph
-from zkchat.vault.evidence import find_evidence
-from zkchat.vault.library import Library
+from zkchat.answers import find_undated_evidence as find_evidence
+from zkchat.chat import DocumentRoom, Estimate, Question, Summaries, embedded, include_documents, resolve_links
+from zkchat.index import Library, SqliteNoteIndex, graph
+from zkchat.storage import VaultFiles
 
 LARGEST = 10_000_000
 """As `vault.max_note_bytes` is unless it is set."""

@@ -19,14 +19,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from benchmarks.generate import write_vault
-from zkchat.compose.library import open_note_library
-from zkchat.compose.workspace import load_workspace
-from zkchat.compose.writing import Editing, open_editing
-from zkchat.environment import Environment
-from zkchat.model.change import ChangeOrigin
-from zkchat.vault.library import Library
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.renames import MoveSummary, stage_move
+from zkchat.app import Editing, load_workspace, open_editing, open_note_library
+from zkchat.core import ChangeOrigin, Environment
+from zkchat.index import Library
+from zkchat.writing import LinkStyle, MoveSummary, stage_move
 
 AIM = 2.0
 _SETTLING = 3.0

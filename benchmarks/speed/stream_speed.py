@@ -17,8 +17,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.table import Table
 
-from zkchat.render.console import console_for
-from zkchat.render.markdown.stream import MarkdownStream
+from zkchat.render import MarkdownStream, console_for
 
 CHUNK = 20
 SECONDS_PER_CHUNK = 1 / 20

@@ -18,10 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from zkchat.compose.conversation import open_conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.environment import Environment
-from zkchat.model.events import Event, TurnFinished
+from zkchat.app import ConversationOptions, open_conversation
+from zkchat.core import Environment, Event, TurnFinished
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = str(ROOT / "zkchat") + "/"

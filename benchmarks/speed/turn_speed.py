@@ -29,11 +29,9 @@ from random import Random
 from msgspec.structs import replace
 
 from benchmarks.generate import WORDS_OF_NOTE, Generator, write_vault
-from zkchat.chat.conversation import Conversation
-from zkchat.compose import conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.environment import Environment
-from zkchat.model.events import TurnFinished
+from zkchat.app import ConversationOptions, conversation
+from zkchat.chat import Conversation
+from zkchat.core import Environment, TurnFinished
 
 Milliseconds = tuple[float, float]
 """Of the clock on the wall, and of the processor."""

@@ -25,14 +25,10 @@ from pathlib import Path
 from benchmarks.generate import write_vault
 from benchmarks.speed.memory import PeakMemory
 from benchmarks.speed.peers import PEER_NOTES, PEERS
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.process_pool import ProcessPool
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.graph import backlinks
-from zkchat.vault.library import Library
-from zkchat.vault.links.live_catalog import LiveCatalog
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.index import Library, SqliteNoteIndex, VectorSearch, backlinks
+from zkchat.models import installed
+from zkchat.notes import LiveCatalog
+from zkchat.storage import ProcessPool, VaultFiles
 
 QUERIES = 300
 PROCESSES = min(4, os.cpu_count() or 1)

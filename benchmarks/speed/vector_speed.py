@@ -25,14 +25,10 @@ from numpy.typing import NDArray
 
 from benchmarks.generate import write_vault
 from benchmarks.speed.memory import PeakMemory, held_now
-from zkchat.model.embeddings import DIGEST_BYTES, SimilarityTraits
-from zkchat.ports.embeddings import Embedder
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
-from zkchat.vault.search.similarity import signs
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.core import DIGEST_BYTES, Embedder, SimilarityTraits
+from zkchat.index import Library, SqliteNoteIndex, VectorSearch, signs
+from zkchat.models import installed
+from zkchat.storage import VaultFiles
 
 NOTES = 12_500
 """100,000 passages."""

@@ -8,7 +8,7 @@ from acp.helpers import embedded_text_resource, resource_block, resource_link_bl
 
 from tests.support.acp_client import Acp, started_acp
 from tests.support.egress import FILE, ID, OVER_OPENAI, SECRET, Recorder, leaked, make_scene
-from zkchat.model.parts import ToolCallPart
+from zkchat.core.message import ToolCallPart
 
 pytestmark = pytest.mark.outside
 LINK = f"[[{FILE.rpartition('/')[2].removesuffix('.md')}]]"

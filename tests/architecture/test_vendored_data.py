@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NOTICE = (ROOT / "NOTICE").read_text()
-ENCODINGS = ROOT / "zkchat" / "context" / "encodings"
+ENCODINGS = ROOT / "zkchat" / "chat" / "context" / "encodings"
 
 
 def test_every_encoding_is_named_in_the_notice() -> None:

@@ -25,9 +25,9 @@ from benchmarks.retrieval.answer_set import (
 from benchmarks.retrieval.generated_vaults import rows_of, written
 from zkchat.chat.question import Question
 from zkchat.chat.references import resolve_links
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
 
 QUESTIONS = all_questions()
 FOR_DEVELOPMENT = development_questions()

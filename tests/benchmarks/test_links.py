@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.links.made_vaults import MadeVault, halves, vault_with_broken_links
 from benchmarks.links.mentions import opened
-from zkchat.vault.broken_links import broken_links
+from zkchat.index.link_guesses import broken_links
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 def test_without_its_package_the_command_says_what_to_install(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from tests.providers.loopback import Loopback
 from tests.support.world import World
-from zkchat.compose import conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.app import conversation
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.core.prompt import Finish, TextChunk
 
 PASSWORD = "hunter2canary"
 KEY = "ollama-canary-key"

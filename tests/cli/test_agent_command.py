@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 POET = "---\ndescription: Answers in verse.\nmodel: ollama:x\n---\nYou are a poet.\n"
 

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.world import Result, Terminal, World
+from zkchat.cli.change_review import TerminalInterface
 from zkchat.cli.common import CommandIO
-from zkchat.cli.consent import TerminalInterface
 
 REMEMBERS = [{"tool": "remember", "arguments": {"information": "The user likes tea."}}]
 

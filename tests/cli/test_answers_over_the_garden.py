@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.world import GARDEN, World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 LINKED = {
     "a link and a topic": (

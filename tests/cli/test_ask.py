@@ -12,7 +12,7 @@ from tests.support.waiting import eventually
 from tests.support.world import GARDEN, World
 from zkchat.cli import ask
 from zkchat.cli.main import run
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 SLEEP = "# Sleep\n\nAdults need seven to nine hours of sleep. Dreams come late.\n"
 

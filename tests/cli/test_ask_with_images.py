@@ -10,8 +10,8 @@ import pytest
 from tests.support.images import SECRET, SeeingServer, first_pixel, images_in, picture, told
 from tests.support.stored_text import files_holding
 from tests.support.world import Result, World
-from zkchat.errors import ExitCode
-from zkchat.vault.images.encoding import encode_image
+from zkchat.core.errors import ExitCode
+from zkchat.notes.images import encode_image
 
 SETTINGS = """
 [models.near]

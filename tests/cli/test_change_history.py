@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 INBOX = "# Inbox\n\n- One\n"
 

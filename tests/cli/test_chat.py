@@ -16,8 +16,8 @@ from prompt_toolkit.output import DummyOutput
 from tests.support.screens import on_screen, without_sequences
 from tests.support.waiting import eventually
 from tests.support.world import Result, Terminal, World
-from zkchat.cli.active_conversation import ActiveConversation
-from zkchat.cli.desktop import SystemDesktop
+from zkchat.cli.change_review import ActiveConversation
+from zkchat.cli.editors import SystemDesktop
 from zkchat.cli.main import run
 
 Chat = Callable[..., Result]
@@ -165,7 +165,7 @@ def test_a_new_vault_is_indexed_behind_the_prompt_and_not_before_it(
 def test_of_a_large_vault_that_is_new_the_notes_are_not_all_counted(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zkchat.cli.chat_greeting.MAX_FILES_COUNTED", 2)
+    monkeypatch.setattr("zkchat.cli.interactive_chat.MAX_FILES_COUNTED", 2)
     for number in range(3):
         world.note(f"{number}.md", "Adults need seven hours.\n")
     assert "· more than 2 notes ·" in at_prompt(world, "\x04", "--model", "quote").err

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.cli.complete import complete, split_line
-from zkchat.storage.note_schema import VERSION
+from zkchat.cli.completion import complete, split_line
+from zkchat.index.note_schema import VERSION
 
 
 def offered(world: World, line: str) -> list[str]:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.main import run
-from zkchat.environment import Environment
-from zkchat.errors import ExitCode
+from zkchat.core.environment import Environment
+from zkchat.core.errors import ExitCode
 
 
 @dataclass

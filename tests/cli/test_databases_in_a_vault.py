@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import hostile_vaults
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import pytest
 
 from tests.support.stored_text import files_holding
 from tests.support.world import World
-from zkchat.repl.history import SharedHistory, forget_typed
-from zkchat.repl.paste import Pastes
+from zkchat.repl.key_bindings import Pastes, SharedHistory, forget_typed
 
 CANARY = "canary7351"
 

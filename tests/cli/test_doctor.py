@@ -7,7 +7,7 @@ import pytest
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import Loopback
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 def test_a_sound_installation_has_no_problems(world: World) -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from tests.support.embedding_server import EMBEDDING_PATHS, EmbeddingServer, Received, Sent
 from tests.support.world import World
-from zkchat.cli.vectors import VectorActivity
-from zkchat.errors import ExitCode, StorageError
-from zkchat.model.embeddings import EmbeddingProgress
-from zkchat.providers.embeddings import ServerEmbedder
+from zkchat.cli.note_lookup import VectorActivity
+from zkchat.core.embeddings import EmbeddingProgress
+from zkchat.core.errors import ExitCode, StorageError
+from zkchat.models.embeddings import ServerEmbedder
 
 if TYPE_CHECKING:
-    from zkchat.vault.library import Library
+    from zkchat.index.library import Library
 
 SECRET = "Aunt Vera sleeps in the violet room"
 

@@ -13,8 +13,8 @@ import pytest
 from tests.providers.loopback import Request
 from tests.support.recording_server import RecordingServer
 from tests.support.world import World
-from zkchat.errors import ExitCode
-from zkchat.model.prompt import Finish
+from zkchat.core.errors import ExitCode
+from zkchat.core.prompt import Finish
 
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 

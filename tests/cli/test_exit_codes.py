@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 TABLE: dict[ExitCode, list[str]] = {
     ExitCode.OK: [

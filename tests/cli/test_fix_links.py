@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 SOURCE = "[[Old/Compost heap|heap]] and [[Compost heaps]].\n\n[[Compost heap#Turnings it]] [[Nothing like it]]\n"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.world import Result, World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 Steps = list[dict[str, Any]]
 

@@ -103,7 +103,7 @@ def test_an_archive_or_database_that_cannot_be_read_is_told(world: World, conten
 def test_more_than_is_read_at_once_is_refused_also_when_it_is_packed_small(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zkchat.compose.imports.MAX_BYTES", 100_000)
+    monkeypatch.setattr("zkchat.app.imports.MAX_BYTES", 100_000)
     bomb = archive(**{"conversations.json": b"[" + b" " * 1_000_000 + b"]"})
     assert len(bomb) < 5_000
     for content, name in ((bomb, "bomb.zip"), (b" " * 100_001, "large.json")):

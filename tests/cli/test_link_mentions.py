@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 COMPOST = "# Compost\n\nWorms turn it.\n"
 ROOTS = "Roots like compost, and compost heaps.\n\nWorms do too. Compost again.\n"

@@ -3,9 +3,9 @@
 from typing import Any
 
 from tests.support.world import World
-from zkchat.compose import stores
-from zkchat.model.parts import ToolResultPart
-from zkchat.model.session_history import History
+from zkchat.app import stores
+from zkchat.core.message import ToolResultPart
+from zkchat.core.session_history import History
 
 TEA = "# Tea\n\nGreen.\n\n## Brewing\n\nHot.\n"
 

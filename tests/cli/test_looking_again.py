@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.waiting import eventually_async, other_tasks
 from tests.support.world import GARDEN, World
+from zkchat.app import conversation
+from zkchat.app.conversation_options import ConversationOptions
 from zkchat.chat.conversation import Conversation
-from zkchat.compose import conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.model.events import Event
-from zkchat.model.message import ChatMessage
-from zkchat.providers import scripted
-from zkchat.providers.script_player import Script, Scripted
+from zkchat.core.events import Event
+from zkchat.core.message import ChatMessage
+from zkchat.models import scripted
+from zkchat.models.scripted import Script, Scripted
 
 QUESTION = "Why does a slip box never need to be sorted again?"
 UNFOUNDED = [{"text": "Because boxes are deep."}]

@@ -12,7 +12,7 @@ from zkchat.cli import ask
 from zkchat.cli.command_table import PLACES, SECTIONS
 from zkchat.cli.common import CommandIO
 from zkchat.cli.main import load_command, run
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 from zkchat.version import __version__
 
 

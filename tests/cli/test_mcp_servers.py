@@ -10,11 +10,11 @@ import pytest
 
 from tests.support import small_mcp_server
 from tests.support.world import World
-from zkchat.cli.mcp_check import offers
-from zkchat.compose import mcp_servers
-from zkchat.compose.mcp_servers import open_tool_servers
-from zkchat.compose.workspace import load_workspace
-from zkchat.model.tool_server import ServerDefinition, ServerResource, ServerStatus
+from zkchat.app import mcp_servers
+from zkchat.app.mcp_servers import open_tool_servers
+from zkchat.app.workspace import load_workspace
+from zkchat.cli.mcp import offers
+from zkchat.core.tool_server import ServerDefinition, ServerResource, ServerStatus
 
 SECRET = "s3cr3tV4lue99"
 SMALL = [sys.executable, small_mcp_server.__file__]
@@ -394,7 +394,7 @@ def test_a_conversation_connects_to_what_may_be_used_and_tells_the_rest(world: W
 def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.run("mcp", "add", "small", "--", *SMALL)
     monkeypatch.setattr(mcp_servers, "is_client_installed", lambda: False)
-    monkeypatch.setattr("zkchat.cli.mcp_check.is_client_installed", lambda: False)
+    monkeypatch.setattr("zkchat.cli.mcp.is_client_installed", lambda: False)
     assert opened(world) == (
         [],
         ["MCP servers are left out, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],

@@ -4,12 +4,10 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.support.world import World
-from zkchat.compose import stores
-from zkchat.errors import ExitCode
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.references import DocumentReference
+from zkchat.app import stores
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import ChatMessage, DocumentReference, TextPart
+from zkchat.core.session import MessageEntry
 
 
 @pytest.fixture

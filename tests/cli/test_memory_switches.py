@@ -8,7 +8,7 @@ import pytest
 
 from tests.providers.loopback import KEY, Loopback, Request
 from tests.support.world import World
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.core.prompt import Finish, TextChunk
 
 pytestmark = pytest.mark.outside
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.egress import Recorder, Scene, make_scene
 from tests.support.libraries import Located
-from zkchat.chat.mentions import is_mentioned, link_mentioned
-from zkchat.compose.library import open_library
+from zkchat.app.library import open_library
+from zkchat.chat.question import is_mentioned, link_mentioned
 
 NOTES = {
     "Top.md": "# Top\n\nNothing.\n",

@@ -12,8 +12,8 @@ from tests.providers.weights import NoWeights, smollm2
 from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from tests.support.world import World
-from zkchat.errors import ExitCode
-from zkchat.render.model_table import MAX_SHOWN
+from zkchat.core.errors import ExitCode
+from zkchat.render.tables import MAX_SHOWN
 
 NOBODY = "http://127.0.0.1:9"
 LARGE = {"general.architecture": "llama", "general.size_label": "8B", **SMALL}

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tests.support.world import Result, Terminal, World
 from zkchat.cli.main import run
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 INBOX = "---\nstatus: open\n---\n# Inbox\n\n## Ideas\n\n- One\n\n## Later\n"
 

@@ -3,8 +3,8 @@ import pytest
 from tests.support.changes import Answering, yes
 from tests.support.world import World
 from zkchat.cli import note_changes
-from zkchat.model.change import ChangeSet
-from zkchat.writing.review import Verdict
+from zkchat.core.changes import ChangeSet
+from zkchat.writing.proposals import Verdict
 
 NOTES = {
     "a/Tea.md": "# Tea\n\nSee [[../Water]].\n",

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.support.world import World
 
 WITH_ANOTHER_SUFFIX = """
-from zkchat.model import note
+from zkchat.core import note
 note.NOTE_SUFFIXES = (".md", ".markdown")
 from zkchat.__main__ import main
 main()

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.screens import without_sequences
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 SLEEP = "---\ntags: [health/night]\n---\n# Sleep\n\nAdults need seven hours.\n\n## Phases\n\nDeep, see [[Nowhere]].\n"
 

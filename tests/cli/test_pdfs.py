@@ -11,11 +11,11 @@ from tests.support.libraries import Located
 from tests.support.mcp_lines import answers, modern
 from tests.support.sessions import NOON
 from tests.support.world import World
-from zkchat.compose import library as composed
-from zkchat.compose import pdf as compose_pdf
-from zkchat.compose.library import open_library
-from zkchat.errors import ExitCode, NoteNotFound
-from zkchat.tools.explore import explore_tools
+from zkchat.app import library as compose_pdf
+from zkchat.app import library as composed
+from zkchat.app.library import open_library
+from zkchat.chat.tools.server_tools import explore_tools
+from zkchat.core.errors import ExitCode, NoteNotFound
 
 pytestmark = pytest.mark.outside
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tests.support.screens import on_screen
 from tests.support.waiting import eventually
 from tests.support.world import World
-from zkchat.cli.progress import progress
-from zkchat.environment import Environment
+from zkchat.cli.note_lookup import progress
+from zkchat.core.environment import Environment
 
 
 class SlowWorld:

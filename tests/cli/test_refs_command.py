@@ -7,11 +7,10 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.support.world import World
-from zkchat.compose import stores
-from zkchat.errors import ExitCode
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.references import DocumentReference
+from zkchat.app import stores
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import ChatMessage, DocumentReference
+from zkchat.core.session import MessageEntry
 
 
 def talk(world: World, title: str, *turns: list[str]) -> str:

@@ -10,16 +10,15 @@ import pytest
 
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
-from zkchat.compose import conversation, stores
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.context.assembly import request_from
-from zkchat.context.instructions import SUMMARY
-from zkchat.model.events import TurnFailed
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.session_history import History
-from zkchat.model.values import from_plain
-from zkchat.providers.completions import message_param, tool_param
+from zkchat.app import conversation, stores
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.chat.context.assembly import SUMMARY, request_from
+from zkchat.core.events import TurnFailed
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
+from zkchat.core.session_history import History
+from zkchat.core.values import from_plain
+from zkchat.models.completions import message_param, tool_param
 
 TURNS = 100
 SUBJECTS = ("bees", "the harbour", "chess", "sourdough", "glaciers")

@@ -7,8 +7,8 @@ import pytest
 
 from tests.providers.loopback import Loopback
 from tests.support.world import World
-from zkchat.errors import ExitCode
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.core.errors import ExitCode
+from zkchat.core.prompt import Finish, TextChunk
 
 SECRET = "Quollsecret"
 WIRES = pytest.mark.parametrize("provider", ["ollama", "openai"])

@@ -19,7 +19,7 @@ ANSWER: list[list[dict[str, Any]]] = [[CALL], [{"text": "Done."}]]
 
 @pytest.fixture
 def served(world: World) -> World:
-    import_module("zkchat.mcp_client.connection")  # loading the SDK is no part of the time for connecting then
+    import_module("zkchat.models.mcp_connection")  # loading the SDK is no part of the time for connecting then
     servers = {
         "plain": [str(SERVER)],
         "dead": [str(SERVER), "exit"],

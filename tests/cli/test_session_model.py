@@ -8,10 +8,10 @@ import pytest
 
 from tests.providers.loopback import PROTOCOLS, Loopback
 from tests.support.world import Result, World
-from zkchat.compose import stores
-from zkchat.errors import ExitCode
-from zkchat.model.entries import ModelEntry
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk
+from zkchat.app import stores
+from zkchat.core.errors import ExitCode
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk
+from zkchat.core.session import ModelEntry
 
 WIRES = pytest.mark.parametrize("wire", ["ollama", "openai"])
 MODELS: dict[str, list[ModelChunk]] = {

@@ -8,12 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.world import World
-from zkchat.compose import stores
-from zkchat.errors import ExitCode
-from zkchat.model.choices import Role
-from zkchat.model.entries import HeadEntry, MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import (
+from zkchat.app import stores
+from zkchat.core.choices import Role
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import (
+    ChatMessage,
     CompactionPart,
     EvidencePart,
     FilePart,
@@ -24,8 +23,9 @@ from zkchat.model.parts import (
     ToolResultPart,
     UnknownPart,
 )
-from zkchat.model.thread import messages_of
-from zkchat.ports.sessions import SessionStore
+from zkchat.core.ports import SessionStore
+from zkchat.core.session import HeadEntry, MessageEntry
+from zkchat.core.session_history import messages_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.support.world import World
-from zkchat.compose import stores
-from zkchat.errors import ExitCode
-from zkchat.model.choices import Role
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
+from zkchat.app import stores
+from zkchat.core.choices import Role
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import MessageEntry
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

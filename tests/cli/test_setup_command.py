@@ -8,7 +8,7 @@ import pytest
 from tests.providers.contract import PLAYS
 from tests.support.model_lists import Listing, tags
 from tests.support.world import Result, World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def test_the_home_folder_needs_a_yes_of_its_own(user: World) -> None:
 def test_a_key_for_a_service_is_offered_and_its_models_are_checked(
     user: World, server: Listing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from zkchat.model.providers import HostedService
-    from zkchat.providers import services
+    from zkchat.core.prompt import HostedService
+    from zkchat.models import registry as services
 
     here = HostedService("Nearby", "NEARBY_API_KEY", f"{server.address}/v1")
     monkeypatch.setattr(services, "SERVICES", (here,))

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.support.world import Terminal, World
 from zkchat.cli.main import run
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 @pytest.fixture

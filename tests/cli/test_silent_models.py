@@ -7,12 +7,11 @@ import pytest
 
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import Result, World
-from zkchat.chat.exchange import MAX_FAILED_ROUNDS
-from zkchat.chat.tool_loop import MAX_ROUNDS
-from zkchat.errors import ExitCode
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
-from zkchat.model.values import from_plain
+from zkchat.chat.tool_loop import MAX_FAILED_ROUNDS, MAX_ROUNDS
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.values import from_plain
 
 pytestmark = pytest.mark.outside
 

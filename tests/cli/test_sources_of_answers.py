@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from tests.support.world import GARDEN, World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 @pytest.fixture

@@ -9,13 +9,12 @@ import pytest
 
 from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
 from tests.support.world import World
-from zkchat.context.instructions import SUMMARY
-from zkchat.context.prompt_items import digest
-from zkchat.context.tokens import load_encoding
-from zkchat.errors import ExitCode
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
-from zkchat.tools.names import CORE_TOOLS
+from zkchat.chat.context.assembly import SUMMARY, digest
+from zkchat.chat.context.tokens import load_encoding
+from zkchat.chat.tools.registry import CORE_TOOLS
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ToolRequested
 
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 

@@ -145,12 +145,12 @@ def test_keys_of_the_user_are_in_no_export(talk: World) -> None:
 
 
 def test_a_disk_that_fills_up_leaves_no_half_session(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zkchat.errors import StorageFull
+    from zkchat.core.errors import StorageFull
 
     def refuse(*_: object) -> None:
         raise StorageFull("The disk is full.")
 
-    monkeypatch.setattr("zkchat.storage.sessions.insert_entries", refuse)
+    monkeypatch.setattr("zkchat.sessions.store.insert_entries", refuse)
     assert imported(world, '[{"role": "user", "content": "Hi"}]').code == 8
     assert world.run("sessions", "list", "--all", "--json").json == []
 

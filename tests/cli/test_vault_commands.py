@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.screens import what_acts_on_a_terminal
 from tests.support.world import GARDEN, World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 LINKS = GARDEN.parent / "links"
 EXPECTED: list[dict[str, Any]] = json.loads((LINKS / "expected.json").read_text())

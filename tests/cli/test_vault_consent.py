@@ -13,7 +13,7 @@ from typer.core import TyperArgument, TyperGroup
 
 from tests.support.world import Result, World
 from zkchat.cli.main import app
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 READ_NOTES = (
     ("ask", "What is sleep?"),
@@ -148,7 +148,7 @@ def test_the_home_folder_is_asked_about_even_if_it_is_marked_or_named(stranger: 
 
 
 def test_a_large_folder_is_not_counted_to_its_end(stranger: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("compose.paths", "cli.vault_consent"):
+    for module in ("app.paths", "cli.vault_consent"):
         monkeypatch.setattr(f"zkchat.{module}.MAX_NOTES_COUNTED", 3)
     for number in range(9):
         stranger.note(f"{number}.md", "")

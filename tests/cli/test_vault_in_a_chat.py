@@ -7,7 +7,7 @@ import pytest
 
 from tests.providers.loopback import Loopback
 from tests.support.world import World
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.core.prompt import Finish, TextChunk
 
 WORDS = ("canary", "Hideout", "crimson", "whisper", "Plan")
 """Of notes that stay on this machine, and of one that does not."""

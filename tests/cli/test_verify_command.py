@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.support.world import World
 from zkchat.cli.main import run
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 SLEEP = "# Sleep\n\n## Hours\n\nAdults need seven hours. Naps are short.\n"
 DRAFT = "# Draft\n\nAdults need seven hours. Adults need nine hours.\n\nOwls read newspapers. Is that so?\n"

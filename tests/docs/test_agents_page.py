@@ -1,5 +1,5 @@
 from tests.support.doc_examples import DOCS
-from zkchat.model.profile import Agent, ProfileProblem, Rule
+from zkchat.core.profile import Agent, ProfileProblem, Rule
 
 
 def test_every_field_of_an_agent_and_of_a_rule_stands_on_the_page() -> None:

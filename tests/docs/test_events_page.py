@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import get_args
 
-from zkchat.model.events import Event
+from zkchat.core.events import Event
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 BEGIN, END = "<!-- events -->\n", "<!-- /events -->"

@@ -18,21 +18,19 @@ from tests.support.doc_examples import Block, Example, blocks_of, examples_of, p
 from tests.support.doc_shell import Shell, typed_and_printed
 from tests.support.sessions import NOON
 from tests.support.world import GARDEN, World
+from zkchat.app import stores
 from zkchat.cli.change_review import TerminalChangeReviewer
 from zkchat.cli.command_table import EPILOG
 from zkchat.cli.common import CommandIO
 from zkchat.cli.main import app
-from zkchat.compose import stores
-from zkchat.config.load import load
-from zkchat.errors import ExitCode
-from zkchat.model.change import ChangeSet, FileWrite
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk
-from zkchat.model.references import DocumentReference
-from zkchat.model.usage import ContextUsage
-from zkchat.render.context_bar import context_bar
+from zkchat.config.loading import load
+from zkchat.core.changes import ChangeSet, FileWrite
+from zkchat.core.choices import ContextUsage
+from zkchat.core.errors import ExitCode
+from zkchat.core.message import ChatMessage, CompactionPart, DocumentReference
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk
+from zkchat.core.session import MessageEntry
+from zkchat.render.context import context_bar
 from zkchat.render.phrases import compaction
 
 NOT_RUN = {

@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 PAGE = Path(__file__).parents[2] / "docs" / "exit-codes.md"
 

@@ -2,7 +2,7 @@ import re
 
 from tests.support.doc_examples import DOCS
 from zkchat.cli import memory
-from zkchat.model.memory import DocumentUse, Fact, UsedNote
+from zkchat.core.profile import DocumentUse, Fact, UsedNote
 
 
 def test_every_command_of_the_memory_stands_in_the_table() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.doc_examples import DOCS
 from tests.support.frontmatter_forms import FORMS, renewed
-from zkchat.vault.privacy.classes import privacy_of_text
+from zkchat.notes.privacy import privacy_of_text
 
 ROWS = re.findall(
     r"^\| (?:`([^`]+)`)? ?\| `([^`]+\.md)` \| (?:`([^`]+)`)? ?\| `(\w+)` \|$",

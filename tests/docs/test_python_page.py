@@ -14,7 +14,7 @@ import zkchat
 from tests.support.doc_examples import DOCS
 from tests.support.world import World
 from zkchat import api
-from zkchat.errors import ZkchatError
+from zkchat.core.errors import ZkchatError
 from zkchat.version import __version__
 
 PAGE = (DOCS / "python.md").read_text()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.cli.topics import Topic, topics
+from zkchat.cli.completion import Topic, topics
 
 ROOT = Path(__file__).parents[2]
 NAMES = [topic.name for topic in topics()]

@@ -18,7 +18,11 @@ def test_every_page_has_one_place_in_the_contents() -> None:
     ("source", "text", "expected"),
     [
         (ROOT / "SECURITY.md", "[Privacy](docs/privacy.md#what)", "[Privacy](privacy.md#what)"),
-        (ROOT / "CONTRIBUTING.md", "[code](zkchat/errors.py) and [more](SECURITY.md)", "code and [more](security.md)"),
+        (
+            ROOT / "CONTRIBUTING.md",
+            "[code](zkchat/core/errors.py) and [more](SECURITY.md)",
+            "code and [more](security.md)",
+        ),
         (DOCS / "vault.md", "[start](../README.md)", "[start](index.md)"),
         (DOCS / "decisions/0001-session-store.md", "[a](../architecture.md)", "[a](../architecture.md)"),
         (

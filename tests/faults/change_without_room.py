@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.support.change_disk import Disk, move, write
-from zkchat.errors import ZkchatError
+from zkchat.core.errors import ZkchatError
 
 LONG = b"A line that is as long as most lines are.\n" * 7000
 CAPABILITIES_VERSION = 0x20080522

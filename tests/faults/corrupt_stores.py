@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.support.odd_files import replace_with_kind
 from tests.support.world import Result, World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 DURABLE = ("sessions.db", "memories.db", "changes.db")
 CACHES = ("index.db", "messages.db", "summaries.db", "pdf.db")
@@ -65,8 +65,8 @@ def prepare(folder: Path) -> None:
 
 def _talk_without_an_end(world: World, copy: Path) -> None:
     """In a child: what is on disk while sessions and facts are open is copied, logs included."""
-    from zkchat.compose import conversation
-    from zkchat.compose.conversation_options import ConversationOptions
+    from zkchat.app import conversation
+    from zkchat.app.conversation_options import ConversationOptions
 
     options = ConversationOptions(vault=world.vault, model=_model(world))
     with conversation.open_conversation(world.environment(), options) as opened:

@@ -11,8 +11,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request, WireProtocol
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 
 WORDS = tuple(f"word{number} " for number in range(1, 9))
 HALVED = "Ein Schlüssel: 🗝️"

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.support.change_disk import HERE, Disk, change, move, write
-from zkchat.model.change import ChangeSet
+from zkchat.core.changes import ChangeSet
 
 NOTES = 6
 LINES = 500

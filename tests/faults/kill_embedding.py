@@ -18,13 +18,13 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
-from zkchat.model.embeddings import passage_digest
-from zkchat.storage import vector_files
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.embeddings import passage_digest
+from zkchat.index import vector_files
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.method_vectors import packed
+from zkchat.index.search.vectors import VectorSearch
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
-from zkchat.vault.search.similarity import packed
-from zkchat.vault.search.vectors import VectorSearch
 
 NOTES = 24
 BATCH = 4

@@ -14,11 +14,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+from zkchat.index.indexing import reader
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.cache_database import ThreadConnection
-from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.indexing import reader
-from zkchat.vault.library import Library
 
 NOTES = 12
 reader.MAX_PART_NOTES = 4

@@ -4,8 +4,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zkchat.environment import random_id
-from zkchat.storage.memories import SqliteMemories
+from zkchat.core.environment import random_id
+from zkchat.sessions.memories import SqliteMemories
 
 
 def main(path: Path, most: int) -> None:

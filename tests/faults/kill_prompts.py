@@ -66,7 +66,7 @@ def chat(scene: Scene) -> tuple[int, int]:
     child, terminal = pty.fork()
     if child == 0:
         from zkchat.cli.main import run
-        from zkchat.environment import Environment
+        from zkchat.core.environment import Environment
 
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")  # those of the terminal
         with suppress(OSError):  # the load of others is not what is looked at

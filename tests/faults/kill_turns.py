@@ -17,11 +17,11 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from zkchat.compose import conversation, stores
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.environment import Environment
-from zkchat.model.events import PromptReady, TextDelta, TurnFinished
-from zkchat.model.thread import messages_of
+from zkchat.app import conversation, stores
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.core.environment import Environment
+from zkchat.core.events import PromptReady, TextDelta, TurnFinished
+from zkchat.core.session_history import messages_of
 
 ANSWER = [
     [{"thinking": "Let me look."}, {"tool": "find_excerpts", "arguments": {"query": "sleep"}}],

@@ -10,7 +10,7 @@ from typing import get_args
 
 from scripts.check_renames import check
 from tests.support.linked_vaults import make_vault
-from zkchat.writing.conventions import LinkFormat, LinkStyle
+from zkchat.writing.targets import LinkFormat, LinkStyle
 
 
 def main(notes: int, count: int, seed: int) -> int:

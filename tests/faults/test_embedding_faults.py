@@ -13,13 +13,13 @@ import pytest
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.errors import StorageError, StorageFull
-from zkchat.model.embeddings import NOTHING_KNOWN
-from zkchat.storage import vector_files
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.vector_files import VectorFiles
-from zkchat.vault.library import Library
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.core.embeddings import NOTHING_KNOWN
+from zkchat.core.errors import StorageError, StorageFull
+from zkchat.index import vector_files
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.vectors import VectorSearch
+from zkchat.index.vector_files import VectorFiles
 
 KILLS = 50
 PROCESSES = 3

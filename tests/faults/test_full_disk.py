@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 def forbid_writing() -> None:

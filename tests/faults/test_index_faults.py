@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.errors import StorageError, StorageFull
-from zkchat.model.note import Link, Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.errors import StorageError, StorageFull
+from zkchat.core.note import Link, Resolved
+from zkchat.index.indexing import reader
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.indexing import reader
-from zkchat.vault.library import Library
 
 KILLS = 40
 SCRIPT = Path(__file__).parent / "kill_indexing.py"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.support.sessions import NOON
-from zkchat.storage.memories import open_memories
+from zkchat.sessions.memories import open_memories
 
 ENDLESS = 1_000_000
 KILLS = 8

@@ -30,20 +30,19 @@ from tests.support.egress import (
     leaked,
     make_scene,
 )
+from zkchat.app import conversation, stores
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.privacy import WITHHELD
-from zkchat.compose import conversation, stores
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.context.assembly import request_from
-from zkchat.errors import ExitCode, StorageFull
-from zkchat.model.entries import DraftEntry
-from zkchat.model.events import Event
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.request_context import RequestItem
-from zkchat.model.session_history import History
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing.indexer import Refreshed
-from zkchat.vault.library import Library
+from zkchat.core.errors import ExitCode, StorageFull
+from zkchat.core.events import Event
+from zkchat.core.message import RequestItem, ToolCallPart
+from zkchat.core.session import DraftEntry
+from zkchat.core.session_history import History
+from zkchat.index.indexing.indexer import Refreshed
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 
 pytestmark = pytest.mark.no_cover
 

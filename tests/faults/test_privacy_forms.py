@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.egress import OVER_OLLAMA, OVER_OPENAI, Recorder, Scene, make_scene
 from tests.support.frontmatter_forms import FORMS
-from zkchat.compose.library import open_library
-from zkchat.storage.note_schema import VERSION
+from zkchat.app.library import open_library
+from zkchat.index.note_schema import VERSION
 
 NAMES = {f"Form{number:03}": form for number, form in enumerate(FORMS)}
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.images import SeeingServer, first_pixel, images_in, picture
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 pytestmark = pytest.mark.no_cover
 

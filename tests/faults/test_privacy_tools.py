@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import zkchat.tools
+import zkchat.chat.tools
 from tests.support.egress import ID, QUOTING, Recorder, Scene, embed_elsewhere, leaked, make_scene
 from tests.support.embedding_server import EmbeddingServer
 from zkchat.chat.conversation import Conversation
-from zkchat.model.events import Event
-from zkchat.model.parts import ToolCallPart
+from zkchat.core.events import Event
+from zkchat.core.message import ToolCallPart
 
 EXAMPLES: dict[str, dict[str, object]] = {
     "read_document": {"relative_path": ID},
@@ -44,7 +44,7 @@ def registered() -> set[str]:
     """The names of all tools that the package makes: functions of keyword arguments alone, with an outcome."""
     return {
         function.name
-        for file in Path(zkchat.tools.__file__).parent.glob("*.py")
+        for file in Path(zkchat.chat.tools.__file__).parent.glob("*.py")
         for function in ast.walk(ast.parse(file.read_text("utf-8")))
         if isinstance(function, ast.FunctionDef) and not function.name.startswith("_")
         if function.returns and ast.unparse(function.returns) == "ToolOutcome"

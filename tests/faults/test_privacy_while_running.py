@@ -14,16 +14,16 @@ from tests.providers.loopback import PROTOCOLS, Connection, Request
 from tests.support.egress import OVER_OLLAMA, Recorder, Scene, make_scene
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.waiting import eventually
-from zkchat.compose.conversation import OpenConversation, open_conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.trust import VaultTrust
-from zkchat.compose.workspace import load_workspace
+from zkchat.app.conversation import OpenConversation, open_conversation
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.trust import VaultTrust
+from zkchat.app.workspace import load_workspace
 from zkchat.config.files import read_vault_file
-from zkchat.errors import ProviderError
-from zkchat.model.events import TurnFailed, Warned
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.trust import database_item
-from zkchat.vault.library import Library
+from zkchat.core.choices import database_item
+from zkchat.core.errors import ProviderError
+from zkchat.core.events import TurnFailed, Warned
+from zkchat.core.message import ToolCallPart
+from zkchat.index.library import Library
 
 pytestmark = pytest.mark.no_cover
 NOTE = "Diaries/Day.md"

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.egress import FILE, ID, OPEN, SECRET, Recorder, leaked, make_scene
 from tests.support.write_desk import WriteDesk, write_desk
-from zkchat.model.parts import ToolCallPart
-from zkchat.vault.daily_notes import DailyNoteSettings
-from zkchat.writing.conventions import VaultConventions
+from zkchat.core.message import ToolCallPart
+from zkchat.index.daily_notes import DailyNoteSettings
+from zkchat.writing.targets import VaultConventions
 
 SECRET_FILES = {
     FILE: SECRET,

@@ -12,12 +12,12 @@ import pytest
 from tests.faults.fault_server import FIVE_MEGABYTES, HALVED, MALFORMED_ARGUMENTS, OSC_52, WORDS, FaultServer
 from tests.providers.contract import FIND, answer, asking, calls_of, failure, finish_of, first_words, text_of
 from tests.providers.loopback import KEY
-from zkchat.errors import ExitCode, ProviderError
-from zkchat.model.prompt import Finish, ModelChunk, ThinkingChunk
-from zkchat.ports.models import ModelProvider
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.transport import TransportPolicy
+from zkchat.core.errors import ExitCode, ProviderError
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import Finish, ModelChunk, ThinkingChunk
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.transport import TransportPolicy
 
 RETRYING = TransportPolicy(backoff=0.001)
 Ask = Callable[[str], ModelProvider]

@@ -14,21 +14,20 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import StorageDamaged
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.storage.recovery import Recovered
-from zkchat.storage.sessions import SqliteSessions, open_sessions
+from zkchat.core.errors import StorageDamaged
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import MessageEntry
+from zkchat.sessions.store import SqliteSessions, open_sessions
+from zkchat.storage.durable_database import Recovered
 
 COMMON = """
 import json, os, random, signal, sys, time
 from pathlib import Path
-from zkchat.environment import random_id, utc_now
-from zkchat.errors import StorageFull
-from zkchat.model.message import ChatMessage, TextPart
-from zkchat.model.entries import MessageEntry
-from zkchat.storage.sessions import open_sessions
+from zkchat.core.environment import random_id, utc_now
+from zkchat.core.errors import StorageFull
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import MessageEntry
+from zkchat.sessions.store import open_sessions
 from tests.support.stored_text import incompressible
 
 path = Path(sys.argv[1])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 COMMANDS = [
     ["--version"],
@@ -45,7 +45,7 @@ RUN_ALL = """
 import json, sys
 from pathlib import Path
 from zkchat.cli.main import run
-from zkchat.environment import Environment
+from zkchat.core.environment import Environment
 codes = [run(command, Environment.of_this_process()) for command in json.loads(sys.argv[1])]
 Path(sys.argv[2]).write_text(json.dumps(codes))
 """

@@ -12,20 +12,20 @@ import pytest
 
 import zkchat
 from tests.providers.loopback import KEY, Loopback
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.core.prompt import Finish, TextChunk
 
 WARNING = "Tokens are estimated from the number of characters."
 
 
 def damage(installation: Path) -> None:
-    file = installation / "zkchat" / "context" / "encodings" / "o200k_base.tiktoken"
+    file = installation / "zkchat" / "chat" / "context" / "encodings" / "o200k_base.tiktoken"
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
 
 
 def remove(installation: Path) -> None:
-    (installation / "zkchat" / "context" / "encodings" / "o200k_base.tiktoken").unlink()
+    (installation / "zkchat" / "chat" / "context" / "encodings" / "o200k_base.tiktoken").unlink()
 
 
 def break_import(installation: Path) -> None:

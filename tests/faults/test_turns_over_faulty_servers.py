@@ -7,7 +7,7 @@ import pytest
 from tests.faults.fault_server import AFTER_TOOLS, FaultServer
 from tests.support.stored_text import files_holding
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 pytestmark = pytest.mark.no_cover
 

@@ -10,10 +10,10 @@ TURNS = 40
 TALK = """
 import asyncio, io, sys
 from pathlib import Path
-from zkchat.compose import conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.environment import Environment
-from zkchat.model.events import TurnFinished, Warned
+from zkchat.app import conversation
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.core.environment import Environment
+from zkchat.core.events import TurnFinished, Warned
 
 folder, script, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 environment = Environment(

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tests.support.change_disk import HERE, Disk, tree_of
-from zkchat.errors import VaultError
+from zkchat.core.errors import VaultError
 from zkchat.writing.staging import StagedChanges
 
 NAMES = ("a", "b", "Sub", "Ä", "e\u0301", "x y", "100%")

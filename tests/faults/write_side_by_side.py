@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.world import World
-from zkchat.compose.workspace import load_workspace
-from zkchat.compose.writing import open_change_store
+from zkchat.app.workspace import load_workspace
+from zkchat.app.writing import open_change_store
 
 WRITERS = 8
 KEPT = ("author: me\n", "- first\n", "- begun\n")

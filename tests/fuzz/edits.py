@@ -6,9 +6,9 @@ from typing import get_args
 
 from tests.fuzz import mutation
 from tests.fuzz.case import require
-from zkchat.errors import EditRefused
-from zkchat.model.choices import SectionPosition
-from zkchat.vault.notes.parse import frontmatter_of, parse_note
+from zkchat.core.choices import SectionPosition
+from zkchat.core.errors import EditRefused
+from zkchat.notes.parse import frontmatter_of, parse_note
 from zkchat.writing.edits.passages import replace_passage
 from zkchat.writing.edits.sections import edit_section
 from zkchat.writing.properties.edits import add_tag, set_property

@@ -14,7 +14,7 @@ from tests.fuzz.targets.tools import tools_over
 from tests.providers.loopback import Loopback
 from tests.support.libraries import library_of
 from tests.support.world import World
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.core.prompt import Finish, TextChunk
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from tests.fuzz.case import Broken, Case, Folders, require, signature
 from tests.support.screens import what_acts_on_a_terminal
 from tests.support.sessions import NOON
 from tests.support.world import Result, World
-from zkchat.environment import Environment
-from zkchat.errors import ExitCode
+from zkchat.core.environment import Environment
+from zkchat.core.errors import ExitCode
 
 DOCUMENTED = frozenset(ExitCode) - {ExitCode.BUG}
 NOTES = {

@@ -27,7 +27,7 @@ def main() -> None:
             os.write(written, f"change {os.fspath(values[0])!r}\n".encode("utf-8", "replace"))
 
     from zkchat.cli.main import run
-    from zkchat.environment import Environment
+    from zkchat.core.environment import Environment
 
     sys.addaudithook(note)
     sys.exit(run(arguments, Environment.of_this_process()))

@@ -20,7 +20,7 @@ import typer
 
 from tests.hostile.vault_builder import CANARY, OBEY, Ground, make
 from zkchat.cli.main import app
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 pytestmark = pytest.mark.no_cover
 

@@ -32,10 +32,10 @@ CHECKS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 """What is run, and what it has to print."""
 WITHOUT_VAULT = {"version", "help", "page"}
 MODULES = {
-    "acp": ("acp", "zkchat.acp_agent.agent"),
+    "acp": ("acp", "zkchat.acp.agent"),
     "images": ("PIL.Image",),
     "local": ("xllamacpp",),
-    "mcp": ("mcp", "zkchat.mcp_server.server"),
+    "mcp": ("mcp", "zkchat.mcp.server"),
     "pdf": ("pypdfium2",),
 }
 """What each extra is there for, by import."""

@@ -11,13 +11,13 @@ from tests.providers.contract import FIND, answer, asking, failure, finish_of
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights
 from tests.support.world import World
-from zkchat.errors import ExitCode, ProviderError
-from zkchat.model.prompt import ModelRequest
-from zkchat.providers import small_models
-from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.ollama import list_models
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.transport import min_tokens
+from zkchat.core.errors import ExitCode, ProviderError
+from zkchat.core.prompt import ModelRequest
+from zkchat.models import registry as small_models
+from zkchat.models.ollama import list_models
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.registry import ModelSettings
+from zkchat.models.transport import min_tokens
 
 OPTIONS = ModelSettings(options={"num_thread": 1, "repeat_penalty": 1.0})
 TRAINED_FOR = 8192

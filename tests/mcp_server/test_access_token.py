@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import ConfigError
-from zkchat.mcp_server.access_token import access_token
+from zkchat.core.errors import ConfigError
+from zkchat.mcp.tokens import access_token
 
 GIVEN = "a-token-of-ones-own"
 

@@ -24,8 +24,8 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.support.mcp_lines import modern
 from tests.support.mcp_visits import use_resources_and_prompts
 from tests.support.world import World
-from zkchat.mcp_server.access_token import AccessToken
-from zkchat.mcp_server.http import Gate
+from zkchat.mcp.http import Gate
+from zkchat.mcp.tokens import AccessToken
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
 
@@ -137,8 +137,8 @@ def test_connections_without_the_token_take_no_place_of_those_that_have_it(tmp_p
 
 SHORT_SERVER = """
 from mcp.server.lowlevel import Server
-from zkchat.mcp_server import http
-from zkchat.mcp_server.access_token import AccessToken
+from zkchat.mcp import http
+from zkchat.mcp.tokens import AccessToken
 
 listening = http.listen(0)
 print(http.address_of(listening), flush=True)

@@ -18,9 +18,9 @@ from tests.support.embedding_server import EmbeddingServer
 from tests.support.mcp_attempts import requests_for
 from tests.support.mcp_lines import answers, call, modern
 from tests.support.world import World
-from zkchat.compose.workspace import load_workspace
-from zkchat.errors import ConfigError, ExitCode
-from zkchat.mcp_server.service import HostOptions, VaultService
+from zkchat.app.workspace import load_workspace
+from zkchat.core.errors import ConfigError, ExitCode
+from zkchat.mcp.service import HostOptions, VaultService
 
 CHANGED_AT: Final = 1_770_000_000
 """When the notes were changed, lest an answer tells how long the test took."""

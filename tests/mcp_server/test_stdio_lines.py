@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.mcp_lines import MODERN, answers, call, exchange, handshake, modern, request
 from tests.support.world import World
-from zkchat.compose.workspace import load_workspace
-from zkchat.mcp_server import stdio, tools, vault_tools
-from zkchat.mcp_server.changes import Question, Settled
-from zkchat.mcp_server.service import HostOptions, OpenVault, VaultService
+from zkchat.app.workspace import load_workspace
+from zkchat.mcp import server as stdio
+from zkchat.mcp import tools, vault_tools
+from zkchat.mcp.service import HostOptions, OpenVault, Question, Settled, VaultService
 
 LOCAL = "---\nzkchat: local\n---\nSecret.\n"
 WRITING = ["create_document", "edit_document", "edit_section", "set_property", "add_tag", "append_daily"]

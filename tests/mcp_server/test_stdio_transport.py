@@ -14,9 +14,9 @@ from mcp.server.lowlevel import Server
 from msgspec.structs import replace
 
 from tests.support.mcp_lines import modern
-from zkchat.compose.protocol_streams import Channel
-from zkchat.mcp_server.stdio import NoMessage, StdioTransport, dumped, parsed
-from zkchat.mcp_server.worker import Worker
+from zkchat.app.protocol_streams import Channel
+from zkchat.mcp.server import NoMessage, StdioTransport, dumped, parsed
+from zkchat.mcp.service import Worker
 
 
 class Pipe:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.mcp_lines import answers, handshake, modern, request
 from tests.support.world import World
-from zkchat.mcp_server import vault_files
+from zkchat.mcp import service as vault_files
 
 LOCAL = "---\nzkchat: local\n---\n"
 

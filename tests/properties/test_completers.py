@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.repl.name_cache import FolderNames, TagNames
-from zkchat.repl.note_names import NamedNote, normalize_name
+from zkchat.repl.note_names import FolderNames, NamedNote, TagNames, normalize_name
 
 words = st.text(alphabet="abÄé-_1 中", min_size=1, max_size=4).filter(str.strip)
 tags = st.lists(words.map(str.strip), min_size=1, max_size=3).map("/".join)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.condensing import condense_message, condense_text, split_question
-from zkchat.context.text_units import split_units
-from zkchat.context.tokens import Estimate
+from zkchat.chat.context.condensing import condense_message, condense_text, split_question, split_units
+from zkchat.chat.context.tokens import Estimate
 
 COUNTERS: list[Callable[[str], int]] = [
     Estimate().count,

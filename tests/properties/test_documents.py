@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
-from zkchat.context.tokens import Estimate
-from zkchat.model.choices import ReferenceVia
-from zkchat.model.references import DocumentReference
+from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.choices import ReferenceVia
+from zkchat.core.message import DocumentReference
 
 PATHS = st.sampled_from(["a.md", "b.md", "c.md", "d.md"])
 ANCHORS = st.sampled_from(["", "", "One", "Two"])

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.writing.properties.odd_frontmatters import odd_notes
-from zkchat.errors import EditRefused
-from zkchat.model.choices import SectionPosition
-from zkchat.vault.notes.parse import frontmatter_of, parse_note
+from zkchat.core.choices import SectionPosition
+from zkchat.core.errors import EditRefused
+from zkchat.notes.parse import frontmatter_of, parse_note
 from zkchat.writing.edits.passages import replace_passage
 from zkchat.writing.edits.sections import edit_section
 from zkchat.writing.properties.edits import add_tag, set_property

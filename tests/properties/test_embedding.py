@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.model.embeddings import embedded_text, passage_digest
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
-from zkchat.vault.search.similarity import packed
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.core.embeddings import embedded_text, passage_digest
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.method_vectors import packed
+from zkchat.index.search.vectors import VectorSearch
 
 PATHS = ("a.md", "b.md", "deep/c.md")
 LOCAL = "---\nzkchat: local\n---\n"

@@ -8,12 +8,11 @@ from msgspec.structs import replace
 
 from tests.properties.test_values import of_type, of_value
 from tests.support.sessions import SessionsInMemory
-from zkchat.export.session_import import read_conversations
-from zkchat.export.session_json import as_json
-from zkchat.model.entries import DraftEntry, EntryBody, HeadEntry, MessageEntry, PinEntry, PriorityEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ImagePart
-from zkchat.model.session_history import History
+from zkchat.core.message import ChatMessage, ImagePart
+from zkchat.core.session import DraftEntry, EntryBody, HeadEntry, MessageEntry, PinEntry, PriorityEntry
+from zkchat.core.session_history import History
+from zkchat.sessions.note_export import as_json
+from zkchat.sessions.session_import import read_conversations
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 IDS = ["m0", "m1", "m2", "m3"]

@@ -21,15 +21,14 @@ from tests.support.prompts import RecordingHost
 from tests.support.screens import a_usage, what_acts_on_a_terminal
 from tests.support.terminal_payloads import PAYLOADS
 from tests.support.waiting import eventually_async
-from zkchat.cli.chat_greeting import greeting
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import Session
+from zkchat.cli.interactive_chat import greeting
+from zkchat.core.prompt import ModelInfo
+from zkchat.core.session import Session
+from zkchat.index.library import Library
 from zkchat.render.sanitize import sanitize_in_place, sanitize_text
 from zkchat.repl.completion import MenuCompleter, Suggestions
-from zkchat.repl.name_cache import NameCache
-from zkchat.repl.note_names import NamedNote, NoteNames
+from zkchat.repl.note_names import NameCache, NamedNote, NoteNames
 from zkchat.repl.prompt import Prompt, Status, status_line
-from zkchat.vault.library import Library
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

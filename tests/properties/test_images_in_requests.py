@@ -13,15 +13,14 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.images import picture
 from tests.support.sessions import SessionsInMemory
 from tests.support.world import World
+from zkchat.app.library import open_library
+from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.core import Policy
-from zkchat.compose.library import open_library
-from zkchat.context.tokens import Estimate
-from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import PromptReady, TurnFailed
-from zkchat.model.images import ImageRule
-from zkchat.model.parts import ImagePart
-from zkchat.model.prompt import ModelRequest
-from zkchat.vault.library import Library
+from zkchat.core.choices import CompactionStrategy
+from zkchat.core.events import PromptReady, TurnFailed
+from zkchat.core.message import ImagePart
+from zkchat.core.prompt import ImageRule, ModelRequest
+from zkchat.index.library import Library
 
 RESERVE = 512
 IMAGES = {"small.png": (64, 64), "large.png": (2400, 1800), "tall.png": (300, 1200)}

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zkchat.errors import SessionError
-from zkchat.export.session_import import ImportedFile, read_conversations
-from zkchat.model.parts import ToolCallPart, ToolResultPart
+from zkchat.core.errors import SessionError
+from zkchat.core.message import ToolCallPart, ToolResultPart
+from zkchat.sessions.session_import import ImportedFile, read_conversations
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

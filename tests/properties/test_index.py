@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing import reader
-from zkchat.vault.library import Library
+from zkchat.index.indexing import reader
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 
 NAMES = ("a", "B", "sub/a", "sub/c", "202401011200 d", "deep/er/e")
 PATHS = st.sampled_from([*(f"{name}.md" for name in NAMES), "p.png", "sub/p.png"])

@@ -9,10 +9,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.support.sessions import NOON
-from zkchat.export.notes import answer_note, as_markdown, neutralize
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.session import Session
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import Session
+from zkchat.sessions.note_export import answer_note, as_markdown, neutralize
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 HARMLESS = re.compile(r"</?[a-z]+\s*/?>|<https://ok\.example>")

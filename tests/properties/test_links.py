@@ -6,11 +6,9 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.note import Ambiguous, Missing, Resolved
-from zkchat.vault.links.anchors import Anchors, heading_key
-from zkchat.vault.links.catalog import Catalog, CatalogEntry
-from zkchat.vault.links.resolver import resolve
-from zkchat.vault.notes.wikilink import name_key, scan
+from zkchat.core.note import Ambiguous, Missing, Resolved
+from zkchat.notes.link_catalog import Anchors, Catalog, CatalogEntry, heading_key, name_key, scan
+from zkchat.notes.link_resolver import resolve
 
 SETTINGS = settings(max_examples=150, deadline=None)
 

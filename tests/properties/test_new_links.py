@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import library_of
-from zkchat.errors import EditRefused
-from zkchat.model.note import Ambiguous, Link, Missing, Resolved
-from zkchat.vault.broken_links import BrokenLink, RepairFinder
-from zkchat.vault.library import Library
-from zkchat.vault.notes.parse import find_links
-from zkchat.writing.conventions import LinkStyle
+from zkchat.core.errors import EditRefused
+from zkchat.core.note import Ambiguous, Link, Missing, Resolved
+from zkchat.index.library import Library
+from zkchat.index.link_guesses import BrokenLink, RepairFinder
+from zkchat.notes.parse import find_links
 from zkchat.writing.links.mentions import MentionLinks, stage_links
-from zkchat.writing.links.repairs import LinkRepairer
+from zkchat.writing.links.moved import LinkRepairer
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import LinkStyle
 
 SOURCE = "deep/Source.md"
 NOTES = {

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat.mcp_server.uris import Place, path_in, places_in, uri_of
+from zkchat.mcp.service import Place, path_in, places_in, uri_of
 
 SETTINGS = settings(max_examples=50, deadline=None)
 

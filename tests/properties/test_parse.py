@@ -6,12 +6,10 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.links.anchors import section_lines
-from zkchat.vault.notes.chunker import MAX_TOKENS, sections_of
-from zkchat.vault.notes.frontmatter import read_plain, read_yaml
-from zkchat.vault.notes.markdown import flatten, outline, plain
-from zkchat.vault.notes.parse import parse_note
-from zkchat.vault.notes.wikilink import scan, wikilink_spans
+from zkchat.notes.frontmatter import read_plain, read_yaml
+from zkchat.notes.link_catalog import scan, section_lines, wikilink_spans
+from zkchat.notes.markdown import MAX_TOKENS, flatten, outline, plain, sections_of
+from zkchat.notes.parse import parse_note
 
 SETTINGS = settings(max_examples=300, deadline=None)
 

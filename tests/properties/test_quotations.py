@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.chat.quotations import GivenText, find_quotations, links_outside
-from zkchat.vault.notes.wikilink import scan
+from zkchat.notes.link_catalog import scan
 
 SETTINGS = settings(max_examples=150, deadline=None)
 

@@ -10,7 +10,7 @@ import pytest
 
 from scripts.check_renames import State, check, load, violations
 from tests.support.linked_vaults import make_vault
-from zkchat.writing.conventions import LinkFormat, LinkStyle
+from zkchat.writing.targets import LinkFormat, LinkStyle
 
 FIXTURES = Path(__file__).parents[2] / "vault-fixtures"
 

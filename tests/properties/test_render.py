@@ -24,8 +24,8 @@ from tests.support.screens import (
 )
 from tests.support.terminal_payloads import PAYLOADS
 from tests.unit.render.markdown.test_wikilinks import Vault
-from zkchat.model.choices import ToolName
-from zkchat.model.events import (
+from zkchat.core.choices import ToolName
+from zkchat.core.events import (
     Compacted,
     Event,
     TextDelta,
@@ -36,12 +36,10 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.parts import CompactionPart
-from zkchat.model.references import DocumentReference
-from zkchat.render.presenters.base import Presenter
-from zkchat.render.presenters.json import JsonPresenter
+from zkchat.core.message import CompactionPart, DocumentReference
 from zkchat.render.presenters.plain import PlainPresenter
 from zkchat.render.presenters.screen import ScreenPresenter
+from zkchat.render.presenters.text import JsonPresenter, Presenter
 from zkchat.render.references import references_panel
 from zkchat.render.sanitize import error_lines, sanitize_text
 

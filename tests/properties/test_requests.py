@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
+from zkchat.chat.context.condensing import split_question
+from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
 from zkchat.chat.request import RESULTS_SHARE
-from zkchat.context.condensing import split_question
-from zkchat.context.tokens import Estimate
-from zkchat.model.choices import CompactionStrategy
-from zkchat.model.events import Compacted, PromptReady, TurnFailed
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import FilePart
-from zkchat.model.prompt import ModelRequest
-from zkchat.model.values import to_json, to_plain
-from zkchat.vault.library import Library
+from zkchat.core.choices import CompactionStrategy
+from zkchat.core.events import Compacted, PromptReady, TurnFailed
+from zkchat.core.message import ChatMessage, FilePart
+from zkchat.core.prompt import ModelRequest
+from zkchat.core.values import to_json, to_plain
+from zkchat.index.library import Library
 
 RESERVE = 512
 LONG = "".join(f"## Part {number}\n\n" + f"What part {number} says of boats. " * 30 + "\n\n" for number in range(40))

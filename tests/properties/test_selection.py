@@ -3,12 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, SelectionLimits, Selector
-from zkchat.context.tokens import Estimate
-from zkchat.model.choices import IncludeMode, ItemType
-from zkchat.model.entries import ItemsEntry
-from zkchat.model.request_context import RequestItem
+from zkchat.chat.context.selection import Candidate, Relevance, SelectionLimits, Selector
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.choices import IncludeMode, ItemType
+from zkchat.core.message import RequestItem
+from zkchat.core.session import ItemsEntry
 
 NAMES = ("A", "B", "C", "D")
 TYPES: tuple[ItemType, ...] = ("rule", "reference", "tool")

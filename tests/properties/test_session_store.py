@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from zkchat.model.choices import Role
-from zkchat.model.entries import (
+from zkchat.core.choices import Role
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import (
     ContentEntry,
     DraftEntry,
     Entry,
@@ -22,10 +23,8 @@ from zkchat.model.entries import (
     PriorityEntry,
     TitleEntry,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.thread import head_of, messages_of, orphans_of, thread_of
-from zkchat.storage.sessions import SqliteSessions, open_sessions
+from zkchat.core.session_history import head_of, messages_of, orphans_of, thread_of
+from zkchat.sessions.store import SqliteSessions, open_sessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROLES: list[Role] = ["user", "assistant", "system", "tool"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.cli.complete import quote_word, split_line
+from zkchat.cli.completion import quote_word, split_line
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 QUOTES = st.sampled_from(["", '"', "'"])

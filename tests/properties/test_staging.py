@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.changeable_files import FilesInMemory
-from zkchat.errors import VaultError
+from zkchat.core.errors import VaultError
 from zkchat.writing.staging import StagedChanges
 
 FOLDERS = ("a", "b", "a/c", "b/a")

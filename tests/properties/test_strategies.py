@@ -7,7 +7,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.context.strategies import (
+from zkchat.chat.context.strategies import (
     MIN_DOCUMENT_TOKENS,
     MIN_MESSAGE_TOKENS,
     CompactionPlan,
@@ -17,7 +17,7 @@ from zkchat.context.strategies import (
     TooFull,
     plan_compaction,
 )
-from zkchat.model.choices import CompactionStrategy
+from zkchat.core.choices import CompactionStrategy
 
 SIZES = st.one_of(st.integers(1, 60), st.integers(60, 900), st.integers(900, 60_000))
 

@@ -6,11 +6,10 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.extractive import condense, summarise
-from zkchat.context.tokens import Estimate
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.vault.notes.language import detect_language
+from zkchat.chat.context.extractive import condense, summarise
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.notes.runs import detect_language
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 COUNTERS: list[Callable[[str], int]] = [

@@ -14,13 +14,17 @@ from hypothesis import strategies as st
 from msgspec import NODEFAULT
 from msgspec.structs import fields
 
-from zkchat.model import branches, events, evidence, message, parts, prompt, references, request_context, session, usage
-from zkchat.model.entries import Entry, EntryBody
-from zkchat.model.events import Event, Notice
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import Part
-from zkchat.model.stored_forms import read_body, read_entry, read_message
-from zkchat.model.values import Tagged, Unknown, Value, from_json, from_plain, to_json, to_plain
+from zkchat.core import choices as usage
+from zkchat.core import events, message, prompt, session
+from zkchat.core import message as evidence
+from zkchat.core import message as parts
+from zkchat.core import message as references
+from zkchat.core import message as request_context
+from zkchat.core import session_history as branches
+from zkchat.core.events import Event, Notice
+from zkchat.core.message import ChatMessage, Part
+from zkchat.core.session import Entry, EntryBody, read_body, read_entry, read_message
+from zkchat.core.values import Tagged, Unknown, Value, from_json, from_plain, to_json, to_plain
 
 # What a file can hold: no half surrogates, and no number that JSON does not have.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from zkchat.mcp_client.servers import McpServers
-from zkchat.model.tool_server import ServerDefinition, ServerTool
+from zkchat.core.tool_server import ServerDefinition, ServerTool
+from zkchat.models.mcp_servers import McpServers
 
 SAMPLES: Final[Mapping[str, Any]] = {
     "string": "evergreen",

@@ -6,10 +6,10 @@ from contextlib import aclosing
 
 import pytest
 
-from zkchat.errors import ProviderError
-from zkchat.model.evidence import Evidence
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import (
+from zkchat.core.errors import ProviderError
+from zkchat.core.message import Evidence, LineRange, ToolCallPart
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import (
     Finish,
     ModelChunk,
     ModelRequest,
@@ -19,8 +19,6 @@ from zkchat.model.prompt import (
     ToolRequested,
     ToolSpec,
 )
-from zkchat.model.references import LineRange
-from zkchat.ports.models import ModelProvider
 
 FIND = ToolSpec(
     name="find",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
 
 KEY = "sk-canary-5f2b9c"
 

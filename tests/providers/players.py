@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY, Loopback
-from zkchat.model.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
-from zkchat.model.values import from_plain
-from zkchat.ports.models import ModelProvider
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.quote import Quote
-from zkchat.providers.script_player import Script, Scripted
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.values import from_plain
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.quote import Quote
+from zkchat.models.scripted import Script, Scripted
 
 Player = Callable[[str, Loopback], ModelProvider]
 """From the name of a play, and a server that plays it too, to a provider that plays it."""

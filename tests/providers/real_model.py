@@ -17,10 +17,10 @@ from tests.providers.contract import (
     first_words,
     text_of,
 )
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import ModelChunk, PromptMessage, TextChunk
-from zkchat.ports.models import ModelProvider
-from zkchat.providers.transport import min_tokens
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import ModelChunk, PromptMessage, TextChunk
+from zkchat.models.transport import min_tokens
 
 
 class RealModel:

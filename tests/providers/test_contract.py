@@ -20,10 +20,9 @@ from tests.providers.contract import (
 )
 from tests.providers.loopback import Loopback
 from tests.providers.players import PLAYERS, REAL_MODELS_ONLY, SPEAKERS
-from zkchat.errors import ProviderError
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk
-from zkchat.model.providers import PROVIDERS
-from zkchat.ports.models import ModelProvider
+from zkchat.core.errors import ProviderError
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import PROVIDERS, Finish, ModelChunk, TextChunk
 
 Play = Callable[[str], ModelProvider]
 """From the name of a play to a provider that plays it."""

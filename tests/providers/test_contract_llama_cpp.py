@@ -16,8 +16,8 @@ from tests.providers.llama_cpp_server import NAME, WINDOW
 from tests.providers.loopback import KEY
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.transport import TransportPolicy
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.transport import TransportPolicy
 
 SECONDS_TO_START = 60
 RETRYING = TransportPolicy(backoff=0.01)

@@ -10,10 +10,9 @@ import pytest
 
 from tests.providers.players import REAL_MODELS_ONLY, SPEAKERS
 from tests.support.provider_contexts import provider_context
-from zkchat.errors import ConfigError
-from zkchat.model.providers import PROVIDERS, ModelListing, ProviderStatus
-from zkchat.providers.descriptor import ProviderContext, ProviderDescriptor
-from zkchat.providers.registry import create, descriptor_of, descriptors
+from zkchat.core.errors import ConfigError
+from zkchat.core.prompt import PROVIDERS, ModelListing, ProviderStatus
+from zkchat.models.registry import ProviderContext, ProviderDescriptor, create, descriptor_of, descriptors
 
 HEAVY = {"openai", "ollama", "xllamacpp", "httpx", "tiktoken", "numpy"}
 
@@ -71,6 +70,6 @@ def test_a_model_that_is_offered_is_one_that_can_be_created(
 
 
 def test_descriptors_import_no_client_library() -> None:
-    code = "import sys; from zkchat.providers.registry import descriptors; assert [*descriptors()]; print(*sys.modules)"
+    code = "import sys; from zkchat.models.registry import descriptors; assert [*descriptors()]; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in run.stdout.split()} & HEAVY == set()

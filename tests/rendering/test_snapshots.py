@@ -15,8 +15,8 @@ from rich.console import Console
 
 from tests.support.command_harness import CommandHarness
 from tests.support.screens import Clock, a_usage, an_answer, in_chunks, on_screen, streamed, terminal, written
-from zkchat.model.choices import ToolName
-from zkchat.model.events import (
+from zkchat.core.choices import ToolName
+from zkchat.core.events import (
     Compacted,
     Compacting,
     Event,
@@ -28,10 +28,8 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.parts import CompactionPart
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.render.answer_footer import AnswerFooter
-from zkchat.render.context_bar import context_bar
+from zkchat.core.message import CompactionPart, DocumentReference, LineRange
+from zkchat.render.context import AnswerFooter, context_bar
 from zkchat.render.links import NO_LINKS
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.presenters.screen import ScreenPresenter

@@ -17,10 +17,10 @@ from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
 from tests.support.screens import terminal, written
 from tests.support.world import GARDEN
-from zkchat.compose.document_links import VaultDocumentLinks
+from zkchat.app.document_links import VaultDocumentLinks
+from zkchat.index.library import Library
 from zkchat.repl.commands.table import run
 from zkchat.repl.surface import Desktop, DrawnSurface, Questioner
-from zkchat.vault.library import Library
 
 FOLDER = Path(__file__).parent / "vault_snapshots"
 KINDS = {"auto": "color", "never": "plain"}

@@ -7,11 +7,10 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 
-from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
-from zkchat.storage.changes.files import VaultTree
-from zkchat.storage.changes.journal import SqliteChangeJournal, is_there, open_journal
-from zkchat.storage.changes.plan import ContentChange
-from zkchat.storage.changes.store import Committer, VaultChanges
+from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.writing.changes.files import VaultTree
+from zkchat.writing.changes.journal import ContentChange, SqliteChangeJournal, is_there, open_journal
+from zkchat.writing.changes.store import Committer, VaultChanges
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HERE = ChangeOrigin(command="test")

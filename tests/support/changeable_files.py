@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from zkchat.errors import NoteUnreadable, VaultError
-from zkchat.model.change import ChangeSet
+from zkchat.core.changes import ChangeSet
+from zkchat.core.errors import NoteUnreadable, VaultError
 
 
 class FilesInMemory:

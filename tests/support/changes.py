@@ -6,10 +6,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
-from zkchat.errors import FileConflict, FilesChanged, OutsideVault, UsageError
-from zkchat.model.change import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
-from zkchat.ports.changes import BringToPresent
-from zkchat.writing.review import Verdict
+from zkchat.core.changes import ChangeOrigin, ChangeRecord, ChangeSet, FileMove
+from zkchat.core.errors import FileConflict, FilesChanged, OutsideVault, UsageError
+from zkchat.core.ports import BringToPresent
+from zkchat.writing.proposals import Verdict
 
 
 class ChangesInMemory:

@@ -5,38 +5,37 @@ from typing import Any, NoReturn, cast
 
 from tests.support.changes import ChangesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.change_settlement import ProposedChanges
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.further_passages import Page
+from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.goals.run import GoalRun
-from zkchat.chat.proposed_changes import ProposedChanges
 from zkchat.chat.session_items import SessionItems
-from zkchat.errors import UsageError, ZkchatError
-from zkchat.model.branches import Branch, branches_of
-from zkchat.model.change import ChangeRecord, ChangeSet
-from zkchat.model.choices import OpenWith
-from zkchat.model.entries import EntryBody, HeadEntry, MessageEntry, PinEntry, PriorityEntry, RestoreEntry
-from zkchat.model.events import Event, Warned
-from zkchat.model.goal import Goal
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.patch import patch_of
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.providers import ModelListing, ModelOverview, ModelRow
-from zkchat.model.references import DocumentReference
-from zkchat.model.session import Session
-from zkchat.model.session_history import History, Window
-from zkchat.model.stored_forms import read_message
-from zkchat.model.usage import ContextUsage
+from zkchat.core.changes import ChangeRecord, ChangeSet, patch_of
+from zkchat.core.choices import ContextUsage, OpenWith
+from zkchat.core.errors import UsageError, ZkchatError
+from zkchat.core.events import Event, Goal, Warned
+from zkchat.core.message import ChatMessage, DocumentReference, TextPart
+from zkchat.core.prompt import ModelInfo, ModelListing, ModelOverview, ModelRow
+from zkchat.core.session import (
+    EntryBody,
+    HeadEntry,
+    MessageEntry,
+    PinEntry,
+    PriorityEntry,
+    RestoreEntry,
+    Session,
+    read_message,
+)
+from zkchat.core.session_history import Branch, History, Window, branches_of
+from zkchat.index.daily_notes import DailyNoteSettings
+from zkchat.index.library import Library
 from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import RowSection, plain_sections
 from zkchat.repl.command_context import CommandContext
-from zkchat.repl.note_pages import Position
-from zkchat.repl.pick_list import PickRow
-from zkchat.repl.vault_browser import VaultBrowser
-from zkchat.vault.daily_notes import DailyNoteSettings
-from zkchat.vault.library import Library
-from zkchat.writing.conventions import LinkStyle
+from zkchat.repl.picker import PickRow
+from zkchat.repl.surface import Position, VaultBrowser
 from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
+from zkchat.writing.targets import LinkStyle
 
 
 class SessionsWithCounts(SessionsInMemory):

@@ -6,26 +6,22 @@ from itertools import count
 from typing import Any
 
 from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.agents.profiles import build_profiles
+from zkchat.chat.agents import build_profiles
+from zkchat.chat.context.assembly import SUMMARY, Shares
+from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import AnswerLimits, ConversationCore, Policy, Reviewer, TurnSettings
 from zkchat.chat.journal import Journal
-from zkchat.chat.server_access import ServerAccess
-from zkchat.context.budget import Shares
-from zkchat.context.instructions import SUMMARY
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.context.tokens import Estimate
-from zkchat.memory.facts import Memory
-from zkchat.model.entries import AgentEntry, ItemsEntry
-from zkchat.model.events import Event
-from zkchat.model.profile import ProfileFile
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.session import Session
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.sessions import SessionStore
-from zkchat.ports.tokenizer import Tokenizer
-from zkchat.tools.readings import Readings
-from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.chat.memory import Memory
+from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.privacy import ServerAccess
+from zkchat.chat.tools.readings import Readings
+from zkchat.core.events import Event
+from zkchat.core.ports import ModelProvider, SessionStore, Tokenizer
+from zkchat.core.profile import ProfileFile
+from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.core.session import AgentEntry, ItemsEntry, Session
+from zkchat.index.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
 
 
@@ -51,7 +47,7 @@ def conversation_over(
     servers: ServerAccess | None = None,
     **shares: Any,
 ) -> Conversation:
-    """A conversation as `zkchat.compose` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
+    """A conversation as `zkchat.app` builds it, with a clock that stands still and ids `m1`, `m2`, …"""
     assert provider is not None
     numbers = count(1)
 

@@ -10,15 +10,15 @@ from typing import NamedTuple
 from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request
 from tests.support.embedding_server import EmbeddingServer
 from tests.support.world import World
+from zkchat.app import conversation, stores
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.workspace import Unattended
+from zkchat.chat.context.assembly import SUMMARY
 from zkchat.chat.conversation import Conversation
-from zkchat.compose import conversation, stores
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.user_interface import Unattended
-from zkchat.context.instructions import SUMMARY
-from zkchat.model.events import Event, TurnFailed, Warned
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ToolRequested
-from zkchat.model.session_history import History
+from zkchat.core.events import Event, TurnFailed, Warned
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ToolRequested
+from zkchat.core.session_history import History
 
 ID = "20260102030405"
 FILE = f"Diaries/{ID} Quokkafile.md"

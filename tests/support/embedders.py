@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zkchat.errors import TextKeptHere
-from zkchat.model.embeddings import OpenText, SimilarityTraits
+from zkchat.core.embeddings import OpenText, SimilarityTraits
+from zkchat.core.errors import TextKeptHere
 
 DIMENSIONS = 64
 

@@ -1,7 +1,6 @@
 """Passages of notes, as they are found."""
 
-from zkchat.model.evidence import Evidence
-from zkchat.model.references import LineRange
+from zkchat.core.message import Evidence, LineRange
 
 
 def passage(text: str, *, note: str = "Sleep", heading: str = "", linked: bool = False, score: float = 1.0) -> Evidence:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.note import FileStamp
+from zkchat.core.note import ExtractedText, FileStamp
 
 
 @dataclass

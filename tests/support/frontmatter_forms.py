@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from zkchat.model.note import PrivacyClass
+from zkchat.core.note import PrivacyClass
 
 
 class Form(NamedTuple):

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from zkchat.storage.memories import SqliteMemories
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.sessions.memories import SqliteMemories
+from zkchat.sessions.store import SqliteSessions
 
 LATE_MODULES: Final = (
     "asyncio", "concurrent", "json", "multiprocessing", "numpy", "pickle", "pip", "pydantic", "rich", "sqlite3",

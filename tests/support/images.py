@@ -7,7 +7,7 @@ from typing import Any, Final
 from PIL import Image, PngImagePlugin
 
 from tests.providers.loopback import PROTOCOLS, Loopback
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk
 
 SECRET: Final = b"GPS-CANARY-48.8584N"
 """Stands in the metadata of images."""

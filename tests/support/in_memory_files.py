@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from zkchat.errors import NoteNotFound, NoteUnreadable, VaultError
-from zkchat.model.folder import FolderListing, folder_of
-from zkchat.model.note import NoteWarning
+from zkchat.core.errors import NoteNotFound, NoteUnreadable, VaultError
+from zkchat.core.note import FolderListing, NoteWarning, folder_of
 
 
 class MemoryFiles:

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from tests.support.world import World
-from zkchat.compose.library import open_library
-from zkchat.environment import utc_now
-from zkchat.model.prompt import ModelInfo
-from zkchat.vault.library import Library
+from zkchat.app.library import open_library
+from zkchat.core.environment import utc_now
+from zkchat.core.prompt import ModelInfo
+from zkchat.index.library import Library
 
 
 class Located:

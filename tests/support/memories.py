@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
-from zkchat.model.memory import Fact, FactSource
+from zkchat.core.profile import Fact, FactSource
 
 
 class MemoriesInMemory:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from zkchat.compose.providers import provider_sections
-from zkchat.config.check import make_settings
-from zkchat.providers.descriptor import NamedModel, ProviderContext
+from zkchat.app.models import provider_sections
+from zkchat.config.loading import make_settings
+from zkchat.models.registry import NamedModel, ProviderContext
 
 NOBODY = "http://127.0.0.1:9"
 """Where no server answers."""

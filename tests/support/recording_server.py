@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from tests.providers.loopback import PROTOCOLS, Loopback, Request
-from zkchat.context.instructions import SUMMARY
-from zkchat.context.tokens import load_encoding
-from zkchat.model.prompt import Finish, TextChunk
+from zkchat.chat.context.assembly import SUMMARY
+from zkchat.chat.context.tokens import load_encoding
+from zkchat.core.prompt import Finish, TextChunk
 
 
 class RecordingServer(Loopback):

@@ -1,13 +1,11 @@
 """Requests of few parts."""
 
-from zkchat.context.assembly import AssembledRequest, Assembler
-from zkchat.context.budget import Budget
-from zkchat.context.calibration import Calibration
-from zkchat.context.prompt_items import PromptItem, RequestPlan, digest, tool_text
-from zkchat.model.prompt import ToolSpec
-from zkchat.model.request_context import RequestItem
-from zkchat.model.session_history import Window
-from zkchat.ports.tokenizer import Tokenizer
+from zkchat.chat.context.assembly import AssembledRequest, Assembler, Budget, PromptItem, RequestPlan, digest, tool_text
+from zkchat.chat.context.calibration import Calibration
+from zkchat.core.message import RequestItem
+from zkchat.core.ports import Tokenizer
+from zkchat.core.prompt import ToolSpec
+from zkchat.core.session_history import Window
 
 
 def tool_item(spec: ToolSpec) -> PromptItem:

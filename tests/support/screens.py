@@ -9,11 +9,9 @@ from typing import Any
 import pyte
 from rich.console import Console, RenderableType
 
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.usage import ContextUsage
-from zkchat.model.values import from_plain
+from zkchat.core.choices import ContextUsage
+from zkchat.core.message import ChatMessage, DocumentReference, TextPart
+from zkchat.core.values import from_plain
 from zkchat.render.console import Matches, console_for
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.markdown.stream import MarkdownStream

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from zkchat.errors import SessionNotFound, StorageFull
-from zkchat.model.entries import Entry, EntryBody, EntryFilter
-from zkchat.model.session import Session
+from zkchat.core.errors import SessionNotFound, StorageFull
+from zkchat.core.session import Entry, EntryBody, EntryFilter, Session
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from string import ascii_letters
 
-from zkchat.storage.packed_text import unpack
+from zkchat.sessions.rows import unpack
 
 
 def incompressible(size: int) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerResource, ServerStatus, ServerTool
-from zkchat.tools.server_approval import CallAnswer, ServerCall
+from zkchat.chat.tools.server_tools import CallAnswer, ServerCall
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.core.tool_server import ServerAnswer, ServerDefinition, ServerResource, ServerStatus, ServerTool
 
 
 def server(name: str = "web", *tools: ServerTool, **more: Any) -> ServerStatus:

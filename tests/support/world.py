@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from zkchat.compose.paths import known_vaults
-from zkchat.environment import Environment, utc_now
+from zkchat.app.paths import known_vaults
+from zkchat.core.environment import Environment, utc_now
 
 GARDEN = Path(__file__).parents[2] / "vault-fixtures" / "garden"
 

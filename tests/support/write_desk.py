@@ -9,16 +9,16 @@ from pathlib import Path
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
-from zkchat.context.formatting import documents_in
-from zkchat.model.parts import ToolCallPart
-from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.readings import Readings
-from zkchat.tools.toolbox import Toolbox
-from zkchat.vault.library import Library
-from zkchat.writing.conventions import VaultConventions
+from zkchat.chat.context.formatting import documents_in
+from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.registry import Toolbox
+from zkchat.chat.tools.server_tools import explore_tools
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import ToolOutcome
+from zkchat.index.library import Library
 from zkchat.writing.editor import NoteEditor
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import VaultConventions
 from zkchat.writing.tools import write_tools
 
 NOW = datetime(2026, 3, 1, 9, 5).astimezone()

@@ -9,7 +9,7 @@ from typing import Any
 from tests.support.ptys import Terminal
 from tests.support.waiting import eventually
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 PLAN = [{"text": "1. Count the sheep.\n2. Rest."}]
 SLOW: list[dict[str, Any]] = [{"text": "One sheep. "}, {"delay": 60}, {"text": "Two."}]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.ptys import Terminal
 from tests.support.world import World
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.index.note_index import SqliteNoteIndex
 
 Open = Callable[..., Terminal]
 COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")

@@ -9,7 +9,7 @@ from tests.providers.contract import PLAYS
 from tests.support.model_lists import Listing, tags
 from tests.support.ptys import Terminal
 from tests.support.world import World
-from zkchat.errors import ExitCode
+from zkchat.core.errors import ExitCode
 
 
 @pytest.fixture

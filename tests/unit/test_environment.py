@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from zkchat.environment import Environment
+from zkchat.core.environment import Environment
 
 
 def environment(**variables: str) -> Environment:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.extras import install_command
+from zkchat.core.errors import install_command
 
 
 @pytest.mark.parametrize(

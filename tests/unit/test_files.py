@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import StorageError
-from zkchat.files import LockBusy, RefusedFile, locked, read_bounded, write_atomically
+from zkchat.core.errors import StorageError
+from zkchat.core.files import LockBusy, RefusedFile, locked, read_bounded, write_atomically
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_an_endless_device_is_refused_also_behind_a_link(file: Path) -> None:
 def test_a_pipe_that_nobody_writes_to_is_refused_at_once(file: Path) -> None:
     file.parent.mkdir()
     os.mkfifo(file)
-    code = "import sys, pathlib, zkchat.files as files; files.read_bounded(pathlib.Path(sys.argv[1]), max_bytes=9)"
+    code = "import sys, pathlib, zkchat.core.files as files; files.read_bounded(pathlib.Path(sys.argv[1]), max_bytes=9)"
     command = [sys.executable, "-c", code, str(file)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert "RefusedFile" in run.stderr

@@ -16,12 +16,9 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_type_h
 
 from msgspec import UNSET, Struct, UnsetType
 
-from zkchat.errors import ExitCode
-from zkchat.model.change import ChangeRecord
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
-from zkchat.vault.daily_notes import DailyNoteSettings
-from zkchat.vault.library import Library
-from zkchat.vault.reading import ReadableNote
+from zkchat.core import ChangeRecord, ExitCode
+from zkchat.index import DailyNoteSettings, Library, ReadableNote
+from zkchat.render import NumberedRow, Place, RowSection
 
 
 class Vault(Struct, frozen=True, kw_only=True):

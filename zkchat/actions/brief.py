@@ -7,14 +7,21 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from zkchat.actions.base import Result
-from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf, OpenTask, Priority, UnlinkedMention
-from zkchat.model.dates import NoteDate
-from zkchat.model.note import without_suffix
-from zkchat.model.text import counted, shorten
-from zkchat.render.markdown.parser import with_labels
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
-from zkchat.vault.brief.daily import LONG, SHORT, make_brief
-from zkchat.vault.library import Library
+from zkchat.answers import LONG, SHORT, make_brief
+from zkchat.core import (
+    BriefNote,
+    DailyBrief,
+    FirstOf,
+    NoteDate,
+    OpenTask,
+    Priority,
+    UnlinkedMention,
+    counted,
+    shorten,
+    without_suffix,
+)
+from zkchat.index import Library
+from zkchat.render import NumberedRow, Place, RowSection, with_labels
 
 _MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}

@@ -3,12 +3,10 @@
 from collections.abc import Collection
 
 from zkchat.actions.base import Result
-from zkchat.errors import ExitCode
-from zkchat.model.verification import VERDICTS
-from zkchat.render.numbered_rows import RowSection
-from zkchat.render.verification import statement_rows, summary
-from zkchat.vault.library import Library
-from zkchat.vault.verification.verify import verify
+from zkchat.answers import verify
+from zkchat.core import VERDICTS, ExitCode
+from zkchat.index import Library
+from zkchat.render import RowSection, statement_rows, summary
 
 
 def verified(library: Library, text: str, *, without: Collection[str] = (), problems: bool = False) -> Result:

@@ -5,27 +5,22 @@ from typing import Annotated, Any, Final, assert_never
 from msgspec.structs import asdict
 
 from zkchat.actions.base import Argument, NoteArgument, Result, Surface, Vault, action
-from zkchat.errors import ExitCode
-from zkchat.model.note import (
+from zkchat.core import (
     Ambiguous,
+    ExitCode,
     External,
     Missing,
     Resolution,
     Resolved,
+    counted,
     file_kind,
     is_note,
     line_place,
     without_suffix,
 )
-from zkchat.model.text import counted
-from zkchat.render.link_destinations import describe_destination, describe_link, is_doubtful
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
-from zkchat.vault import graph
-from zkchat.vault.graph import Followed
-from zkchat.vault.library import Library
-from zkchat.vault.links.explain import explain
-from zkchat.vault.links.resolver import is_attachment
-from zkchat.vault.named_notes import parse_link
+from zkchat.index import Followed, Library, graph, parse_link
+from zkchat.notes import explain, is_attachment
+from zkchat.render import NumberedRow, Place, RowSection, describe_destination, describe_link, is_doubtful
 
 _ONLY_CLI: Final[frozenset[Surface]] = frozenset({"cli", "api"})
 

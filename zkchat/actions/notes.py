@@ -6,22 +6,32 @@ from typing import Annotated, Any, Final
 from msgspec.structs import replace
 
 from zkchat.actions.base import EVERYWHERE, Argument, Limit, NoteArgument, Result, ShownNote, Vault, action
-from zkchat.errors import ExitCode, UsageError
-from zkchat.model.change_summary import changes_of
-from zkchat.model.dates import Calendar, DayRange, NoteDate
-from zkchat.model.embeddings import OpenText
-from zkchat.model.note import Passage, is_note, page_of
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
-from zkchat.render.passages import passage_row
-from zkchat.vault.daily_notes import find_daily_note
-from zkchat.vault.dates.expressions import PERIOD_FORMS, describe_period, filter_period
-from zkchat.vault.dates.time_filters import check_times, impossible_times
-from zkchat.vault.guarded import targets_of
-from zkchat.vault.library import Library
-from zkchat.vault.listings import ChangedNote, count_changed, recent_notes, tag_counts
-from zkchat.vault.reading import read_note
-from zkchat.vault.search.passages import matches
-from zkchat.vault.search.previews import hits_of
+from zkchat.core import (
+    Calendar,
+    DayRange,
+    ExitCode,
+    NoteDate,
+    OpenText,
+    Passage,
+    UsageError,
+    changes_of,
+    is_note,
+    page_of,
+)
+from zkchat.index import (
+    ChangedNote,
+    Library,
+    count_changed,
+    find_daily_note,
+    hits_of,
+    matches,
+    read_note,
+    recent_notes,
+    tag_counts,
+    targets_of,
+)
+from zkchat.notes import PERIOD_FORMS, check_times, describe_period, filter_period, impossible_times
+from zkchat.render import NumberedRow, Place, RowSection, passage_row
 
 _ALIKE: Final = 90
 """Passages beyond the limit that are looked at, because those with the same text are listed once."""

@@ -6,16 +6,22 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from zkchat.answers import as_data, make_brief, report_brief
 from zkchat.chat.conversation import Conversation
-from zkchat.errors import ZkchatError
-from zkchat.model.daily_brief import DailyBrief
-from zkchat.model.events import Event, LinksResolved, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.text import counted
-from zkchat.vault.brief.daily import make_brief
-from zkchat.vault.brief.report import as_data, report_brief
-from zkchat.vault.library import Library
+from zkchat.core import (
+    Brief,
+    ChatMessage,
+    DailyBrief,
+    Event,
+    LinksResolved,
+    ModelInfo,
+    TurnFailed,
+    TurnFinished,
+    Warned,
+    ZkchatError,
+    counted,
+)
+from zkchat.index import Library
 
 MAX_NOTES: Final = 10
 """Notes that go along, whole or in part."""

@@ -10,27 +10,33 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from zkchat.chat.core import ConversationCore, Reviewer
+from zkchat.chat.context.assembly import MESSAGE_OVERHEAD, SUMMARY, AssembledRequest
+from zkchat.chat.context.condensing import condense_text
+from zkchat.chat.context.documents import short_form
+from zkchat.chat.context.extractive import condense, summarise
+from zkchat.chat.context.formatting import format_message, format_summary
+from zkchat.chat.context.strategies import CompactionPlan, truncation_level
+from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit
 from zkchat.chat.references import ReferenceList
-from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest
-from zkchat.context.condensing import condense_text
-from zkchat.context.documents import short_form
-from zkchat.context.extractive import condense, summarise
-from zkchat.context.formatting import format_message, format_summary
-from zkchat.context.instructions import SUMMARY
-from zkchat.context.strategies import CompactionPlan, truncation_level
-from zkchat.errors import ProviderError
-from zkchat.model.entries import MessageEntry
-from zkchat.model.events import Compacted, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, Condensed, ToolResultPart
-from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ThinkingChunk
-from zkchat.model.references import DocumentReference
-from zkchat.model.session_history import Window, mark_condensed
-from zkchat.vault.notes.language import detect_language
-
-__all__ = ["Compactor", "Reviewer"]
+from zkchat.core import (
+    ChatMessage,
+    Compacted,
+    CompactionPart,
+    Condensed,
+    DocumentReference,
+    MessageEntry,
+    ModelRequest,
+    PromptMessage,
+    ProviderError,
+    TextChunk,
+    ThinkingChunk,
+    ToolResultPart,
+    Warned,
+    Window,
+    mark_condensed,
+)
+from zkchat.notes import detect_language
 
 MAX_CHARACTERS = 1_000_000
 """Of what a model sends for a summary, with its thinking."""

@@ -1,58 +1,146 @@
-"""A conversation that lasts: one turn after the other, in a session on disk."""
+"""A conversation that lasts: one turn after the other, in a session on disk, and what fills its context."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from zkchat.agents.profiles import Profiles
-from zkchat.chat.background_summaries import BackgroundSummaries
-from zkchat.chat.context_meter import ContextMeter
+from zkchat.chat.agents import Profiles
+from zkchat.chat.change_settlement import ChangeSettlement
+from zkchat.chat.context.assembly import AssembledRequest
+from zkchat.chat.context.calibration import Calibration
+from zkchat.chat.context.selection import unused_items
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.chat.further_passages import FurtherPassages, Page
+from zkchat.chat.evidence_lookup import FurtherPassages, Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.learning import learning_points
-from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE, Preview, clearing, wanted_plan
-from zkchat.chat.privacy import stays_here
-from zkchat.chat.proposed_changes import ChangeSettlement
-from zkchat.chat.server_access import ServerAccess
+from zkchat.chat.memory import Remembered
+from zkchat.chat.privacy import ServerAccess, stays_here
+from zkchat.chat.remembering import learning_points
+from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview, RequestBuilder, clearing, wanted_plan
 from zkchat.chat.staleness import StaleNote
+from zkchat.chat.summaries import BackgroundSummaries
 from zkchat.chat.turn import Turn
-from zkchat.context.assembly import AssembledRequest
-from zkchat.context.calibration import Calibration
-from zkchat.context.selection import unused_items
-from zkchat.errors import StorageError, UsageError
-from zkchat.memory.facts import Remembered
-from zkchat.model.branches import Branch, branches_of
-from zkchat.model.choices import CompactionStrategy
-from zkchat.model.entries import (
+from zkchat.core import (
+    Agent,
     AgentEntry,
+    Branch,
+    Brief,
+    BudgetUse,
+    ChatMessage,
+    Compacting,
+    CompactionStrategy,
+    ContextUsage,
+    Event,
+    FactSource,
+    Goal,
     GoalEntry,
     HeadEntry,
+    History,
+    ImagePart,
     ItemsEntry,
     ListingEntry,
     ModelEntry,
+    ModelInfo,
     PinEntry,
     PriorityEntry,
+    PromptReady,
+    ProviderError,
+    RequestItem,
     RestoreEntry,
+    StorageError,
     TitleEntry,
+    Tokenizer,
+    ToolSpec,
+    TurnFinished,
+    UsageError,
+    VaultListing,
+    Warned,
+    Window,
+    ZkchatError,
+    branches_of,
+    mark_condensed,
 )
-from zkchat.model.events import Compacting, Event, PromptReady, TurnFinished, Warned
-from zkchat.model.evidence import VaultListing
-from zkchat.model.goal import Goal
-from zkchat.model.memory import FactSource
-from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.parts import ImagePart
-from zkchat.model.profile import Agent
-from zkchat.model.prompt import ModelInfo, ToolSpec
-from zkchat.model.request_context import RequestItem
-from zkchat.model.session_history import History, Window, mark_condensed
-from zkchat.model.usage import ContextUsage
-from zkchat.ports.tokenizer import Tokenizer
-from zkchat.vault.library import Library
+from zkchat.index import Library
+
+_UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
+"""What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
+_BUDGETS_UNREAD_BY_QUOTING: Final = ("messages", "memory")
+
+
+class _State(NamedTuple):
+    """What the usage of the context depends on."""
+
+    entries: int
+    model: ModelInfo
+    may_write: bool
+    tools: tuple[ToolSpec, ...]
+    """Those of servers come and go."""
+
+
+class ContextMeter:
+    def __init__(self, core: ConversationCore, requests: RequestBuilder) -> None:
+        self._core = core
+        self._requests = requests
+        self.connection_problem: Warned | None = None
+        """Why the model's server could not be asked for its window, when it was asked last."""
+        self._is_tokenizer_loaded = False
+        self._measured: tuple[_State, ContextUsage] | None = None
+
+    @property
+    def usage(self) -> ContextUsage | None:
+        """What fills the context now: the next request, before its question. None before anything was said or chosen.
+
+        The model's server is not asked for its window.
+        """
+        if not self._core.history.entries:
+            return None
+        state = self._state
+        if self._measured is None or self._measured[0] != state:
+            try:
+                self._measured = state, self._usage_of(self._assemble())
+            except ZkchatError:  # the next turn reports it
+                return None
+        return self._measured[1]
+
+    async def measure(self) -> AssembledRequest:
+        """The request as it would be now, without a new question; the model's server is asked for its window."""
+        self.connection_problem = None
+        try:
+            await self._core.provider.connect()
+        except ProviderError as error:  # the window is then the one that is known, or set, or the usual
+            self.connection_problem = Warned(text=error.message, hint=error.hint)
+        assembled = self._assemble()
+        self._measured = self._state, self._usage_of(assembled)
+        return assembled
+
+    def load_tokenizer(self) -> None:
+        """Load what counts tokens, which takes a while the first time. May run on another thread."""
+        self._core.tokenizer.count("")
+        self._is_tokenizer_loaded = True
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether `usage` can be had without a delay."""
+        return self._is_tokenizer_loaded or self._measured is not None
+
+    @property
+    def _state(self) -> _State:
+        core = self._core
+        return _State(len(core.history.entries), core.info, core.may_write, self._requests.planner.tools.specs)
+
+    def _assemble(self) -> AssembledRequest:
+        return self._requests.assemble(self._requests.planner.plan(self._core.agent_for()))
+
+    def _usage_of(self, assembled: AssembledRequest) -> ContextUsage:
+        usage = assembled.usage
+        if not self._core.info.needs_notes:
+            return usage
+        unused = {name: BudgetUse(limit=usage.budgets[name].limit) for name in _BUDGETS_UNREAD_BY_QUOTING}
+        return replace(usage, **dict.fromkeys(_UNREAD_BY_QUOTING, 0), budgets=usage.budgets | unused)
 
 
 class Conversation:

@@ -7,33 +7,31 @@ from typing import Final, Protocol
 
 from msgspec import Struct, field
 
-from zkchat.agents.profiles import DEFAULT, Profiles
-from zkchat.chat.background_summaries import SummaryMode
-from zkchat.chat.document_summaries import Summaries, SummaryCache
+from zkchat.chat.agents import DEFAULT, Profiles
+from zkchat.chat.change_settlement import ProposedChanges
+from zkchat.chat.context.assembly import Budget, Shares, budget_for
+from zkchat.chat.context.selection import Relevance
+from zkchat.chat.context.strategies import CompactionPlan, Retention
 from zkchat.chat.images import MAX_IMAGES, MessageImages, ReadFile, no_files
 from zkchat.chat.journal import Journal
-from zkchat.chat.privacy import ConversationPrivacy
-from zkchat.chat.proposed_changes import ProposedChanges
-from zkchat.chat.server_access import ServerAccess
+from zkchat.chat.memory import Memory
+from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.chat.privacy import ConversationPrivacy, ServerAccess
 from zkchat.chat.staleness import GivenNotes
-from zkchat.context.budget import Budget, Shares, budget_for
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.context.relevance import Relevance
-from zkchat.context.strategies import CompactionPlan, Retention
-from zkchat.memory.facts import Memory
-from zkchat.model.choices import CompactionStrategy
-from zkchat.model.evidence import DEFAULT_LIMIT
-from zkchat.model.images import ImageDetail
-from zkchat.model.message import ChatMessage
-from zkchat.model.profile import Agent
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.session_history import History
-from zkchat.ports.models import ModelProvider
-from zkchat.ports.tokenizer import Tokenizer
-from zkchat.tools.readings import Readings
-from zkchat.vault.indexing.indexer import Refreshed
-from zkchat.vault.library import GuardedLibrary, Library
-from zkchat.vault.overlay import Overlay
+from zkchat.chat.summaries import Summaries, SummaryCache, SummaryMode
+from zkchat.chat.tools.readings import Readings
+from zkchat.core import (
+    DEFAULT_LIMIT,
+    Agent,
+    ChatMessage,
+    CompactionStrategy,
+    History,
+    ImageDetail,
+    ModelInfo,
+    ModelProvider,
+    Tokenizer,
+)
+from zkchat.index import GuardedLibrary, Library, Overlay, Refreshed
 
 LONG_SHARE: Final = 0.8
 """Of what a prompt may take: a message that takes more is bound to be shortened."""

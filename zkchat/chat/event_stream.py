@@ -11,7 +11,7 @@ import types
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
-from zkchat.model.events import Event
+from zkchat.core import Event
 
 Emit = Callable[[Event], Awaitable[None]]
 """Hands an event over, and returns when the next one is asked for. To be awaited in the task of the stage itself."""

@@ -13,19 +13,30 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images
-from zkchat.errors import NoteNotFound, StorageError, VaultError, ZkchatError
-from zkchat.model.events import Warned
-from zkchat.model.images import ImageDetail, ImageRule
-from zkchat.model.note import Ambiguous, Link, Resolved, is_image, is_note
-from zkchat.model.parts import FilePart, ImagePart
-from zkchat.model.prompt import ModelInfo, ModelRequest, PromptMessage
-from zkchat.model.references import DocumentReference
-from zkchat.ports.models import ModelProvider
-from zkchat.vault.images.encoding import digest_of, encode_image, inspect_image
-from zkchat.vault.images.headers import MAX_FILE_BYTES
-from zkchat.vault.library import Library
-from zkchat.vault.notes.parse import parse_note
+from zkchat.chat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images
+from zkchat.core import (
+    Ambiguous,
+    DocumentReference,
+    FilePart,
+    ImageDetail,
+    ImagePart,
+    ImageRule,
+    Link,
+    ModelInfo,
+    ModelProvider,
+    ModelRequest,
+    NoteNotFound,
+    PromptMessage,
+    Resolved,
+    StorageError,
+    VaultError,
+    Warned,
+    ZkchatError,
+    is_image,
+    is_note,
+)
+from zkchat.index import Library
+from zkchat.notes import MAX_FILE_BYTES, digest_of, encode_image, inspect_image, parse_note
 
 MAX_IMAGES: Final = 8
 """Of one message, unless the settings say otherwise."""

@@ -8,27 +8,35 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.errors import SessionNotFound, StorageError
-from zkchat.model.choices import Role
-from zkchat.model.entries import (
+from zkchat.core import (
+    Brief,
+    ChatMessage,
     ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
     EntryFilter,
     HeadEntry,
+    History,
+    ImagePart,
     MessageEntry,
+    ModelInfo,
+    Part,
+    Role,
+    Session,
+    SessionNotFound,
+    SessionStore,
+    StorageError,
+    TextPart,
+    ThinkingPart,
     TitleEntry,
+    ToolCallPart,
+    ToolResultPart,
+    Warned,
+    compaction_of,
+    orphans_of,
+    shorten,
 )
-from zkchat.model.events import Warned
-from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.parts import ImagePart, Part, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.session import Session
-from zkchat.model.session_history import History
-from zkchat.model.text import shorten
-from zkchat.model.thread import compaction_of, orphans_of
-from zkchat.ports.sessions import SessionStore
 
 FLUSH_AFTER = 0.2
 """Seconds after which a piece of an arriving answer is on disk."""

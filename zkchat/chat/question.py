@@ -1,25 +1,85 @@
 """What the user asks, parsed once."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.agents.profiles import split_address
-from zkchat.chat.mentions import MAX_UNKNOWN_PATHS, looks_like_path
-from zkchat.context.condensing import split_question
-from zkchat.model.embeddings import OpenText
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import Link
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.notes import wikilink
-from zkchat.vault.search.passages import term_matches
-from zkchat.vault.search.question_terms import topic_of, topic_terms
-from zkchat.vault.search.terms import UNSPACED_SCRIPTS
-from zkchat.vault.search.weighted_question import are_related
+from zkchat.chat.agents import split_address
+from zkchat.chat.context.condensing import split_question
+from zkchat.core import (
+    Ambiguous,
+    ChatMessage,
+    DocumentReference,
+    External,
+    Link,
+    Missing,
+    OpenText,
+    Resolved,
+    VaultError,
+    Warned,
+    is_image,
+    is_note,
+    lazy_pattern,
+    without_suffix,
+)
+from zkchat.index import UNSPACED_SCRIPTS, Library, are_related, term_matches, topic_of, topic_terms
+from zkchat.notes import link_catalog, name_key
+
+MAX_UNKNOWN_PATHS: Final = 5
+"""Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
+_FILE_NAME: Final = lazy_pattern(
+    r".\.(?:md|txt|csv|tsv|json|jsonl|ya?ml|toml|ini|log|org|rst|tex|bib|html?|xml|css|py|ipynb|js|ts|sh|sql|r|"
+    r"canvas|base|pdf|docx?|xlsx?|png|jpe?g|gif|svg|webp|avif|bmp|hei[cf]|tiff?)$",
+    re.IGNORECASE,
+)
+
+
+def looks_like_path(name: str) -> bool:
+    """Whether a name after `@` can only be meant as a path: it has a slash, or the suffix of a file."""
+    return "://" not in name and ("/" in name.rstrip() or _FILE_NAME.search(name) is not None)
+
+
+def is_mentioned(library: Library, link: Link) -> bool:
+    """Whether a name after `@` means a document: one that has this path, or the only one of this name."""
+    match library.resolve(link, suggestions=0):
+        case Resolved():
+            return True
+        case Ambiguous(path=path):
+            return name_key(without_suffix(path)) == name_key(without_suffix(link.target.removeprefix("/")))
+        case Missing():
+            return bool(path_mentioned(library, link) or library.withheld(link))
+        case External():
+            return False
+
+
+def path_mentioned(library: Library, link: Link) -> str:
+    """The folder that a mention leads to, or the file that is too new for the index; empty where there is none."""
+    if not (link.text.startswith("@") and looks_like_path(link.target)):
+        return ""
+    return library.find_folder(link.target) or (link.target if library.has_text(link.target) else "")
+
+
+def link_mentioned(written: str) -> Link:
+    """The link that is written as `@name` or `@"a name"`."""
+    return link_catalog.link_to(written.removeprefix("@").strip('"'))._replace(text=written)
+
+
+def problems_of(
+    library: Library, unknown_paths: Sequence[Link], references: Iterable[DocumentReference]
+) -> Iterator[Warned]:
+    """A sentence for each path that is mentioned and not there, and for each file whose text cannot be sent."""
+    unknown = [link.target for link in unknown_paths]
+    files = [path for each in references if (path := each.relative_path) and not (is_note(path) or is_image(path))]
+    for path in dict.fromkeys((*unknown, *files)):
+        try:
+            library.read(path)
+        except VaultError as error:
+            yield Warned(text=error.message, hint=error.hint)
+
 
 MAX_MENTIONS: Final = 100
 """Words with an `@` that are looked up: a pasted log may hold any number."""
@@ -71,7 +131,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
         A name at the beginning that is neither is returned as an agent, for the user to be told that there is none.
         """
-        read = wikilink.prose_of(text)
+        read = link_catalog.prose_of(text)
         name, _ = split_address(text)
         address = [_address_of(text)] if name is not None and is_agent(name) else []
         after = address[0].end if address else 0
@@ -115,9 +175,9 @@ def _is_outside(link: Link, material: Link) -> bool:
 def _without(links: Sequence[Link], text: str, material: Link) -> str:
     """The typed text without these links."""
     if not material.text:
-        return wikilink.without(links, text)
+        return link_catalog.without(links, text)
     left_out = [material, *(link for link in links if _is_outside(link, material))]
-    return wikilink.without(sorted(left_out, key=lambda link: link.start), text)
+    return link_catalog.without(sorted(left_out, key=lambda link: link.start), text)
 
 
 def _address_of(text: str) -> Link:
@@ -137,7 +197,7 @@ def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bo
     for found in islice(_MENTION.finditer(rest, after), MAX_MENTIONS):
         start = found.start()
         links = [
-            wikilink.link_to(name)._replace(text=text[start:end], start=start, end=end)
+            link_catalog.link_to(name)._replace(text=text[start:end], start=start, end=end)
             for name, end in _spellings(found)
         ]
         document = next(filter(is_document, links), None)

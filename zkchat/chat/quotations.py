@@ -10,13 +10,10 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
-from zkchat.context.formatting import documents_in
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import Link
-from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.notes.wikilink import name_key
-from zkchat.vault.search.terms import UNSPACED_RUN, has_unspaced
+from zkchat.chat.context.formatting import documents_in
+from zkchat.core import ChatMessage, EvidencePart, FilePart, Link, TextPart, ToolResultPart, lazy_pattern
+from zkchat.index import UNSPACED_RUN, has_unspaced
+from zkchat.notes import name_key
 
 MIN_LETTERS: Final = 10
 """Letters outside links, from which on the same words in the same order are no coincidence."""

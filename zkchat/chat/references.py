@@ -7,23 +7,31 @@ from typing import Final, assert_never
 
 from msgspec.structs import replace
 
-from zkchat.chat.mentions import link_mentioned, path_mentioned
+from zkchat.chat.context.formatting import format_document
+from zkchat.chat.context.selection import Selection
+from zkchat.chat.question import link_mentioned, path_mentioned
 from zkchat.chat.quotations import GivenText, Quotation, find_quotations, links_outside
-from zkchat.context.formatting import format_document
-from zkchat.context.selection import Selection
-from zkchat.errors import StorageError, VaultError
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import NOTE_SUFFIXES, Ambiguous, External, Link, Missing, Resolved, is_note
-from zkchat.model.parts import FilePart
-from zkchat.model.patterns import lazy_pattern
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.trust import PAGES
-from zkchat.vault.library import Library
-from zkchat.vault.notes import wikilink
-from zkchat.vault.notes.parse import parse_note
-from zkchat.vault.notes.wikilink import name_key
-from zkchat.vault.search.terms import has_unspaced
+from zkchat.core import (
+    NOTE_SUFFIXES,
+    PAGES,
+    Ambiguous,
+    ChatMessage,
+    DocumentReference,
+    External,
+    FilePart,
+    LeftOut,
+    Link,
+    Missing,
+    RequestContext,
+    RequestItem,
+    Resolved,
+    StorageError,
+    VaultError,
+    is_note,
+    lazy_pattern,
+)
+from zkchat.index import Library, has_unspaced
+from zkchat.notes import link_catalog, name_key, parse_note
 
 VIA_WITHHELD: Final = "withheld"
 """How a note was found that may not be sent to the model: no more of it is known than the link."""
@@ -104,7 +112,7 @@ def link_named(name: str) -> Link:
     """The link that somebody means by a name, which may be a link or a mention already."""
     if name.startswith("@"):
         return link_mentioned(name)
-    return next(iter([*wikilink.scan(name), *wikilink.scan(f"[[{name}]]")]), Link(text=name, target=name))
+    return next(iter([*link_catalog.scan(name), *link_catalog.scan(f"[[{name}]]")]), Link(text=name, target=name))
 
 
 def text_of(library: Library, name: str) -> str:
@@ -226,7 +234,7 @@ def cite(
     Where the index does not answer, nothing is marked: the answer is there all the same.
     """
     known = {row.relative_path for row in references.as_tuple() if row.relative_path}.union(before)
-    links = wikilink.scan(answer)
+    links = link_catalog.scan(answer)
     quotations = find_quotations(answer, links, given)
     own = links_outside(links, quotations)
     try:
@@ -253,8 +261,8 @@ def _is_proposed(library: Library, path: str | None) -> bool:
 
 def _without_quotations(answer: str, links: Iterable[Link], quotations: Iterable[Quotation]) -> str:
     """What the answer says in its own words."""
-    left_out: list[wikilink.Spanned] = [*quotations, *links]
-    return wikilink.without(sorted(left_out, key=lambda each: each.start), answer)
+    left_out: list[link_catalog.Spanned] = [*quotations, *links]
+    return link_catalog.without(sorted(left_out, key=lambda each: each.start), answer)
 
 
 def _meant(

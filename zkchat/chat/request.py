@@ -1,24 +1,29 @@
-"""The request of each step, assembled from the record of what goes into it, and compacted where it is too full."""
+"""The request of each step, assembled from its record, and compacted where it is too full or the user asks."""
 
 from collections.abc import Collection, Iterator
 from enum import IntEnum
 from math import ceil, inf
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.compaction import Compactor
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.event_stream import Emit
-from zkchat.chat.request_plan import RequestPlanner
-from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler
-from zkchat.context.budget import Budget, is_full
-from zkchat.context.calibration import Calibration, ExpectedTokenizer, calibrate
-from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
-from zkchat.context.formatting import words_alone
-from zkchat.context.prompt_items import PromptItem, RequestPlan
-from zkchat.context.selection import wants_evidence
-from zkchat.context.strategies import (
+from zkchat.chat.context.assembly import (
+    MESSAGE_OVERHEAD,
+    AssembledRequest,
+    Assembler,
+    Budget,
+    PromptItem,
+    RequestPlan,
+    is_full,
+)
+from zkchat.chat.context.calibration import Calibration, ExpectedTokenizer, calibrate
+from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom
+from zkchat.chat.context.formatting import words_alone
+from zkchat.chat.context.selection import wants_evidence
+from zkchat.chat.context.strategies import (
+    MIN_SUMMARY_TOKENS,
     CompactionPlan,
     LiveMessage,
     Retention,
@@ -27,18 +32,32 @@ from zkchat.context.strategies import (
     plan_compaction,
     recent_start,
 )
-from zkchat.errors import UsageError
-from zkchat.model.choices import CompactionStrategy, ItemType, LeftOutReason
-from zkchat.model.events import Compacting, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ToolCallPart, ToolResultPart
-from zkchat.model.profile import Agent
-from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.session_history import Window
-from zkchat.model.text import shorten
-from zkchat.model.thread import abstained_turns, unanswered_turns
-from zkchat.ports.tokenizer import Tokenizer
-from zkchat.tools.names import CORE_TOOLS, READ_ATTACHMENT
+from zkchat.chat.core import ConversationCore
+from zkchat.chat.event_stream import Emit
+from zkchat.chat.request_plan import RequestPlanner
+from zkchat.chat.tools.registry import CORE_TOOLS, READ_ATTACHMENT
+from zkchat.core import (
+    Agent,
+    ChatMessage,
+    Compacting,
+    CompactionPart,
+    CompactionStrategy,
+    ContextUsage,
+    History,
+    ItemType,
+    LeftOut,
+    LeftOutReason,
+    RequestItem,
+    Tokenizer,
+    ToolCallPart,
+    ToolResultPart,
+    UsageError,
+    Warned,
+    Window,
+    abstained_turns,
+    shorten,
+    unanswered_turns,
+)
 
 SUMMARY_RESERVE = 0.125
 """Of the prompt: what documents leave for the summary that older messages may need."""
@@ -361,4 +380,42 @@ def compaction_limits(assembled: AssembledRequest) -> TokenLimits:
         goal=int(GOAL_SHARE * trigger),
         summary_cap=int(SUMMARY_SHARE * budget.window),
         summary=summary,
+    )
+
+
+NOTHING_TO_SUMMARISE: Final = (
+    "There is nothing to summarise: before the last messages there is nothing, or less than a summary takes."
+)
+
+
+class Preview(Struct, frozen=True, kw_only=True):
+    """A compaction as it would be."""
+
+    plan: CompactionPlan
+    part: CompactionPart
+    trouble: str
+    """Why the model's summary would not be used, if so."""
+
+
+def wanted_plan(
+    requests: RequestBuilder, assembled: AssembledRequest, keep: int | None, strategy: CompactionStrategy | None
+) -> CompactionPlan | None:
+    """The compaction that the user asks for; None where there is nothing to gain from it."""
+    retention = None if keep is None else Retention(recent=keep, least=min(keep, 2))
+    found = requests.plan_compaction(assembled, strategy=strategy, keep=retention, now=True)
+    if found and found.summary_budget and not found.condensed and assembled.sizes.keys() >= {*found.archived}:
+        replaced = sum(assembled.sizes[id_] for id_ in found.archived)
+        return found if replaced > MIN_SUMMARY_TOKENS else None
+    return found
+
+
+def clearing(history: History, usage: ContextUsage) -> CompactionPart:
+    """A compaction that archives everything without a summary."""
+    return CompactionPart(
+        number=1 + sum(message.context_type == "summary" for message in history.thread),
+        summary="",
+        strategy="clear",
+        archived=tuple(message.id for message in history.window.live),
+        tokens_before=usage.total,
+        tokens_after=usage.system + usage.tools,
     )

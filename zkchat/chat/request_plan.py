@@ -1,22 +1,26 @@
-"""What goes into a request beside the conversation: instructions, rules, notes, tools, memory, recalled messages."""
+"""What goes into a request beside the conversation: instructions, rules, notes, tools, memory."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.agents.profiles import DEFAULT, instructions
-from zkchat.chat.core import ConversationCore
-from zkchat.chat.proposed_changes import outcome_items
-from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of, without_repeated
-from zkchat.chat.staleness import Staleness, StaleNote
-from zkchat.context.condensing import split_question
-from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, WRITING
-from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
-from zkchat.context.recall.search import FoundMessage
-from zkchat.context.recall.selection import Recalled, recall
-from zkchat.context.selection import (
+from zkchat.chat.agents import DEFAULT, instructions
+from zkchat.chat.change_settlement import outcome_items
+from zkchat.chat.context.assembly import BRIEF_REASONS, SMALL_AGENT, WRITING, PromptItem, RequestPlan, prompt_item
+from zkchat.chat.context.condensing import (
+    CoverageItem,
+    condense_text,
+    content_terms,
+    idf_weights,
+    select_greedily,
+    split_question,
+)
+from zkchat.chat.context.extractive import excerpt
+from zkchat.chat.context.formatting import format_quote
+from zkchat.chat.context.selection import (
     Candidate,
     Selection,
     Selector,
@@ -25,18 +29,143 @@ from zkchat.context.selection import (
     session_items,
     wants_evidence,
 )
-from zkchat.errors import StorageError, VaultError
-from zkchat.memory.facts import MAX_TITLE_CHARS
-from zkchat.memory.project import MemoryState, memory_state, project_memory
-from zkchat.model.message import Brief, ChatMessage
-from zkchat.model.profile import Agent
-from zkchat.model.prompt import ModelInfo, ToolSpec
-from zkchat.model.request_context import LeftOut, RequestItem
-from zkchat.model.text import shorten
-from zkchat.model.thread import abstained_turns
-from zkchat.ports.tools import Tool
-from zkchat.tools.names import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT
-from zkchat.tools.toolbox import Toolbox
+from zkchat.chat.core import ConversationCore
+from zkchat.chat.memory import MAX_TITLE_CHARS
+from zkchat.chat.message_search.search import ConversationSearch, FoundMessage
+from zkchat.chat.project_memory import MemoryState, memory_state, project_memory
+from zkchat.chat.references import VIA_WITHHELD, full_name, link_named, place_of, text_of, without_repeated
+from zkchat.chat.staleness import Staleness, StaleNote
+from zkchat.chat.tools.registry import CORE_TOOLS, MEMORY_TOOLS, READ_ATTACHMENT, Toolbox
+from zkchat.core import (
+    Agent,
+    Brief,
+    ChatMessage,
+    LeftOut,
+    ModelInfo,
+    RequestItem,
+    StorageError,
+    Tool,
+    ToolSpec,
+    VaultError,
+    abstained_turns,
+    shorten,
+)
+
+# Chosen with benchmarks/memory and with public conversations that are not part of it.
+MIN_SCORE = 0.25
+"""The score from which a message is worth recalling without being asked for."""
+MIN_SHARE_OF_BEST = 0.3
+"""The share of the best score that the others must reach."""
+BEST_SHARE = 0.5
+"""Of the budget, for the messages that score best; the rest is for the most informative ones."""
+MAX_MESSAGE_SHARE = 0.4
+"""Of the budget, for one recalled message; a longer one is condensed."""
+MAX_CANDIDATES = 200
+"""Archived messages that are looked at, the best by rank."""
+MAX_CHARS = 100_000
+"""Read at most to find the most informative messages, so that an archive of long messages costs no more time."""
+
+Count = Callable[[str], int]
+
+
+class Recalled(Struct, frozen=True):
+    """An archived message that comes back into the prompt."""
+
+    message: ChatMessage
+    text: str
+    """What of it comes back: all, or the sentences on the question."""
+    score: float
+
+    @property
+    def quoted(self) -> str:
+        return format_quote(self.message, self.text)
+
+
+def recall(
+    search: ConversationSearch,
+    query: str,
+    archived: Mapping[str, ChatMessage],
+    *,
+    session: str,
+    budget: int,
+    count: Count,
+    asked_in: str = "",
+) -> list[Recalled]:
+    """The archived messages that the user's text is about: quoted, in so many tokens; none that say too little.
+
+    First those that score best. Where many share a word with the question, scores say little: the rest of the
+    budget goes to those that say most beside that word, each with its sentences on the question alone.
+    """
+    ranked = search.ranked(query, session=session, limit=MAX_CANDIDATES, among=archived, asked_in=asked_in)
+    lowest = max([MIN_SCORE, *(MIN_SHARE_OF_BEST * each.score for each in ranked)])
+    found = _deduplicate(
+        Recalled(archived[id_], archived[id_].text, score) for _, id_, score in ranked if score >= lowest
+    )
+    best = [*_best(found, query, budget, count)]
+    left = budget - sum(count(each.quoted) for each in best)
+    return [*best, *_most_informative(found, best, query, left, count)]
+
+
+def _deduplicate(found: Iterable[Recalled]) -> list[Recalled]:
+    """Deduplicate by text; the best of each is kept."""
+    by_text: dict[str, Recalled] = {}
+    for each in found:
+        by_text.setdefault(each.text, each)
+    return [*by_text.values()]
+
+
+def _best(found: Sequence[Recalled], query: str, budget: int, count: Count) -> Iterator[Recalled]:
+    """The first ones until their share is used up, each as much of it as one message may take."""
+    left = budget
+    for each in found:
+        if left <= (1 - BEST_SHARE) * budget:
+            return
+        room = min(int(MAX_MESSAGE_SHARE * budget), left)
+        text = condense_text(each.text, room, _count_quoted(each.message, count), question=query)
+        if text:
+            shorter = replace(each, text=text)
+            left -= count(shorter.quoted)
+            yield shorter
+
+
+def _count_quoted(message: ChatMessage, count: Count) -> Count:
+    return lambda text: count(format_quote(message, text))
+
+
+def _most_informative(
+    found: Sequence[Recalled], best: Sequence[Recalled], query: str, budget: int, count: Count
+) -> list[Recalled]:
+    """Of those that are not among the best, what covers most that was not said yet, the nearer the better.
+
+    The first in the order counts half as much again as its words are worth, the last no more than they are.
+    """
+    asked = content_terms(query)
+    worth = {each.message.id: each.score * (1.5 - 0.5 * place / len(found)) for place, each in enumerate(found)}
+    known = {each.message.id for each in best}
+    readable = _within_reading_limit(each for each in found if each.message.id not in known)
+    others = _deduplicate(replace(each, text=excerpt(each.text, asked)) for each in readable)
+    items = [CoverageItem(content_terms(each.text), worth[each.message.id] ** 2, count(each.quoted)) for each in others]
+    left = budget
+
+    def fits(number: int) -> bool:
+        nonlocal left
+        if items[number].cost > left:
+            return False
+        left -= items[number].cost
+        return True
+
+    covered = [content_terms(each.text) for each in best]
+    return [others[number] for number in select_greedily(items, idf_weights(items), fits, covered=covered)]
+
+
+def _within_reading_limit(found: Iterable[Recalled]) -> Iterator[Recalled]:
+    """The first ones, without those that would take the others' time."""
+    left = MAX_CHARS
+    for each in found:
+        if len(each.text) <= min(left, MAX_CHARS // 10):
+            left -= len(each.text)
+            yield each
+
 
 _SEPARATOR_TOKENS = 1
 """Between one recalled message and the next."""
@@ -59,10 +188,9 @@ class RequestPlanner:
 
     def _read_tools(self) -> list[Tool]:
         """The tools that look things up, for a model that does not only quote."""
-        from zkchat.tools.attachments import attachment_tools
-        from zkchat.tools.explore import explore_tools
-        from zkchat.tools.memory import memory_tools
-        from zkchat.tools.recall import recall_tools
+        from zkchat.chat.tools.memory import memory_tools, recall_tools
+        from zkchat.chat.tools.readings import attachment_tools
+        from zkchat.chat.tools.server_tools import explore_tools
 
         core = self._core
         tools = [*explore_tools(core.library, core.journal.now)]

@@ -6,16 +6,13 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from zkchat.chat.context.formatting import format_document
+from zkchat.chat.context.selection import added_items, dropped_items, item_of
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.project_memory import WHOLE, MemoryState
 from zkchat.chat.references import full_name, place_of
 from zkchat.chat.staleness import ChangedItem, changed_items
-from zkchat.context.formatting import format_document
-from zkchat.context.selection import added_items, dropped_items, item_of
-from zkchat.errors import UsageError
-from zkchat.memory.project import WHOLE, MemoryState
-from zkchat.model.choices import SessionItemType
-from zkchat.model.note import Link, Missing, without_suffix
-from zkchat.model.request_context import RequestContext, RequestItem
+from zkchat.core import Link, Missing, RequestContext, RequestItem, SessionItemType, UsageError, without_suffix
 
 _MEMORY_HINT: Final = "It is switched on by memory.enabled, context.memory_share, and `memory` of the agent."
 

@@ -5,26 +5,28 @@ from typing import Final, TypeGuard
 
 from msgspec import Struct
 
-from zkchat.agents.profiles import DEFAULT, Profiles, instructions
+from zkchat.chat.agents import DEFAULT, Profiles, instructions
+from zkchat.chat.context.assembly import BRIEF_REASONS, SMALL_AGENT, STRICT, WRITING, PromptItem, digest, prompt_item
+from zkchat.chat.context.formatting import format_document
+from zkchat.chat.context.selection import build_candidates
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import ConversationPrivacy
 from zkchat.chat.quotations import given_texts
 from zkchat.chat.references import place_of, text_of
-from zkchat.context.formatting import format_document
-from zkchat.context.instructions import BRIEF_REASONS, SMALL_AGENT, STRICT, WRITING
-from zkchat.context.prompt_items import PromptItem, digest, prompt_item
-from zkchat.context.selection import build_candidates
-from zkchat.errors import StorageError, VaultError
-from zkchat.model.events import Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import without_suffix
-from zkchat.model.parts import FilePart, Part
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session_history import MessageCache
-from zkchat.vault.images.encoding import digest_of
-from zkchat.vault.images.headers import MAX_FILE_BYTES
-from zkchat.vault.library import Library
-from zkchat.vault.links.folders import is_folder
+from zkchat.core import (
+    ChatMessage,
+    FilePart,
+    MessageCache,
+    Part,
+    RequestContext,
+    RequestItem,
+    StorageError,
+    VaultError,
+    Warned,
+    without_suffix,
+)
+from zkchat.index import Library
+from zkchat.notes import MAX_FILE_BYTES, digest_of, is_folder
 
 NOTE: Final = "text/markdown"
 """The media type of notes that were sent; whatever else a message holds has no file in the vault."""

@@ -9,25 +9,12 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from zkchat.answers import max_characters, parse_sentence, plain, rarest_idf, weights_of
 from zkchat.chat.quotations import MIN_LETTERS
 from zkchat.chat.references import ReferenceList
-from zkchat.errors import StorageError, VaultError
-from zkchat.model.note import is_note
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.vault.evidence_candidates import rarest_idf
-from zkchat.vault.evidence_passages import max_characters
-from zkchat.vault.library import Library
-from zkchat.vault.notes.blocks import Block
-from zkchat.vault.notes.excerpts import excerpt
-from zkchat.vault.notes.language import detect_language
-from zkchat.vault.notes.markdown import find_lines, with_line_feeds
-from zkchat.vault.notes.parse import frontmatter_of
-from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.block_ranking import blocks_of
-from zkchat.vault.search.terms import begins_unspaced, query_terms, terms, words
-from zkchat.vault.verification.comparison import weights_of
-from zkchat.vault.verification.sentence_parser import parse_sentence
-from zkchat.vault.verification.tokens import plain
+from zkchat.core import DocumentReference, LineRange, StorageError, VaultError, is_note
+from zkchat.index import Library, begins_unspaced, blocks_of, query_terms, terms, words
+from zkchat.notes import Block, detect_language, excerpt, find_lines, frontmatter_of, sentences, with_line_feeds
 
 MIN_WEIGHT: Final = 2.0
 """What an answer and a passage must have in common; a word of one note, and a number, weigh 1."""

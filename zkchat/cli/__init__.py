@@ -1,1 +1,25 @@
-"""The command line: one module per group of commands, one error boundary."""
+"""The command line."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.cli.command_table import HELP_OPTIONS
+    from zkchat.cli.completion import answer
+    from zkchat.cli.help_layout import CommandHelp, describe
+    from zkchat.cli.help_text import Rows
+    from zkchat.cli.main import app, run
+    from zkchat.cli.termination import graceful_termination, keep_early_keys
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "command_table": "HELP_OPTIONS",
+            "completion": "answer",
+            "help_layout": "CommandHelp describe",
+            "help_text": "Rows",
+            "main": "app run",
+            "termination": "graceful_termination keep_early_keys",
+        },
+    )

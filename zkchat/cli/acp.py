@@ -1,11 +1,10 @@
 """`zkchat acp`: the chat as the agent behind an editor or app that speaks the Agent Client Protocol."""
 
-from zkchat.cli.active_conversation import keys_of
+from zkchat.app import find_vault
 from zkchat.cli.ask import AgentOption, WriteOption
+from zkchat.cli.change_review import keys_of
 from zkchat.cli.common import ModelOption, SettingsVaultOption, current_io
-from zkchat.compose.paths import find_vault
-from zkchat.errors import ConfigError
-from zkchat.extras import install_command
+from zkchat.core import ConfigError, install_command
 
 
 def acp(
@@ -28,8 +27,7 @@ def acp(
             "zkchat acp needs the package agent-client-protocol, which is not installed.",
             hint=f"Install it: {install_command('acp')}",
         ) from None
-    from zkchat.acp_agent.options import AgentOptions
-    from zkchat.acp_agent.serving import serve
+    from zkchat.acp import AgentOptions, serve
 
     if vault is not None:
         find_vault(io.environment, vault)

@@ -10,18 +10,14 @@ from typing import Annotated, Any, Final
 import typer
 from msgspec.structs import replace
 
-from zkchat.actions.base import ACTIONS, Action, Parameter, Result, ShownNote, Vault
+from zkchat.actions import ACTIONS, Action, Parameter, Result, ShownNote, Vault
+from zkchat.app import VaultDocumentLinks, Workspace, daily_note_settings, embed_for_search, extract_for_search
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
-from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings
+from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings, tell_of_vectors
 from zkchat.cli.output import Listing, stdout_console
-from zkchat.cli.vectors import tell_of_vectors
-from zkchat.compose.daily_notes import daily_note_settings
-from zkchat.compose.document_links import VaultDocumentLinks
-from zkchat.compose.library import embed_for_search, extract_for_search
-from zkchat.compose.workspace import Workspace
-from zkchat.model.change import ChangeRecord
-from zkchat.render.numbered_rows import Place, plain_sections, print_sections
-from zkchat.vault.library import Library
+from zkchat.core import ChangeRecord
+from zkchat.index import Library
+from zkchat.render import Place, plain_sections, print_sections
 
 MAX_RECORDS: Final = 5_000
 """Changes of the journal that are looked at."""
@@ -98,7 +94,7 @@ def _find(io: CommandIO, workspace: Workspace, library: Library, name: str) -> P
 
 
 def _records(io: CommandIO, workspace: Workspace) -> list[ChangeRecord]:
-    from zkchat.compose.writing import open_change_store
+    from zkchat.app import open_change_store
 
     with open_change_store(workspace, notices=io) as store:
         return store.records(limit=MAX_RECORDS, with_contents=False)
@@ -147,7 +143,7 @@ def _print_rows(io: CommandIO, workspace: Workspace, library: Library, result: R
 
 
 def _print_note(io: CommandIO, workspace: Workspace, library: Library, shown: ShownNote) -> None:
-    from zkchat.render.markdown.notes import note_rows
+    from zkchat.render import note_rows
 
     note, paths = shown.note, workspace.paths
     console = stdout_console(io, paths)

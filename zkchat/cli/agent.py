@@ -1,4 +1,4 @@
-"""`zkchat agent`: who answers; listed, shown, made, changed. `goal` has one work on a goal."""
+"""`zkchat agent` and `zkchat rules`: who answers, and by which rules; listed, shown, made, changed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,18 +6,13 @@ from typing import Annotated
 
 import typer
 
-from zkchat.agents.editing import set_value
-from zkchat.agents.parsing import AGENT_NAME
-from zkchat.agents.profiles import built_in
-from zkchat.cli import goal, profiles
+from zkchat.app import check_setting, defined_servers, load_workspace
+from zkchat.chat import AGENT_NAME, built_in, set_value
+from zkchat.cli import goal, rules
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.editors import edit_file
-from zkchat.cli.profiles import ScopeOption
-from zkchat.compose.mcp_servers import defined_servers
-from zkchat.compose.settings import check_setting
-from zkchat.compose.workspace import load_workspace
-from zkchat.errors import UsageError, ZkchatError
-from zkchat.model.profile import Agent
+from zkchat.cli.rules import ScopeOption
+from zkchat.core import Agent, UsageError, ZkchatError
 
 app = typer.Typer(help="List, show, make and change agents: who answers you.", no_args_is_help=True)
 
@@ -46,36 +41,36 @@ You answer questions about the user's own notes.
 def list_(vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """List the agents: the vault's, yours and the built-in ones."""
     io = current_io()
-    found = profiles.profile_store(io, vault).load()
+    found = rules.profile_store(io, vault).load()
     if json_output:
-        io.json({"agents": list(found.agents.values()), **profiles.unused_record(found, "agent")})
+        io.json({"agents": list(found.agents.values()), **rules.unused_record(found, "agent")})
         return
     every = sorted((*found.agents.values(), *found.off_agents.values()), key=lambda agent: agent.name.casefold())
     width = max(len(agent.name) for agent in every)
     for agent in every:
-        io.out(f"{agent.name:<{width}}  {profiles.describe(agent)}")
-    profiles.print_unused(io, found, "agent")
+        io.out(f"{agent.name:<{width}}  {rules.describe(agent)}")
+    rules.print_unused(io, found, "agent")
 
 
 @app.command()
 def show(name: AgentArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Show an agent: its instructions, and what is at hand for it."""
     io = current_io()
-    found = profiles.profile_store(io, vault).load()
+    found = rules.profile_store(io, vault).load()
     if name.casefold() not in found.agents and (file := found.awaiting("agent", name)):
-        profiles.show_unapproved(io, file, json_output=json_output)
+        rules.show_unapproved(io, file, json_output=json_output)
         return
     agent = found.any_agent(name)
     if json_output:
         io.json(agent)
         return
-    io.out(f"{agent.name}  {profiles.describe(agent)}")
+    io.out(f"{agent.name}  {rules.describe(agent)}")
     for line in _detail_lines(agent):
         io.out(line)
     for line in _server_lines(io, agent, vault):
         io.out(line)
     io.out(f"\n{agent.text}")
-    profiles.print_unused(io, found, "agent")
+    rules.print_unused(io, found, "agent")
 
 
 @app.command()
@@ -89,12 +84,12 @@ def new(
     io = current_io()
     if not AGENT_NAME.fullmatch(name):
         raise UsageError(f"'@{name}' cannot be written in a message.", hint="Use letters, digits, - or _.")
-    store = profiles.profile_store(io, vault, scope)
+    store = rules.profile_store(io, vault, scope)
     found = store.load()
     known = found.off_agents.get(name.casefold()) or found.agents.get(name.casefold())
     texts = {file.path: file.text for file in (*built_in(), *store.files())}
     text = texts[known.path] if known else _TEMPLATE
-    made = profiles.create(io, store, scope, "agent", name, text)
+    made = rules.create(io, store, scope, "agent", name, text)
     if json_output:
         io.json({"name": made.name, "origin": made.origin, "path": made.path})
     else:
@@ -105,14 +100,14 @@ def new(
 def edit(name: AgentArgument, vault: SettingsVaultOption = None, json_output: JsonOption = False) -> None:
     """Open an agent's file in your editor."""
     io = current_io()
-    store = profiles.profile_store(io, vault)
-    before = profiles.editable_file(io, store, store.load().any_agent(name))
+    store = rules.profile_store(io, vault)
+    before = rules.editable_file(io, store, store.load().any_agent(name))
     edit_file(io, before.path)
     after = next((file for file in store.files() if file.path == before.path), None)
     if after:
         store.approve_own(after, before)
     found = store.load()
-    profiles.print_unused(io, found, "agent")
+    rules.print_unused(io, found, "agent")
     if json_output:
         io.json(found.any_agent(name))
 
@@ -136,11 +131,11 @@ def config(
     zkchat agent config writer enabled false
     """
     io = current_io()
-    store = profiles.profile_store(io, vault)
+    store = rules.profile_store(io, vault)
     agent = store.load().any_agent(name)
     if key.startswith("context."):
         check_setting(key, value)
-    file = profiles.editable_file(io, store, agent)
+    file = rules.editable_file(io, store, agent)
     store.write(file, set_value(file, key, value), file)
     if json_output:
         io.json(store.load().any_agent(name))

@@ -14,25 +14,24 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from zkchat.chat.further_passages import MAX_QUOTED
+from zkchat.app import (
+    ConversationOptions,
+    OpenConversation,
+    ServerConnections,
+    WritingOptions,
+    conversation,
+    find_paths,
+    load_settings,
+)
+from zkchat.chat import MAX_QUOTED
+from zkchat.cli.change_review import terminal_interface
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
-from zkchat.cli.consent import terminal_interface
+from zkchat.cli.note_lookup import tell_of_vectors
 from zkchat.cli.output import PresenterOptions, announce_model, announce_quotes, create_presenter, suggest_next
 from zkchat.cli.trust import ask_to_approve
-from zkchat.cli.vectors import tell_of_vectors
-from zkchat.compose import conversation
-from zkchat.compose.conversation import OpenConversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.paths import find_paths
-from zkchat.compose.server_connections import ServerConnections
-from zkchat.compose.settings import load_settings
-from zkchat.compose.writing_options import WritingOptions
-from zkchat.errors import ExitCode, UsageError
-from zkchat.model.events import ChangesReviewed, Event, TurnFailed, TurnFinished
-from zkchat.render.phrases import reviewed
-from zkchat.render.presenters.base import Presenter, ticking
-from zkchat.render.sanitize import sanitize_text
-from zkchat.writing.proposals import PROPOSE_ONLY
+from zkchat.core import ChangesReviewed, Event, ExitCode, TurnFailed, TurnFinished, UsageError
+from zkchat.render import Presenter, reviewed, sanitize_text, ticking
+from zkchat.writing import PROPOSE_ONLY
 
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""

@@ -10,21 +10,17 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-from zkchat.actions.brief import brief_of
+from zkchat.actions import brief_of
+from zkchat.app import ConversationOptions, OpenConversation, Workspace, open_conversation
 from zkchat.cli.actions import print_result
+from zkchat.cli.change_review import terminal_interface
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
-from zkchat.cli.consent import terminal_interface
 from zkchat.cli.note_lookup import open_refreshed_workspace
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
 from zkchat.cli.trust import ask_to_approve
-from zkchat.compose.conversation import OpenConversation, open_conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.workspace import Workspace
-from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.events import Event, TurnFinished, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.render.presenters.base import ticking
-from zkchat.vault.library import Library
+from zkchat.core import ChatMessage, ConfigError, Event, ProviderError, TurnFinished, Warned
+from zkchat.index import Library
+from zkchat.render import ticking
 
 _MAX_DAYS = 366
 

@@ -1,24 +1,47 @@
-"""The user at the terminal, asked about changes of notes: a diff, and one key."""
+"""The user at the terminal, asked about changes, plans and calls: a diff or what is sent, and one key."""
 
+import asyncio
+import json
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.cli.common import CommandIO
+from zkchat.app import ConversationOptions, conversation, key_variables
+from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
+from zkchat.cli.common import CommandIO, known_keys
 from zkchat.cli.editors import edit_text
-from zkchat.cli.key_reader import KeyReader
-from zkchat.cli.output import consoles
-from zkchat.model.change import ChangeSet, FileWrite
-from zkchat.model.file_diffs import joined, units_of
-from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
-from zkchat.writing.review import Verdict, folders_of
+from zkchat.cli.key_questions import KeyQuestions, KeyReader
+from zkchat.cli.note_lookup import VectorActivity, progress
+from zkchat.cli.output import configured_color, consoles
+from zkchat.core import (
+    ChangeSet,
+    Environment,
+    FileWrite,
+    NoteWarning,
+    ProviderError,
+    Session,
+    SessionError,
+    StorageError,
+    ZkchatError,
+    joined,
+    shorten,
+    units_of,
+)
+from zkchat.index import Progress
+from zkchat.render import sanitize_line
+from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, Background, ProgressObserver
+from zkchat.writing import Verdict, folders_of
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
 
 _NO: Final = frozenset({"n", "N", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", "D", " "})
@@ -111,7 +134,7 @@ class _Question:
     def _rows(self, *, whole: bool) -> "Iterator[Text]":
         from rich.text import Text
 
-        from zkchat.render.diffs import diff_rows, style_for
+        from zkchat.render import diff_rows, style_for
 
         style = style_for(self._console, whole=whole)
         for number, unit in enumerate(self._units, 1):
@@ -221,3 +244,296 @@ class _Question:
 def _replaced(changes: ChangeSet, write: FileWrite, after: bytes) -> ChangeSet:
     writes = (replace(each, after=after) if each.path == write.path else each for each in changes.writes)
     return replace(changes, writes=tuple(each for each in writes if each.after != each.before))
+
+
+_MAX_ARGUMENTS: Final = 12
+_MAX_VALUE: Final = 400
+_ANSWERS: Final[dict[str, CallAnswer]] = {"y": "yes", "a": "always"}
+
+
+class TerminalCallReviewer:
+    """Implements `tools.server_approval.CallReviewer`."""
+
+    def __init__(self, io: CommandIO, *, color: Callable[[], str] = lambda: "auto", plain: bool = False) -> None:
+        """`plain`: lines are read instead of keys, and nothing is drawn in colour."""
+        self._io = io
+        self._color = color
+        self._plain = plain
+
+    def review(self, call: ServerCall) -> CallAnswer:
+        """Ctrl-C, Ctrl-D and Esc are a no."""
+        from rich.text import Text
+
+        questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)
+        self._io.note("")  # the line that says what the model is doing has not ended
+        for line in describe_call(call):
+            questions.show(Text(line))
+        keys = [("y", "yes" if not call.may_always else "yes, in this chat"), ("n", "no")]
+        if call.may_always:
+            keys.append(("a", "always"))
+        with questions.listening():
+            answer = questions.ask("Call it?", keys, end="n")
+        return _ANSWERS.get(answer, "no")
+
+
+def describe_call(call: ServerCall) -> Iterator[str]:
+    """What is sent where, in lines that hold nothing but text."""
+    yield sanitize_line(f"▌ {call.title}")
+    if call.warning:
+        yield sanitize_line(f"  {call.warning}")
+    for name, value in [*call.arguments.items()][:_MAX_ARGUMENTS]:
+        written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"  {sanitize_line(shorten(name, _MAX_VALUE))}: {sanitize_line(shorten(written, _MAX_VALUE))}"
+    if (more := len(call.arguments) - _MAX_ARGUMENTS) > 0:
+        yield f"  … and {more:,} more arguments"
+    if not call.arguments:
+        yield "  without arguments"
+
+
+class TerminalInterface:
+    """Implements `compose.user_interface.UserInterface`."""
+
+    def __init__(
+        self, io: CommandIO, *, plain: bool = False, reviews: bool = True, color: Callable[[], str] = lambda: "auto"
+    ) -> None:
+        """`reviews`: the user can be asked about changes of notes, where there is a terminal; `color` is `ui.color`."""
+        self._color = color
+        self._io = io
+        self._plain = plain
+        self._reviews = reviews
+
+    @property
+    def color(self) -> str:
+        """As `ui.color` says."""
+        return self._color()
+
+    @property
+    def reviewer(self) -> "TerminalReviewer | None":
+        return TerminalReviewer(self._io) if self._io.environment.stdin_is_tty else None
+
+    @property
+    def change_reviewer(self) -> TerminalChangeReviewer | None:
+        environment = self._io.environment
+        if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
+            return None
+        return TerminalChangeReviewer(self._io, color=lambda: self.color, plain=self._plain)
+
+    @property
+    def call_reviewer(self) -> TerminalCallReviewer | None:
+        environment = self._io.environment
+        if not (self._reviews and environment.stdin_is_tty and environment.stderr_is_tty):
+            return None
+        return TerminalCallReviewer(self._io, color=lambda: self.color, plain=self._plain)
+
+    def may_remember(self, text: str) -> bool:
+        if self._io.environment.stdin_is_tty:
+            self._io.note("")  # the line that says what the model is doing has not ended
+        return confirm_memory(self._io, text)
+
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
+        return progress(self._io.environment, "Indexing notes")
+
+
+def terminal_interface(io: CommandIO, vault: Path | None, *, plain: bool, reviews: bool) -> TerminalInterface:
+    """For one command, which draws changes in colour as the settings of the vault say."""
+    return TerminalInterface(io, plain=plain, reviews=reviews, color=lambda: configured_color(io, vault))
+
+
+class TerminalReviewer:
+    """Implements `chat.compaction.Reviewer`."""
+
+    def __init__(self, io: CommandIO) -> None:
+        self._io = io
+
+    async def agrees(self, plan: CompactionPlan, tokens: int) -> bool:
+        count = len(plan.archived)
+        return self._io.confirm(f"The context is full ({tokens:,} tokens). Summarise {count} older messages?")
+
+    async def edits(self, summary: str) -> str:
+        """The summary as the user leaves it in the editor; as it was where that cannot be used."""
+        edited = edit_text(self._io, summary.encode(errors="replace"), "summary.md")
+        return summary if edited is None else edited.decode()
+
+
+def confirm_memory(io: CommandIO, text: str) -> bool:
+    """Whether the user agrees that this is remembered. Nobody there to ask is a no, and so is Ctrl-C."""
+    # The chat's own way to hear Ctrl-C does not reach somebody who waits for a line.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return io.confirm(f"Remember “{sanitize_line(text)}”?")
+    except KeyboardInterrupt:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class MemoryProposals:
+    """Proposes facts of one conversation to be remembered: after a compaction, and when the user leaves. Each once."""
+
+    def __init__(self, io: CommandIO, conversation: Conversation, *, enabled: bool) -> None:
+        self._io = io
+        self._conversation = conversation
+        self._enabled = enabled and io.environment.stdin_is_tty
+        self.seen = {message.id for message in conversation.messages}
+        """The ids of messages that were looked at already, or were there before this chat began."""
+        self._compactions = len(conversation.window.compactions)
+
+    def after_turn(self) -> None:
+        before, self._compactions = self._compactions, len(self._conversation.window.compactions)
+        if self._compactions > before:
+            self.propose()
+
+    def propose(self) -> None:
+        new = [message for message in self._conversation.messages if message.id not in self.seen]
+        self.seen.update(message.id for message in new)
+        for fact in self._conversation.worth_keeping(new) if self._enabled else ():
+            if confirm_memory(self._io, fact):
+                self._remember(fact)
+
+    def _remember(self, fact: str) -> None:
+        try:
+            self._io.note(self._conversation.remember(fact, "session").sentence)
+        except ZkchatError as error:
+            self._io.fail(error)
+
+
+class ActiveConversation(Struct, kw_only=True):
+    """An open conversation with its background work and its resources."""
+
+    opened: conversation.OpenConversation
+    background: Background
+    resources: ExitStack
+    proposals: MemoryProposals
+    named_model: str | None = None
+    """The model that the user named for it, on the command line or by `/model`."""
+    session: Session | None = None
+    """As it was after the last turn."""
+    is_begun: bool = False
+    """Whether the background work was started."""
+    is_refreshed: bool = False
+    """Whether its notes were looked through since it was opened here."""
+    is_used: bool = False
+    """Whether a turn took place in it since it was opened here."""
+    measuring: asyncio.Future[None] | None = None
+    """The task that prepares measuring the context; the loop alone would not keep it."""
+    vectors: VectorActivity | None = None
+    """What is known of the vectors that a server makes; None where none does."""
+    odd_notes: list[NoteWarning] = field(default_factory=list)
+    """Warnings about notes that were not printed yet."""
+    last_id: str = ""
+    """Of the last message when `has_new_answer` was last asked."""
+
+    @property
+    def activity(self) -> str:
+        """What goes on in the background."""
+        return self.background.activity or (self.vectors.text if self.vectors else "")
+
+    def refresh(self) -> None:
+        try:
+            self.odd_notes += self.opened.refresher.refresh().warnings
+        finally:
+            self.is_refreshed = True
+
+    @property
+    def session_id(self) -> str:
+        return self.opened.conversation.session_id
+
+    def look_up_session(self) -> None:
+        with suppress(SessionError, StorageError):
+            self.session = self.opened.store.get(self.session_id) if self.session_id else None
+
+    def has_new_answer(self) -> bool:
+        """Whether anything was said since this was last asked: `/brief` and `/compact` may say nothing."""
+        last = self.opened.conversation.history.last
+        before, self.last_id = self.last_id, last.id if last else ""
+        return self.last_id != before
+
+    def watch_vectors(self, changed: Callable[[], None]) -> None:
+        """Have the bar show how far the vectors of a server are; `changed` is called from another thread."""
+        if self.opened.settings.embeddings.model:
+            from zkchat.cli.note_lookup import VectorActivity
+
+            self.vectors = VectorActivity(self.opened.library, changed)
+            self.resources.callback(self.vectors.close)
+            self.vectors.start()
+
+    async def prepare_measuring(self) -> None:
+        """Learn the model's window and load its tokenizer, so that the bar can show how full the context is."""
+        talk = self.opened.conversation
+        if talk.model.context_limit is None:
+            with suppress(ProviderError):
+                await talk.connect()
+        self.background.submit(talk.load_tokenizer)
+        await self.background.wait()
+
+    def close(self, io: CommandIO) -> None:
+        """End it; a warning says where entries that a full disk refused are lost."""
+        if warning := self.opened.conversation.save_rest():
+            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+        self.resources.close()
+
+
+def open_active_conversation(
+    io: CommandIO, options: ConversationOptions, observer: ProgressObserver
+) -> ActiveConversation:
+    """Open a conversation and a thread for its background work. Raises `ZkchatError`."""
+    with ExitStack() as stack:
+        opened = stack.enter_context(conversation.open_conversation(io.environment, options))
+        background = stack.enter_context(Background(observer))
+        learns = opened.settings.memory.learn == "ask"
+        active = ActiveConversation(
+            opened=opened,
+            background=background,
+            proposals=MemoryProposals(io, opened.conversation, enabled=learns),
+            resources=stack.pop_all(),
+            named_model=options.model,
+        )
+        active.look_up_session()
+        return active
+    raise AssertionError("nothing above swallows an exception")
+
+
+def keys_of(environment: Environment, opened: conversation.OpenConversation) -> tuple[str, ...]:
+    """The API keys of this user, also those in variables that the settings name."""
+    return known_keys(environment, *key_variables(opened.settings))
+
+
+QUESTION: Final = "Enter or y works on this plan, e edits it, q stops: "
+_ACCEPTS: Final = frozenset({"", "\r", "\n", "y", "Y"})
+_STOPS: Final = frozenset({"q", "Q", "n", "N", CTRL_C, CTRL_D, ESCAPE})
+
+
+class TerminalPlanReviewer:
+    """Implements `chat.goals.run.PlanReviewer`."""
+
+    def __init__(self, io: CommandIO, *, plain: bool = False) -> None:
+        """`plain`: a line is read instead of a key."""
+        self._io = io
+        self._plain = plain
+
+    async def review(self, steps: Sequence[str], most: int) -> Sequence[str] | None:
+        while True:
+            key = self._key()
+            if key in _STOPS:
+                return None
+            if key in _ACCEPTS:
+                return steps
+            if key in {"e", "E"} and (edited := self._edited(steps, most)):
+                return edited
+
+    def _key(self) -> str:
+        reader = KeyReader(self._io, plain=self._plain)
+        with reader.listening():
+            return reader.read(QUESTION)
+
+    def _edited(self, steps: Sequence[str], most: int) -> Sequence[str]:
+        """The plan as the user leaves it in the editor; nothing where it holds no step."""
+        edited = edit_text(self._io, plan_text(steps).encode(), "plan.md")
+        if edited is None:
+            return ()
+        plan = parse_plan(edited.decode(errors="replace"), most)
+        if not plan.steps:
+            self._io.note("There is no step in it; the plan stays as it was.")
+        elif plan.left_out:
+            self._io.note(f"At most {most} steps are taken: the last {plan.left_out} are left out. See --steps.")
+        return plan.steps

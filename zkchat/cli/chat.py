@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from zkchat.app import ConversationOptions, WritingOptions
 from zkchat.cli.ask import (
     AgentOption,
     ContinueOption,
@@ -14,14 +15,12 @@ from zkchat.cli.ask import (
     WriteOption,
 )
 from zkchat.cli.common import CommandIO, ModelOption, VaultOption, current_io
+from zkchat.cli.interactive_chat import choose_session
 from zkchat.cli.output import PresenterOptions
-from zkchat.cli.session_choice import choose_session
 from zkchat.cli.trust import ask_to_approve
 from zkchat.cli.vault_consent import confirmed_vault, holds_notes, is_in_vault
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.writing_options import WritingOptions
-from zkchat.errors import UnconfirmedVault, UsageError
-from zkchat.render.context_bar import ShownUsage
+from zkchat.core import UnconfirmedVault, UsageError
+from zkchat.render import ShownUsage
 
 FirstQuestionArgument = Annotated[
     list[str] | None, typer.Argument(help="Your first question, which is asked at once.", show_default=False)

@@ -22,13 +22,13 @@ COMMANDS = {
         ("links", "links.links", "Show the links of a note and the links that lead to it."),
         ("backlinks", "actions.links.backlinks", "Show the links of other notes to a note, with their lines."),
         ("resolve", "actions.links.resolve", "Show what a link leads to, and why."),
-        ("refs", "refs.refs", "Show which conversations used a note."),
+        ("refs", "memory.refs", "Show which conversations used a note."),
         ("index", "vault.index", "Bring the index up to date."),
         ("vault", "vault.app", "Show what is in the vault, and what in it to mend."),
     ),
     "Change your notes": (
-        ("changes", "change_history.changes", "Show what zkchat changed in your notes, the latest first."),
-        ("undo", "change_history.undo", "Undo what zkchat changed last."),
+        ("changes", "note_changes.changes", "Show what zkchat changed in your notes, the latest first."),
+        ("undo", "note_changes.undo", "Undo what zkchat changed last."),
         ("note", "note.app", "Write notes: new ones, and changes of those that there are."),
     ),
     "Conversations, and what is kept of them": (

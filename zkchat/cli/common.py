@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from msgspec import Struct
 
-from zkchat.environment import Environment
+from zkchat.core import Environment
 
 if TYPE_CHECKING:
-    from zkchat.errors import ZkchatError
+    from zkchat.core import ZkchatError
 
 
 def _confirm_vault(context: typer.Context, vault: Path | None) -> Path | None:
@@ -124,8 +124,8 @@ class CommandIO(Struct, frozen=True):
 
         `default` is what Enter alone means.
         """
-        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
-        from zkchat.repl.terminal_modes import echo_on, without_paste_marks
+        from zkchat.render import never_fail_to_encode, sanitize_text
+        from zkchat.repl import echo_on, without_paste_marks
 
         if not self.environment.stdin_is_tty:
             return False
@@ -151,7 +151,7 @@ class CommandIO(Struct, frozen=True):
 
     @staticmethod
     def _write_line(stream: Any, text: str) -> None:
-        from zkchat.render.sanitize import never_fail_to_encode, sanitize_text
+        from zkchat.render import never_fail_to_encode, sanitize_text
 
         never_fail_to_encode(stream)
         stream.write(sanitize_text(text) + "\n")
@@ -165,7 +165,7 @@ def known_keys(environment: Environment, *others: str) -> tuple[str, ...]:
 
 
 def _plain(value: object) -> object:
-    from zkchat.model.values import Value, to_plain
+    from zkchat.core import Value, to_plain
 
     return to_plain(value) if isinstance(value, Value) else str(value)
 

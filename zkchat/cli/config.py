@@ -8,17 +8,11 @@ from typing import Annotated, Final
 
 import typer
 
+from zkchat.app import SettingsEditor, Workspace, check_model_name, find_paths, load_workspace, setting_value
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
 from zkchat.cli.trust import trust
 from zkchat.cli.vault_consent import confirmed_vault
-from zkchat.compose.paths import find_paths
-from zkchat.compose.providers import check_model_name
-from zkchat.compose.settings import SettingsEditor, setting_value
-from zkchat.compose.workspace import Workspace, load_workspace
-from zkchat.errors import ConfigError
-from zkchat.model.choices import Scope
-from zkchat.model.secrets import without_password
-from zkchat.model.server_display import redacted_table
+from zkchat.core import ConfigError, Scope, redacted_table, without_password
 
 _HOW_TO_EMBED: Final = (
     "`zkchat index` makes its vectors, and so does a chat in the background; searches use static vectors until all are "

@@ -1,27 +1,106 @@
 """`zkchat context export` and `import`: sessions out of, and into, a vault."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from zkchat.chat.privacy import stays_here
+from zkchat.app import (
+    ConversationOptions,
+    OpenConversation,
+    Stored,
+    mark_local,
+    open_conversation,
+    open_library,
+    read_import,
+    read_import_text,
+    store_conversations,
+    stores,
+)
+from zkchat.chat import Conversation, stays_here
+from zkchat.cli.change_review import TerminalInterface
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, known_keys
-from zkchat.cli.output_files import UNDO, write_output
-from zkchat.cli.session_lookup import OptionalSessionArgument, find_session_or_last
-from zkchat.compose import stores
-from zkchat.compose.imports import Stored, mark_local, read_import, read_import_text, store_conversations
-from zkchat.compose.library import open_library
-from zkchat.errors import SessionError, UsageError
-from zkchat.export.notes import as_markdown
-from zkchat.export.session_import import ImportedFile
-from zkchat.export.session_json import as_json
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import is_note
-from zkchat.model.text import counted
-from zkchat.model.thread import thread_of
+from zkchat.cli.output import UNDO, write_output
+from zkchat.core import (
+    ChatMessage,
+    History,
+    Session,
+    SessionError,
+    SessionNotFound,
+    SessionStore,
+    UsageError,
+    counted,
+    is_note,
+    shorten,
+    thread_of,
+)
+from zkchat.sessions import ImportedFile, as_json, as_markdown
+
+OptionalSessionArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="SESSION", help="Its id, the beginning of its id, or its title; else the last one used."),
+]
+MAX_LINE_LENGTH = 100
+
+
+def first_line(message: ChatMessage) -> str:
+    """A message on one line, shortened."""
+    words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
+    return shorten(words, MAX_LINE_LENGTH)
+
+
+def find_session_or_last(store: SessionStore, name: str | None) -> Session:
+    if name is not None:
+        return store.find(name)
+    sessions = store.sessions()
+    if not sessions:
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Start one: zkchat chat")
+    return sessions[0]
+
+
+@contextmanager
+def open_history(io: CommandIO, vault: Path | None, session: str | None) -> Iterator[tuple[Session, History]]:
+    with stores.open_sessions(io.environment, vault, io) as store:
+        found = find_session_or_last(store, session)
+        yield found, History(store.entries(found.id))
+
+
+def model_line(conversation: Conversation) -> str:
+    """The model that answers in a session, and its window."""
+    unknown = ", not reached: as it was last" if conversation.connection_problem else ""
+    return f"Model {conversation.model.name}, window {conversation.requests.budget.window:,} tokens{unknown}."
+
+
+def model_record(conversation: Conversation) -> dict[str, object]:
+    """The same for scripts, with why the model could not be reached."""
+    return {
+        "model": conversation.model.name,
+        "window": conversation.requests.budget.window,
+        "trouble": conversation.connection_problem.text if conversation.connection_problem else "",
+    }
+
+
+def print_problem(io: CommandIO, conversation: Conversation, *, unless: str = "") -> None:
+    """Say that the model cannot be reached, `unless` that was said."""
+    problem = conversation.connection_problem
+    if problem and problem.text not in unless:
+        io.note(f"warning: {problem.text} {problem.hint}".strip())
+
+
+@contextmanager
+def open_session_conversation(
+    io: CommandIO, vault: Path | None, session: str | None, model: str | None
+) -> Iterator[OpenConversation]:
+    with stores.open_sessions(io.environment, vault, io) as store:
+        found = find_session_or_last(store, session)
+    options = ConversationOptions(vault=vault, model=model, session=found.id, user_interface=TerminalInterface(io))
+    with open_conversation(io.environment, options) as opened:
+        for warning in opened.warnings:
+            io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+        yield opened
 
 
 class Format(StrEnum):

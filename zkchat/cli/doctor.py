@@ -11,29 +11,38 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from zkchat.app import (
+    Workspace,
+    check_embedder,
+    check_model,
+    create_provider,
+    defined_servers,
+    find_paths,
+    find_vault,
+    is_client_installed,
+    load_workspace,
+    local_folders_of,
+    open_library,
+    provider_statuses,
+    stores,
+    trust_states,
+    unread_reason,
+)
+from zkchat.chat import DIGESTS, check_encodings
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, SettingsVaultOption, current_io
-from zkchat.compose import stores
-from zkchat.compose.embeddings import check_embedder
-from zkchat.compose.library import open_library
-from zkchat.compose.local_notes import local_folders_of
-from zkchat.compose.mcp_servers import defined_servers, is_client_installed
-from zkchat.compose.models import check_model, provider_statuses
-from zkchat.compose.paths import find_paths, find_vault
-from zkchat.compose.pdf import unread_reason
-from zkchat.compose.providers import create_provider
-from zkchat.compose.settings import trust_states
-from zkchat.compose.workspace import Workspace, load_workspace
-from zkchat.context.tokens import DIGESTS, check_encodings
-from zkchat.environment import Environment
-from zkchat.errors import ExitCode, UnconfirmedVault, ZkchatError
-from zkchat.extras import install_command
-from zkchat.files import is_writable
-from zkchat.model.note import is_pdf
-from zkchat.model.text import counted
-from zkchat.model.trust import HOW_TO_APPROVE
-from zkchat.vault.library import Library
-from zkchat.vault.note_warnings import summarize_warnings
-from zkchat.vault.privacy.local_folders import unmatched
+from zkchat.core import (
+    HOW_TO_APPROVE,
+    Environment,
+    ExitCode,
+    UnconfirmedVault,
+    ZkchatError,
+    counted,
+    install_command,
+    is_pdf,
+    is_writable,
+)
+from zkchat.index import Library
+from zkchat.notes import summarize_warnings, unmatched
 
 PACKAGES = (
     "typer", "rich", "prompt_toolkit", "pydantic", "msgspec", "tiktoken", "httpx", "pyyaml",

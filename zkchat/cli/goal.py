@@ -9,7 +9,18 @@ from typing import Annotated, NamedTuple
 import typer
 from msgspec.structs import replace
 
-from zkchat.chat.goals.run import GoalRun
+from zkchat.app import (
+    ConversationOptions,
+    OpenConversation,
+    ServerConnections,
+    WritingOptions,
+    bounds_of,
+    open_conversation,
+    open_goal_run,
+    session_with_open_goal,
+    stores,
+)
+from zkchat.chat import GoalRun
 from zkchat.cli.ask import (
     AgentOption,
     DryRunOption,
@@ -19,23 +30,12 @@ from zkchat.cli.ask import (
     WriteOption,
     warn_of_no_review,
 )
+from zkchat.cli.change_review import TerminalPlanReviewer, terminal_interface
 from zkchat.cli.common import CommandIO, JsonOption, ModelOption, VaultOption, current_io
-from zkchat.cli.consent import terminal_interface
 from zkchat.cli.output import PresenterOptions, announce_model, create_presenter
-from zkchat.cli.plan_review import TerminalPlanReviewer
 from zkchat.cli.trust import ask_to_approve
-from zkchat.compose import stores
-from zkchat.compose.conversation import OpenConversation, open_conversation
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.goals import bounds_of, open_goal_run, session_with_open_goal
-from zkchat.compose.server_connections import ServerConnections
-from zkchat.compose.writing_options import WritingOptions
-from zkchat.errors import ExitCode, SessionNotFound, UsageError
-from zkchat.model.choices import ReviewTime
-from zkchat.model.events import ChangesReviewed, Event, GoalEnded
-from zkchat.render.phrases import reviewed
-from zkchat.render.presenters.base import Presenter, ticking
-from zkchat.render.presenters.goal import GoalJsonPresenter, GoalPipePresenter
+from zkchat.core import ChangesReviewed, Event, ExitCode, GoalEnded, ReviewTime, SessionNotFound, UsageError
+from zkchat.render import GoalJsonPresenter, GoalPipePresenter, Presenter, reviewed, ticking
 
 StepsOption = Annotated[
     int | None,

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from zkchat.cli.common import CommandIO, current_io
-from zkchat.cli.topics import Topic, topics
-from zkchat.errors import UsageError
-from zkchat.render.console import console_for
-from zkchat.render.markdown.notes import note_rows
+from zkchat.cli.completion import Topic, topics
+from zkchat.core import UsageError
+from zkchat.render import console_for, note_rows
 
 
 def help_(

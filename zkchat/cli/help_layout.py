@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from zkchat.cli.command_table import HELP_OPTIONS
 from zkchat.cli.help_text import Rows, draw, help_width
-from zkchat.errors import ExitCode
+from zkchat.core import ExitCode
 
 _EXAMPLE: Final = re.compile(r"(?:[^|]+\| )?zkchat (?:[a-z]+|@\w+)\b(?:.*[^.])?")
 """A paragraph of a docstring that is a command line, alone or at the end of a pipe."""

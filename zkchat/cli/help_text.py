@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import TextWrapper
 
-from zkchat.render.terminal import columns
+from zkchat.render import columns
 
 Rows = Sequence[tuple[str, str]]
 

@@ -1,72 +1,330 @@
 """`zkchat chat`: one prompt, and the conversations that follow each other at it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import shlex
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from functools import partial
 from importlib import import_module
+from pathlib import Path
+from textwrap import fill
 from threading import current_thread, main_thread
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.chat.further_passages import PAGE_SIZE
-from zkchat.chat.goals.run import GoalRun
-from zkchat.chat.session_items import SessionItems
-from zkchat.cli.active_conversation import ActiveConversation, keys_of, open_active_conversation
-from zkchat.cli.chat_greeting import ChatGreeting
+from zkchat.app import (
+    ConversationOptions,
+    ModelCatalogue,
+    Paths,
+    ServerConnections,
+    VaultTrust,
+    bounds_of,
+    count_files_of_notes,
+    daily_note_settings,
+    open_goal_run,
+    page_item,
+    page_text,
+    preload_client,
+    stores,
+)
+from zkchat.chat import PAGE_SIZE, GoalRun, SessionItems
+from zkchat.cli.change_review import (
+    ActiveConversation,
+    TerminalInterface,
+    TerminalPlanReviewer,
+    keys_of,
+    open_active_conversation,
+)
 from zkchat.cli.common import CommandIO
-from zkchat.cli.consent import TerminalInterface
-from zkchat.cli.desktop import SystemDesktop
-from zkchat.cli.editors import VaultDocumentEditor, edit_file
-from zkchat.cli.line_input import can_draw_prompt, read_line
-from zkchat.cli.mention_dialog import ChatMentions
+from zkchat.cli.editors import SystemDesktop, VaultDocumentEditor, edit_file
+from zkchat.cli.key_questions import can_draw_prompt, read_line
+from zkchat.cli.note import ChatMentions
+from zkchat.cli.note_lookup import progress, tell_of_vectors
 from zkchat.cli.output import (
     PresenterOptions,
+    announce_model,
     consoles,
     create_presenter,
+    offer_models,
+    print_question,
     suggest_dropping,
     suggest_next,
     suggest_rows,
     tell_dropped_changes,
 )
-from zkchat.cli.plan_review import TerminalPlanReviewer
-from zkchat.cli.progress import progress
-from zkchat.cli.vectors import tell_of_vectors
-from zkchat.compose.conversation_options import ConversationOptions
-from zkchat.compose.daily_notes import daily_note_settings
-from zkchat.compose.goals import bounds_of, open_goal_run
-from zkchat.compose.model_catalogue import ModelCatalogue
-from zkchat.compose.paths import Paths
-from zkchat.compose.providers import preload_client
-from zkchat.compose.server_connections import ServerConnections
-from zkchat.compose.trust import VaultTrust, page_item, page_text
-from zkchat.errors import StorageError, VaultError, ZkchatError
-from zkchat.model.choices import ThinkingView
-from zkchat.model.events import Event, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.render.presenters.base import Presenter
-from zkchat.render.terminal import uses_color
-from zkchat.repl.command_context import CommandContext, Edit, Leave, Surface, Switch
-from zkchat.repl.completion import MenuCompleter, Suggestions
-from zkchat.repl.loop import converse
-from zkchat.repl.name_cache import NameCache
-from zkchat.repl.pick_list import PickRow
-from zkchat.repl.prompt import Prompt, status_line, status_of
-from zkchat.repl.surface import DrawnSurface, PlainSurface
-from zkchat.repl.terminal_modes import echo_off, echo_on
-from zkchat.repl.vault_browser import VaultBrowser, VaultView
-from zkchat.vault.indexing.indexer import Progress
-from zkchat.vault.library import Library
-from zkchat.vault.note_warnings import summarize_warnings
+from zkchat.core import (
+    ChatMessage,
+    Compacted,
+    ContextUsage,
+    Event,
+    ModelInfo,
+    Session,
+    SessionNotFound,
+    SessionStore,
+    StorageError,
+    TextDelta,
+    ThinkingView,
+    TurnFailed,
+    TurnFinished,
+    UsageError,
+    VaultError,
+    Warned,
+    ZkchatError,
+    compaction_of,
+    counted,
+    shorten,
+)
+from zkchat.index import Library, Progress
+from zkchat.notes import summarize_warnings
+from zkchat.render import Presenter, sanitize_line, uses_color
+from zkchat.repl import (
+    QUESTION,
+    CommandContext,
+    DrawnSurface,
+    Edit,
+    Leave,
+    MenuCompleter,
+    NameCache,
+    PickRow,
+    PlainSurface,
+    Prompt,
+    Suggestions,
+    Surface,
+    Switch,
+    VaultBrowser,
+    VaultView,
+    ago,
+    converse,
+    echo_off,
+    echo_on,
+    numbered_lines,
+    pick,
+    session_rows,
+    sessions_to_resume,
+    status_line,
+    status_of,
+)
+
+MAX_FILES_COUNTED: Final = 2_000
+"""Of a vault that is not indexed yet: some hundredths of a second."""
+_HELP: Final = "Ask; [[ names a note, / a command. /help for help, Ctrl-D to leave."
+_MAX_TITLE_LENGTH: Final = 40
+_MAX_QUESTION_LINES: Final = 5
+"""Lines of a long question that are shown again."""
+_MAX_EARLIER_LENGTH: Final = 3_000
+"""Characters of the exchange before the last that are shown again; a longer one is not shown."""
+
+
+class ChatGreeting:
+    """Prints what the user should know of a conversation before its prompt."""
+
+    def __init__(self, io: CommandIO, view: PresenterOptions) -> None:
+        self._io = io
+        self._view = view
+
+    def greet(self, active: ActiveConversation, *, width: int | None) -> None:
+        """Greet at the beginning of a chat; lines are wrapped at the width, if there is one."""
+        notes, is_all = self._count_notes(active)
+        opened = active.opened
+        announce_model(self._io, opened)
+        lines = greeting(
+            vault=opened.paths.vault.name,
+            notes=notes,
+            has_more_notes=not is_all,
+            model=opened.conversation.model,
+            session=active.session,
+            last=None if active.session else last_session(opened.store),
+            now=self._io.environment.now(),
+        )
+        for line in lines:
+            self._io.note(fill(line, width) if width else line)
+        offer_models(self._io, opened)
+        self.print_state(active)
+
+    def _count_notes(self, active: ActiveConversation) -> tuple[int, bool]:
+        """How many notes there are, and whether that is all. Nothing is indexed for it.
+
+        A vault that cannot be looked at does not end the chat.
+        """
+        try:
+            count = active.opened.library.note_count()
+            return (count, True) if count else count_files_of_notes(active.opened.workspace, MAX_FILES_COUNTED)
+        except (StorageError, VaultError) as error:
+            self._io.fail(error)
+            return 0, True
+
+    def print_state(self, active: ActiveConversation, *, is_new: bool = True) -> None:
+        """Print warnings, and the last exchange unless it is on the screen."""
+        for warning in active.opened.warnings:
+            self._io.note_wrapped(f"{warning.text} {warning.hint}".strip())
+        if active.opened.conversation.is_private:
+            self._io.note("This conversation is private: nothing of it is remembered in others.")
+        if is_new and self._io.environment.stdin_is_tty:
+            self._print_last_exchanges(active)
+
+    def _print_last_exchanges(self, active: ActiveConversation) -> None:
+        talk = active.opened.conversation
+        earlier, exchanges = last_exchanges(talk.messages, {marker.id for marker in talk.window.compactions})
+        if earlier:
+            self._io.out(f"\n… {counted(earlier, 'earlier message')}, /history")
+        for exchange in exchanges:
+            print_question(self._io, active.opened, self._view, exchange.question)
+            presenter = create_presenter(self._io.environment, active.opened, self._view)
+            for event in exchange.events:
+                presenter.show(event)
+            presenter.close()
+        if exchanges:
+            self._io.out("")
+
+    def tell_way_back(self, active: ActiveConversation, vault: Path | None) -> None:
+        """Tell whoever sits at a terminal how to return to a session in which something was said."""
+        if active.is_used and active.session_id and self._io.environment.stdin_is_tty:
+            self._io.note(_way_back(active.session_id, vault))
+
+    def announce_switch(self, before: ActiveConversation, following: ActiveConversation, to: Switch) -> None:
+        """Say which model answers from now on, where it is another one; a model that was chosen is kept at once."""
+        opened, name = following.opened, following.opened.conversation.model.name
+        if to.model:
+            opened.conversation.keep_model()
+            self._io.note(f"{name} answers from now on.")
+        elif name != before.opened.conversation.model.name:
+            self._io.note(opened.chosen or f"{name} answers from now on.")
+        elif to.session and to.session != before.session_id:
+            announce_model(self._io, opened)
+
+
+def _way_back(session_id: str, vault: Path | None) -> str:
+    place = f" --vault {shlex.quote(str(vault))}" if vault else ""
+    return f"Resume: zkchat chat{place} --session {session_id}"
+
+
+def last_session(store: SessionStore) -> Session | None:
+    try:
+        return next(iter(sessions_to_resume(store)), None)
+    except StorageError:
+        return None
+
+
+def greeting(
+    *,
+    vault: str,
+    notes: int,
+    has_more_notes: bool = False,
+    model: ModelInfo,
+    session: Session | None,
+    last: Session | None,
+    now: datetime,
+) -> list[str]:
+    """At most four lines. `session` is the one that is resumed, `last` one that could be.
+
+    With `has_more_notes`, there are more notes than were counted.
+    """
+    chosen = f"{model.name} (no model: your notes are quoted)" if model.needs_notes else model.name
+    count = f"{'more than ' * has_more_notes}{counted(notes, 'note')}"
+    lines = [sanitize_line(f"zkchat · {vault} · {count} · {chosen}")]
+    if session:
+        lines.append(
+            f"Going on in {_titled(session)}, {counted(session.message_count, 'message')}. /history shows them all."
+        )
+    elif last:
+        lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To go on there: /resume {last.id}")
+    return [*lines, _HELP]
+
+
+def _titled(session: Session) -> str:
+    title = sanitize_line(session.title) or "untitled"
+    return f"“{shorten(title, _MAX_TITLE_LENGTH)}”"
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """A question and its answer, to be shown again."""
+
+    question: str
+    """As it was typed, shortened if it is long."""
+    events: list[Event]
+    """Those that draw the answer, without thinking and tool calls."""
+
+
+def last_exchanges(messages: Sequence[ChatMessage], in_force: Collection[str]) -> tuple[int, list[Exchange]]:
+    """How many messages are not shown, and the last exchanges: two, or one if the other is long.
+
+    `in_force` are the ids of the compactions that were not taken back; others are not shown.
+    """
+    shown = [message for message in messages if not compaction_of(message) or message.id in in_force]
+    starts = [place for place, message in enumerate(shown) if message.role == "user"][-2:]
+    ends = [*starts[1:], len(shown)] if starts else []
+    if len(starts) == 2 and sum(len(message.text) for message in shown[slice(*starts)]) > _MAX_EARLIER_LENGTH:
+        starts, ends = starts[1:], ends[1:]
+    exchanges = [
+        Exchange(
+            question=_beginning(shown[start].text),
+            events=[*_replay(shown[start + 1 : end], is_last=end == len(shown))],
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    earlier = sum(compaction_of(message) is None for message in shown[: starts[0] if starts else None])
+    return earlier, exchanges
+
+
+def _beginning(text: str) -> str:
+    lines = text.splitlines()
+    if len(lines) <= _MAX_QUESTION_LINES:
+        return text
+    return "\n".join([*lines[:_MAX_QUESTION_LINES], f"… and {len(lines) - _MAX_QUESTION_LINES:,} more lines"])
+
+
+def _replay(answer: Sequence[ChatMessage], *, is_last: bool) -> Iterator[Event]:
+    said = [message for message in answer if message.role == "assistant"]
+    for message in answer:
+        if compaction_of(message):
+            yield Compacted(message=message)
+        elif message.role == "assistant":
+            yield TextDelta(text=message.text)
+            if message.status != "complete":
+                yield TurnFailed(text=message.error or "This answer was not finished.", hint="/retry asks again.")
+            elif is_last and message is said[-1]:
+                yield TurnFinished(message=message, usage=ContextUsage())  # the bar below the prompt has the figures
+
+
+_PLAIN_WIDTH = 100
+"""Columns of a list that is not drawn."""
+
+
+def choose_session(io: CommandIO, vault: Path | None, *, plain: bool) -> str | None:
+    """The id of the chosen session; None if the user leaves the list.
+
+    Where no list can be drawn, print a numbered one, and raise `UsageError` with how to name a session.
+    """
+    with stores.open_sessions(io.environment, vault, io) as store:
+        sessions = sessions_to_resume(store)
+    if not sessions:
+        raise SessionNotFound("There are no sessions in this vault yet.", hint="Begin one: zkchat chat")
+    is_drawn = can_draw_prompt(io.environment) and not plain
+    rows = session_rows(sessions, now=io.environment.now(), with_ids=not is_drawn)
+    if not is_drawn:
+        for line in numbered_lines(rows, _PLAIN_WIDTH):
+            io.out(line)
+        raise UsageError(
+            "Choosing from the list needs a terminal that can be drawn on.",
+            hint=f"Name a session by its title or its id: zkchat chat --session {sessions[0].id}",
+        )
+    chosen = asyncio.run(pick(QUESTION, rows))
+    if chosen is None:
+        io.note("No session was chosen. To begin a new one: zkchat chat")
+        return None
+    return sessions[chosen].id
+
 
 _SHOWN: Final = "Thinking is shown from now on; Ctrl-T folds it."
 _NOT_SHOWN: Final = "Thinking is {} from now on; Ctrl-T shows it."
 
 
 _FIRST_TURN: Final = (
-    "zkchat.chat.vault_answers",
-    "zkchat.vault.dated_evidence",
+    "zkchat.chat.evidence_lookup",
+    "zkchat.answers.dated_evidence",
     "zkchat.repl.commands.table",
     "zkchat.render.presenters.screen",
     "tiktoken",
@@ -322,9 +580,9 @@ class InteractiveChat:
         return [*servers.mentions()] if servers else []
 
     def complete_command(self, line: str) -> list[tuple[str, str]]:
-        from zkchat.repl.commands import table
+        from zkchat.repl import described_completions
 
-        return table.described_completions(self.command_context(), line)
+        return described_completions(self.command_context(), line)
 
     def text_changed(self) -> None:
         if self._active.is_refreshed:  # the first refresh may take long, and is to be seen

@@ -1,16 +1,118 @@
-"""Questions to the user at the terminal that one key answers."""
+"""Questions at the terminal: one key, or one line."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from zkchat.cli.common import CommandIO
-from zkchat.cli.key_reader import KeyReader
 from zkchat.cli.output import consoles
-from zkchat.repl.single_key import CTRL_C, CTRL_D, ESCAPE
+from zkchat.core import Environment
+from zkchat.render import can_edit_text, never_fail_to_encode, sanitize_text
+from zkchat.repl import CTRL_C, CTRL_D, ESCAPE, echo_on, read_key, single_keys, without_paste_marks
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+
+def read_line(io: CommandIO, prompt: str) -> str:
+    """Read a line without editing; a terminal shows the prompt. Raises EOFError at the end."""
+    environment = io.environment
+    if environment.stdin_is_tty:
+        environment.stderr.write(sanitize_text(prompt))
+        environment.stderr.flush()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here
+    try:
+        line = environment.stdin.readline()
+    except KeyboardInterrupt:
+        if environment.stdin_is_tty:
+            raise
+        raise EOFError from None
+    if not line:
+        if environment.stdin_is_tty:
+            io.note("")  # Ctrl-D does not end the line of the prompt
+        raise EOFError
+    return line
+
+
+def read_answer(io: CommandIO, question: str) -> str:
+    """Read a line that answers a question; Ctrl-D at the end of the input, Ctrl-C where that was pressed."""
+    environment = io.environment
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the loop's own would not be heard here,
+    wakeup = signal.set_wakeup_fd(-1)  # and is not to hear of it afterwards
+    line, ended_by = "", CTRL_D
+    try:
+        with echo_on(environment.stdin):
+            environment.stderr.write(sanitize_text(question))
+            environment.stderr.flush()
+            line = without_paste_marks(environment.stdin.readline())
+    except KeyboardInterrupt:
+        ended_by = CTRL_C
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        signal.signal(signal.SIGINT, before)
+        if not line:
+            io.note("")  # Ctrl-C and Ctrl-D do not end the line of the question
+    return line.strip() if line else ended_by
+
+
+def can_draw_prompt(environment: Environment) -> bool:
+    """Whether the terminal can be drawn on while the user types."""
+    return environment.stdin_is_tty and environment.stdout_is_tty and can_edit_text(environment.variables)
+
+
+class KeyReader:
+    """Shows a prompt, and reads the key that answers it."""
+
+    def __init__(self, io: CommandIO, *, plain: bool = False) -> None:
+        """`plain`: lines are read instead of keys."""
+        self._io = io
+        self._terminal = io.environment.stdin
+        self.reads_lines = plain or not can_edit_text(io.environment.variables)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Have keys handed over as they are typed; what was typed before and is left at the end is discarded."""
+        if self.reads_lines:
+            yield
+            return
+        with single_keys(self._terminal) as is_possible:
+            self.reads_lines = not is_possible
+            yield
+
+    def read(self, prompt: str) -> str:
+        """The key that was pressed; of a line its number or its first character, empty for an empty one."""
+        if self.reads_lines:
+            line = self.read_line(prompt)
+            return line if line.isdecimal() else line[:1]
+        self._write(prompt)
+        key = ""
+        while not key:
+            key = read_key(self._terminal)
+        self._io.note(key if key.isprintable() else "")
+        return key
+
+    def read_rest_of_number(self, first: str) -> str:
+        """A number that begins with the key that was read, and ends with Enter."""
+        if self.reads_lines:
+            return first
+        number = first
+        self._write(first)
+        while (typed := read_key(self._terminal)).isdecimal():
+            number += typed
+            self._write(typed)
+        self._io.note("")
+        return number
+
+    def read_line(self, prompt: str) -> str:
+        """A line of the user; Ctrl-D and Ctrl-C where these were pressed instead."""
+        return read_answer(self._io, prompt)
+
+    def _write(self, text: str) -> None:
+        stream = self._io.environment.stderr
+        never_fail_to_encode(stream)
+        stream.write(sanitize_text(text))
+        stream.flush()
 
 
 class KeyQuestions:

@@ -4,15 +4,13 @@ from typing import Annotated
 
 import typer
 
-from zkchat.actions.base import ACTIONS
-from zkchat.actions.links import link_record
+from zkchat.actions import ACTIONS, link_record
 from zkchat.cli.actions import run_action
 from zkchat.cli.common import JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import open_refreshed_library
-from zkchat.errors import UsageError
-from zkchat.model.note import line_place
-from zkchat.render.link_destinations import describe_link
-from zkchat.vault import graph
+from zkchat.core import UsageError, line_place
+from zkchat.index import graph
+from zkchat.render import describe_link
 
 
 def links(

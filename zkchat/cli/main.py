@@ -21,8 +21,7 @@ from zkchat.cli.command_table import EPILOG, HELP, HELP_OPTIONS, PLACES, SECTION
 from zkchat.cli.common import CommandIO, command_io, current_io
 from zkchat.cli.help_layout import DescribedGroup, use_layout
 from zkchat.cli.termination import Terminated
-from zkchat.environment import Environment
-from zkchat.errors import ExitCode, UnknownProfile, ZkchatError
+from zkchat.core import Environment, ExitCode, UnknownProfile, ZkchatError
 from zkchat.version import __version__
 
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")

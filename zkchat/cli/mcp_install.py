@@ -5,13 +5,13 @@ from typing import Annotated, Final
 
 import typer
 
+from zkchat.app import find_host_entry, load_workspace, server_command, write_host_entry
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, YesOption, current_io
 from zkchat.cli.key_questions import KeyQuestions
 from zkchat.cli.mcp_package import require_sdk
 from zkchat.cli.vault_consent import confirmed_vault
-from zkchat.compose.host_install import HostEntry, find_host_entry, server_command, write_host_entry
-from zkchat.compose.workspace import load_workspace
-from zkchat.errors import ConfigError
+from zkchat.config import HostEntry
+from zkchat.core import ConfigError
 
 ProgramArgument = Annotated[
     str,

@@ -1,7 +1,6 @@
 """The package `mcp`, which is an extra: what needs it says how to install it."""
 
-from zkchat.errors import ConfigError
-from zkchat.extras import install_command
+from zkchat.core import ConfigError, install_command
 
 
 def require_sdk() -> None:

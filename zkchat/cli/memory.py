@@ -1,5 +1,6 @@
-"""`zkchat memory`: what is kept across sessions; added, listed, searched, forgotten."""
+"""`zkchat memory` and `zkchat refs`: facts that are kept, and which conversations used which notes."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,27 +8,151 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
+from zkchat.app import find_paths, load_workspace, local_globs, open_memory, stores, vault_files
+from zkchat.chat import Memory, NoteUsage, OwnUse, list_items, note_uses
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.cli.refs import GONE, document_uses
-from zkchat.compose import stores
-from zkchat.compose.library import vault_files
-from zkchat.compose.local_notes import local_globs
-from zkchat.compose.paths import find_paths
-from zkchat.compose.stores import open_memory
-from zkchat.compose.workspace import load_workspace
-from zkchat.errors import SessionNotFound, UsageError
-from zkchat.memory.facts import Memory, OwnUse, list_items
-from zkchat.memory.note_usage import NoteUsage
-from zkchat.model.memory import Fact
-from zkchat.model.note import FileStamp, PrivacyClass
-from zkchat.model.text import counted
-from zkchat.model.thread import thread_of
-from zkchat.model.values import to_plain
-from zkchat.vault.privacy.guard import CurrentClasses, local_files
+from zkchat.cli.note_lookup import find_note, open_refreshed_library
+from zkchat.cli.output import UNDO, Listing, write_output
+from zkchat.core import (
+    NOTE_SUFFIXES,
+    DocumentUse,
+    Fact,
+    FileStamp,
+    NoteNotFound,
+    PrivacyClass,
+    SessionNotFound,
+    SessionStore,
+    UsageError,
+    counted,
+    thread_of,
+    to_plain,
+)
+from zkchat.notes import CurrentClasses, local_files
 
 if TYPE_CHECKING:
-    from zkchat.compose.stores import FactStore
+    from zkchat.app import FactStore
+
+
+DEFAULT_TOP = 10
+GONE = "not there any more"
+
+
+def refs(
+    note: Annotated[
+        str | None, typer.Argument(metavar="NOTE", help="A path, a title or a [[wikilink]].", show_default=False)
+    ] = None,
+    top: Annotated[bool, typer.Option("--top", help="The notes used most: --top, or --top 20.")] = False,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", metavar="FILE.html", help="Draw it all as a page.", show_default=False)
+    ] = None,
+    yes: YesOption = False,
+    vault: VaultOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show which conversations used a note. Or the notes used most, or a page that draws both.
+
+    zkchat refs "[[Evergreen notes]]"
+
+    zkchat refs --top 20
+
+    zkchat refs --graph refs.html
+    """
+    io = current_io()
+    if [note is not None and not top, top, graph is not None].count(True) != 1:
+        raise UsageError(
+            "Say what to show.", hint="zkchat refs NOTE, zkchat refs --top, or zkchat refs --graph FILE.html"
+        )
+    if top:
+        _show_top(io, vault, note, json_output=json_output)
+    elif graph is not None:
+        _write_graph(io, vault, graph, yes=yes, json_output=json_output)
+    elif note is not None:
+        _show_uses(io, vault, note, json_output=json_output)
+
+
+def _show_uses(io: CommandIO, vault: Path | None, note: str, *, json_output: bool) -> None:
+    with open_refreshed_library(io, vault, warn=False) as (paths, library):
+        try:
+            path, unknown = find_note(io, paths, library, note), None
+        except NoteNotFound as error:  # perhaps it was there when it was used
+            path, unknown = note.removeprefix("[[").removesuffix("]]"), error
+    with stores.open_sessions(io.environment, vault, io) as store:
+        spellings = {path, *(path + suffix for suffix in NOTE_SUFFIXES)}
+        found = [use for use in document_uses(store, paths.vault) if use.path in spellings]
+    if unknown and not found:
+        raise unknown
+    found.sort(key=lambda use: use.at, reverse=True)
+    if json_output:
+        io.json(found)
+        return
+    if not found:
+        io.note(f"No conversation has used {path}.")
+    listing = Listing(io, paths)
+    for use in found:
+        listing.line(f"{use.at.astimezone():%Y-%m-%d %H:%M}  {use.session_title or '(untitled)'}  ({use.session_id})")
+        listing.aside(f"{use.why}; message {use.message_id}", indent=2)
+    for gone in dict.fromkeys(use.path for use in found if use.is_gone):
+        io.note(f"{gone} is {GONE}.")
+
+
+def _show_top(io: CommandIO, vault: Path | None, most: str | None, *, json_output: bool) -> None:
+    if most is not None and not (most.isdecimal() and len(most) < 10 and int(most)):
+        raise UsageError(f"{most!r} is no number of notes.", hint="For example: zkchat refs --top 20")
+    notes = _tally(io, vault).top(int(most or DEFAULT_TOP))
+    if json_output:
+        io.json(notes)
+        return
+    if not notes:
+        io.note("No conversation has used a note yet.")
+    for note in notes:
+        times, talks = counted(note.turns, "time"), counted(note.sessions, "conversation")
+        io.out(f"{times:>11} in {talks:<18}  {note.path}" + f" ({GONE})" * note.is_gone)
+
+
+def _write_graph(io: CommandIO, vault: Path | None, file: Path, *, yes: bool, json_output: bool) -> None:
+    from zkchat.render import graph_page
+
+    target = io.environment.cwd / file
+    _check_target(target, yes=yes)
+    graph = _tally(io, vault).graph()
+    page = graph_page(graph, vault=find_paths(io.environment, vault).vault.name)
+    is_undoable = write_output(io, vault, target, page, command="refs")
+    if json_output:
+        io.json({"file": target, "notes": len(graph.notes), "conversations": len(graph.talks)})
+    else:
+        io.out(f"Drew {counted(len(graph.notes), 'note')} and {counted(len(graph.talks), 'conversation')}: {target}")
+        if is_undoable:
+            io.note(UNDO)
+
+
+def _check_target(target: Path, *, yes: bool) -> None:
+    """Refuse to overwrite anything but a page that zkchat wrote, unless `yes`, and any file that is no page."""
+    from zkchat.render import MARK
+
+    if target.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{target.name} is no name for a page.", hint="For example: zkchat refs --graph refs.html")
+    if target.is_file() and not yes:
+        with target.open("rb") as page:
+            if page.read(len(MARK)) != MARK.encode():
+                raise UsageError(f"{target} is there already, and not made by zkchat.", hint="To overwrite it: --yes")
+
+
+def _tally(io: CommandIO, vault: Path | None) -> NoteUsage:
+    tally = NoteUsage()
+    with stores.open_sessions(io.environment, vault, io) as store:
+        for use in document_uses(store, find_paths(io.environment, vault).vault):
+            tally.add(use)
+    return tally
+
+
+def document_uses(store: SessionStore, vault: Path) -> Iterator[DocumentUse]:
+    """The documents that each conversation used; one conversation is in memory at a time."""
+    for session in store.sessions():
+        for use in note_uses(session, store.entries(session.id)):
+            yield use if os.path.lexists(vault / use.path) else replace(use, is_gone=True)
+
 
 app = typer.Typer(help="See and change what is kept across conversations.", no_args_is_help=True)
 

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
+from zkchat.app import load_workspace, pull_model, survey_models
 from zkchat.cli.common import CommandIO, JsonOption, SettingsVaultOption, current_io
-from zkchat.cli.progress import progress
-from zkchat.compose.models import pull_model, survey_models
-from zkchat.compose.workspace import load_workspace
-from zkchat.model.providers import ModelListing, ModelOverview
-from zkchat.render.model_table import embedding_line, fold, model_lines, problem_lines
+from zkchat.cli.note_lookup import progress
+from zkchat.core import ModelListing, ModelOverview
+from zkchat.render import embedding_line, fold, model_lines, problem_lines
 
 app = typer.Typer(help="List the models there are, and fetch a small one.", invoke_without_command=True)
 

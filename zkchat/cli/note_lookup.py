@@ -1,23 +1,173 @@
-"""What the commands over notes share: a library that is up to date, and the note that an argument names."""
+"""What the commands over notes share: a library that is up to date with its progress, and the note that an argument names."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from threading import Event, Thread
+from typing import Annotated, Final
 
 import typer
 
+from zkchat.app import Paths, Workspace, load_workspace, open_note_library
 from zkchat.cli.common import CommandIO
-from zkchat.cli.progress import progress
-from zkchat.compose.library import open_note_library
-from zkchat.compose.paths import Paths
-from zkchat.compose.workspace import Workspace, load_workspace
-from zkchat.errors import StorageError
-from zkchat.model.note import NoteWarning
-from zkchat.vault.library import Library
-from zkchat.vault.named_notes import NamedNote, find_named_note
-from zkchat.vault.note_warnings import summarize_warnings
+from zkchat.core import EmbeddingProgress, Environment, NoteWarning, ProviderError, StorageError, ZkchatError
+from zkchat.index import Library, NamedNote, find_named_note
+from zkchat.notes import summarize_warnings
+from zkchat.render import columns, method_label, never_fail_to_encode, vector_progress
+
+_SHOW_AFTER = timedelta(seconds=0.5)
+"""Work that takes less shows no bar."""
+_REDRAW_SECONDS = 0.1
+_MAX_BAR_CELLS = 30
+_MIN_BAR_CELLS = 8
+_ERASE = "\r\x1b[K"
+
+
+@contextmanager
+def progress(environment: Environment, label: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield the callback that `Library.refresh` reports to. Nothing is shown where there is no terminal."""
+    if not environment.stderr_is_tty or environment.variables.get("TERM", "dumb") == "dumb":
+        yield lambda _done, _total: None
+        return
+    line = _ProgressLine(environment, label)
+    thread = Thread(target=line.draw_until_ended, name="zkchat-progress", daemon=True)
+    thread.start()
+    try:
+        yield line.show
+    finally:
+        line.ended.set()
+        thread.join()
+
+
+class _ProgressLine:
+    """Draws in a thread of its own, so that the time goes on also while the work is silent."""
+
+    def __init__(self, environment: Environment, label: str) -> None:
+        self._environment = environment
+        self._label = label
+        self._began = environment.now()
+        self._numbers = (0, 0)
+        self._drawn = ""
+        self.ended = Event()
+
+    def show(self, done: int, total: int) -> None:
+        self._numbers = done, total
+
+    def draw_until_ended(self) -> None:
+        while not self.ended.wait(_REDRAW_SECONDS):
+            elapsed = self._environment.now() - self._began
+            if elapsed >= _SHOW_AFTER:
+                self._draw(_format_line(self._label, *self._numbers, elapsed, self._width))
+        if self._drawn:
+            self._write(_ERASE)
+
+    @property
+    def _width(self) -> int:
+        return columns(self._environment.variables, self._environment.stderr) or 80
+
+    def _draw(self, line: str) -> None:
+        if not self._drawn:
+            never_fail_to_encode(self._environment.stderr)
+        if line != self._drawn:
+            self._drawn = line
+            self._write(_ERASE + line)
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # the terminal is gone
+            self._environment.stderr.write(text)
+            self._environment.stderr.flush()
+
+
+def _format_line(label: str, done: int, total: int, elapsed: timedelta, width: int) -> str:
+    """The label, a bar where there is room for one, the numbers and the time; never more than a line."""
+    seconds = f"{elapsed.total_seconds():,.0f} s"
+    if not total:
+        return f"{label}, {seconds}"[: max(0, width - 1)]
+    numbers = f"{done:,} / {total:,}, {seconds}"
+    cells = min(_MAX_BAR_CELLS, width - len(label) - len(numbers) - 3)
+    if cells < _MIN_BAR_CELLS:
+        return f"{label} {numbers}"[: max(0, width - 1)]
+    full = cells * done // total
+    return f"{label} {'█' * full}{'░' * (cells - full)} {numbers}"
+
+
+_POLL_SECONDS: Final = 1.0
+_IDLE_POLLS: Final = 3
+"""So many times as long it takes until the next look when nothing is under way."""
+
+
+def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None:
+    """Make the vectors of the wanted model, and return how far that came. A server that fails is reported.
+
+    Whoever interrupts it loses nothing: the next run goes on from there.
+    """
+    before = library.embedding_progress()
+    if before is None or ":" not in before.method:
+        return before
+    try:
+        with progress(io.environment, f"Embedding with {method_label(before.method)}") as step:
+            library.embed_by_server(lambda done: step(min(before.done + done, before.total), before.total) is None)
+    except ProviderError as error:
+        io.note_wrapped(f"{error.message} {error.hint or ''}".strip())
+    except KeyboardInterrupt:
+        if now := library.embedding_progress():
+            io.note(f"{now.done:,} of {now.total:,} vectors are there; the next run goes on from there.")
+        raise
+    return library.embedding_progress()
+
+
+def tell_of_vectors(io: CommandIO, library: Library) -> None:
+    """Say once that a server gives no vectors, so that searches go without them."""
+    if notice := library.embedding_notice():
+        io.note_wrapped(notice)
+
+
+def vectors_record(found: EmbeddingProgress | None) -> dict[str, object] | None:
+    """For programs."""
+    if found is None:
+        return None
+    return {
+        "method": found.method,
+        "done": found.done,
+        "total": found.total,
+        "in_use": found.active_method,
+        "problem": found.problem,
+    }
+
+
+class VectorActivity:
+    """What the bar of a chat says of the vectors; a thread looks once a second, and less often when all are there."""
+
+    def __init__(self, library: Library, changed: Callable[[], None], *, poll_seconds: float = _POLL_SECONDS) -> None:
+        self.text = ""
+        self._library = library
+        self._changed = changed
+        self._poll_seconds = poll_seconds
+        self._closing = Event()
+        self._has_looked = False
+        self._thread = Thread(target=self._watch, name="zkchat-vector-progress", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._closing.wait(self._poll_seconds * (1 if self.text or not self._has_looked else _IDLE_POLLS)):
+            self._has_looked = True
+            try:
+                text = vector_progress(self._library.embedding_progress())
+            except ZkchatError:
+                return  # the index is being built anew, or gone
+            if text != self.text:
+                self.text = text
+                self._changed()
+
 
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Its path, its title, or a [[wikilink]].", show_default=False)

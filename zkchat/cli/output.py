@@ -1,26 +1,57 @@
 """How a command prints: lists for a person, and the events of a turn as JSON, plain text or panels."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from zkchat.app import Workspace, load_workspace, open_change_store
 from zkchat.cli.common import CommandIO
+from zkchat.core import ChangeOrigin, ChangeSet, FileWrite, VaultError, write_atomically
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
-    from zkchat.chat.conversation import Conversation
-    from zkchat.compose.conversation import OpenConversation
-    from zkchat.compose.paths import Paths
-    from zkchat.environment import Environment
-    from zkchat.model.choices import ThinkingView
-    from zkchat.render.answer_footer import AnswerFooter
-    from zkchat.render.console import Matches
-    from zkchat.render.context_bar import ShownUsage
-    from zkchat.render.presenters.base import Presenter
+    from zkchat.app import OpenConversation, Paths
+    from zkchat.chat import Conversation
+    from zkchat.core import Environment, ThinkingView
+    from zkchat.render import AnswerFooter, Matches, Presenter, ShownUsage
+
+
+UNDO = "zkchat undo takes it back."
+
+
+def write_output(io: CommandIO, vault: Path | None, file: Path, text: str, *, command: str) -> bool:
+    """Write a file, over one that is there. Returns whether `zkchat undo` takes it back.
+
+    That is so in the vault, except for files that no change of notes may touch: hidden, excluded or larger ones.
+    """
+    workspace = load_workspace(io.environment, vault)
+    if _applied(io, workspace, file, text.encode("utf-8", "replace"), command):
+        return True
+    write_atomically(file, text, mode=0o600)
+    return False
+
+
+def _applied(io: CommandIO, workspace: Workspace, file: Path, content: bytes, command: str) -> bool:
+    root = workspace.paths.vault.resolve()
+    target = file.parent.resolve() / file.name
+    if not target.is_relative_to(root) or len(content) > workspace.settings.vault.max_note_bytes:
+        return False
+    path = target.relative_to(root).as_posix()
+    with open_change_store(workspace, notices=io) as store:
+        try:
+            before = store.read_bytes(path)
+        except VaultError:
+            return False
+        if before != content:
+            title = f"Create {path}" if before is None else f"Write {path}"
+            write = FileWrite(path=path, before=before, after=content)
+            store.apply(ChangeSet(title=title, writes=(write,)), ChangeOrigin(command=command))
+            if before is None:
+                target.chmod(0o600)
+    return before != content
 
 
 class PresenterOptions(Struct, frozen=True, kw_only=True):
@@ -47,14 +78,13 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
 def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
     if view.json:
-        from zkchat.render.presenters.json import JsonPresenter
+        from zkchat.render import JsonPresenter
 
         return JsonPresenter(environment.stdout)
     presenter = _create_text_presenter(environment, opened, view)
     if not view.context:
         return presenter
-    from zkchat.render.presenters.base import OutputStream
-    from zkchat.render.presenters.context import ContextPresenter
+    from zkchat.render import ContextPresenter, OutputStream
 
     is_drawn = environment.stderr_is_tty and not view.plain
     return ContextPresenter(
@@ -71,14 +101,14 @@ def _dimmed(environment: "Environment", opened: "OpenConversation") -> Callable[
 def _create_text_presenter(
     environment: "Environment", opened: "OpenConversation", view: PresenterOptions
 ) -> "Presenter":
-    from zkchat.render.presenters.plain import PlainPresenter
+    from zkchat.render import PlainPresenter
 
     ui = opened.settings.ui
     footer = _create_footer(opened, view)
     if view.plain or not (environment.stdout_is_tty or view.panels):
         answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
         return PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
-    from zkchat.render.presenters.screen import ScreenPresenter
+    from zkchat.render import ScreenPresenter
 
     out, err = consoles(environment, ui.color)
     return ScreenPresenter(
@@ -92,8 +122,7 @@ def _create_text_presenter(
 
 
 def _create_footer(opened: "OpenConversation", view: PresenterOptions) -> "AnswerFooter":
-    from zkchat.render.answer_footer import AnswerFooter
-    from zkchat.render.context_bar import ShownUsage
+    from zkchat.render import AnswerFooter, ShownUsage
 
     ui = opened.settings.ui
     return AnswerFooter(
@@ -113,7 +142,7 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
         return
     from rich.text import Text
 
-    from zkchat.render.sanitize import sanitize_text
+    from zkchat.render import sanitize_text
 
     out, _ = consoles(environment, opened.settings.ui.color)
     out.print()
@@ -122,7 +151,7 @@ def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOpt
 
 def _marked_words(conversation: "Conversation") -> "Matches | None":
     """Finds the words of the last question in what is quoted, where nothing but quotations answers it."""
-    from zkchat.chat.question import Question
+    from zkchat.chat import Question
 
     asked = conversation.history.last_question
     return Question.of(asked).matches if asked and conversation.model.needs_notes else None
@@ -130,7 +159,7 @@ def _marked_words(conversation: "Conversation") -> "Matches | None":
 
 def consoles(environment: "Environment", color: str) -> tuple["Console", "Console"]:
     """Consoles for standard output and standard error."""
-    from zkchat.render.console import console_for
+    from zkchat.render import console_for
 
     variables = environment.variables
     return (
@@ -162,8 +191,7 @@ def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
 
 def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
     """After quotations: which command shows others. Where there are none: what to try."""
-    from zkchat.model.quotation import NOTHING
-    from zkchat.model.text import counted
+    from zkchat.core import NOTHING, counted
 
     conversation = opened.conversation
     answer = conversation.history.last
@@ -177,7 +205,7 @@ def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, mos
 
 def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
     """After a list from the index in a chat: what its numbers are for, and how it goes on."""
-    from zkchat.repl.commands.places import describe_next_steps
+    from zkchat.repl import describe_next_steps
 
     listing = opened.conversation.listing
     if listing and _is_quoted_to_a_reader(io, opened) and (steps := describe_next_steps(listing)):
@@ -186,7 +214,7 @@ def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
 
 def suggest_dropping(io: CommandIO, opened: "OpenConversation") -> None:
     """What the user added to the requests and no answer uses, once of each."""
-    from zkchat.model.note import without_suffix
+    from zkchat.core import without_suffix
 
     for item in opened.conversation.newly_unused():
         what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
@@ -195,7 +223,7 @@ def suggest_dropping(io: CommandIO, opened: "OpenConversation") -> None:
 
 def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
     """What was proposed in a turn that was stopped, and is not made."""
-    from zkchat.render.phrases import reviewed
+    from zkchat.render import reviewed
 
     if dropped := opened.conversation.writing.take_dropped():
         io.note_wrapped(reviewed(dropped))
@@ -208,8 +236,7 @@ def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
 
 def configured_color(io: CommandIO, vault: "Path | None") -> str:
     """What `ui.color` says."""
-    from zkchat.compose.paths import find_paths
-    from zkchat.compose.settings import load_settings
+    from zkchat.app import find_paths, load_settings
 
     return load_settings(io.environment, find_paths(io.environment, vault)).settings.ui.color
 
@@ -219,8 +246,8 @@ def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
     environment = io.environment
     if not environment.stdout_is_tty:
         return None
-    from zkchat.compose.settings import load_settings
-    from zkchat.render.console import console_for
+    from zkchat.app import load_settings
+    from zkchat.render import console_for
 
     color = load_settings(environment, paths).settings.ui.color
     return console_for(environment.stdout, is_tty=True, variables=environment.variables, color=color)
@@ -250,6 +277,6 @@ class Listing:
         from rich.padding import Padding
         from rich.text import Text
 
-        from zkchat.render.sanitize import sanitize_text
+        from zkchat.render import sanitize_text
 
         self._console.print(Padding(Text(sanitize_text(text), style=style), (0, 0, 0, indent)))

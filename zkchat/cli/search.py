@@ -4,16 +4,14 @@ from typing import Annotated
 
 import typer
 
-from zkchat.actions.base import ACTIONS
-from zkchat.actions.notes import find_passages, passage_record
+from zkchat.actions import ACTIONS, find_passages, passage_record
+from zkchat.app import embed_for_search, extract_for_search
 from zkchat.cli.actions import run_action
 from zkchat.cli.common import JsonOption, VaultOption, current_io
-from zkchat.cli.note_lookup import open_refreshed_library, print_warnings
-from zkchat.cli.vectors import tell_of_vectors
-from zkchat.compose.library import embed_for_search, extract_for_search
-from zkchat.errors import UsageError
-from zkchat.vault.dates.time_filters import impossible_times, unknown_times
-from zkchat.vault.library import Library
+from zkchat.cli.note_lookup import open_refreshed_library, print_warnings, tell_of_vectors
+from zkchat.core import UsageError
+from zkchat.index import Library
+from zkchat.notes import impossible_times, unknown_times
 
 
 def search(

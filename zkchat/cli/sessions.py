@@ -7,26 +7,34 @@ from typing import Annotated, assert_never
 
 import typer
 
+from zkchat.app import calendar_for, load_workspace, stores
+from zkchat.chat import ConversationSearch
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.compose import stores
-from zkchat.compose.calendar import calendar_for
-from zkchat.compose.workspace import load_workspace
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.errors import UsageError
-from zkchat.model import parts
-from zkchat.model.branches import Branch, branches_of
-from zkchat.model.choices import MAX_PRIORITY, Role
-from zkchat.model.entries import EntryBody, EntryFilter, ListingEntry, PinEntry, PriorityEntry, TitleEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import Part
-from zkchat.model.session_history import History
-from zkchat.model.text import counted
-from zkchat.model.thread import compaction_of, messages_of, thread_of
-from zkchat.model.times import local_time
-from zkchat.ports.sessions import SessionStore
-from zkchat.render import phrases
-from zkchat.render.phrases import priority_effect
-from zkchat.vault.dates.instants import parse_instant
+from zkchat.core import (
+    MAX_PRIORITY,
+    Branch,
+    ChatMessage,
+    EntryBody,
+    EntryFilter,
+    History,
+    ListingEntry,
+    Part,
+    PinEntry,
+    PriorityEntry,
+    Role,
+    SessionStore,
+    TitleEntry,
+    UsageError,
+    branches_of,
+    compaction_of,
+    counted,
+    local_time,
+    messages_of,
+    thread_of,
+)
+from zkchat.core import message as parts
+from zkchat.notes import parse_instant
+from zkchat.render import phrases, priority_effect
 
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
@@ -261,7 +269,7 @@ def delete(
     session: SessionArgument, yes: YesOption = False, vault: VaultOption = None, json_output: JsonOption = False
 ) -> None:
     """Delete a session for good. It goes from copies, damaged files and what the prompt offers too."""
-    from zkchat.repl.history import forget_typed
+    from zkchat.repl import forget_typed
 
     io = current_io()
     with _open_search(io, vault) as (store, conversations):

@@ -7,31 +7,42 @@ from typing import Annotated, Final
 
 import typer
 
-from zkchat.cli.common import CommandIO, JsonOption, current_io
-from zkchat.compose.models import survey_models, verify_model
-from zkchat.compose.paths import FoundFolder, count_notes, default_vault, find_folder, find_settings_folder
-from zkchat.compose.setup import (
+from zkchat.app import (
     LOCAL_ONLY,
     MODEL,
+    FoundFolder,
     SetupPlan,
     SetupResult,
+    count_notes,
+    default_vault,
     default_vault_setting,
+    find_folder,
+    find_settings_folder,
+    load_workspace,
     local_folders_set,
     missing_folders,
     offer_within_setup,
     offered_services,
     service_settings,
+    survey_models,
     top_folders,
+    verify_model,
     with_settings,
     write_setup,
 )
-from zkchat.compose.workspace import load_workspace
-from zkchat.environment import Environment
-from zkchat.errors import LostDefaultVault, UsageError, VaultError, ZkchatError
-from zkchat.model.providers import HostedService, ModelOverview, ModelRow
-from zkchat.model.text import counted
-from zkchat.render.model_table import embedding_line, fold, model_facts
-from zkchat.render.sanitize import sanitize_text
+from zkchat.cli.common import CommandIO, JsonOption, current_io
+from zkchat.core import (
+    Environment,
+    HostedService,
+    LostDefaultVault,
+    ModelOverview,
+    ModelRow,
+    UsageError,
+    VaultError,
+    ZkchatError,
+    counted,
+)
+from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 
 _INTRODUCTION: Final = "Three questions. Enter takes what stands in brackets; Ctrl-C leaves everything as it is."
 _NONE: Final = "-"

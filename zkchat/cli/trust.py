@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from zkchat.app import VaultTrust, describe_item, find_paths, left_out_sentence, own_server_names, trust_states
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io
-from zkchat.compose.paths import find_paths
-from zkchat.compose.settings import own_server_names, trust_states
-from zkchat.compose.trust import VaultTrust, describe_item, left_out_sentence
-from zkchat.errors import StorageError, UsageError
-from zkchat.model.trust import TrustState, VaultItem
-from zkchat.model.values import plain_without
+from zkchat.core import StorageError, TrustState, UsageError, VaultItem, plain_without
 
 if TYPE_CHECKING:
     States = Sequence[tuple[VaultItem, TrustState]]

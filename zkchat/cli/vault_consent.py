@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
+from zkchat.app import MAX_NOTES_COUNTED, FoundFolder, count_notes, find_folder, known_vaults, unconfirmed
 from zkchat.cli.common import CommandIO
-from zkchat.compose.paths import MAX_NOTES_COUNTED, FoundFolder, count_notes, find_folder, known_vaults, unconfirmed
-from zkchat.environment import Environment
-from zkchat.errors import LostDefaultVault, StorageError, VaultError
-from zkchat.model.text import counted
+from zkchat.core import Environment, LostDefaultVault, StorageError, VaultError, counted
 
 
 def confirmed_vault(io: CommandIO, vault: Path | None) -> Path | None:

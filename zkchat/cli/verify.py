@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from zkchat.actions.checks import verified
+from zkchat.actions import verified
+from zkchat.answers import MAX_CHARACTERS
+from zkchat.app import Paths
 from zkchat.cli.actions import print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import open_refreshed_workspace
-from zkchat.compose.paths import Paths
-from zkchat.errors import UsageError
-from zkchat.vault.library import Library
-from zkchat.vault.verification.statements import MAX_CHARACTERS
+from zkchat.core import UsageError
+from zkchat.index import Library
 
 STANDARD_INPUT = "-"
 

@@ -1,1 +1,44 @@
-"""Settings, their origins, and which of them need the user's trust."""
+"""Settings: their schema, their files, and what the user trusts."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.config.edit import remove_entry, set_entries
+    from zkchat.config.files import read_table, read_vault_file, settings_item
+    from zkchat.config.loading import Loaded, load, read_default_vault, unknown_setting
+    from zkchat.config.schema import FIELDS, Settings, field_of, is_user_only, needs_trust, value_of
+    from zkchat.config.servers import (
+        HOSTS,
+        ExpansionError,
+        HostEntry,
+        MissingVariable,
+        ParsedServers,
+        check_constants,
+        expand,
+        find_entry,
+        parse_server,
+        parse_servers,
+        read_vault_servers,
+        server_item,
+        server_of,
+        server_table,
+        write_entry,
+    )
+    from zkchat.config.trust import StoredApprovals, TrustStore
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "edit": "remove_entry set_entries",
+            "files": "read_table read_vault_file settings_item",
+            "loading": "Loaded load read_default_vault unknown_setting",
+            "schema": "FIELDS Settings field_of is_user_only needs_trust value_of",
+            "servers": (
+                "ExpansionError HOSTS HostEntry MissingVariable ParsedServers check_constants expand find_entry "
+                "parse_server parse_servers read_vault_servers server_item server_of server_table write_entry"
+            ),
+            "trust": "StoredApprovals TrustStore",
+        },
+    )

@@ -8,13 +8,18 @@ import tomlkit
 from tomlkit import TOMLDocument
 from tomlkit.items import InlineTable
 
-from zkchat.config.check import InvalidSettings, make_settings, parse_value
 from zkchat.config.files import parse_toml, read_table, read_text
-from zkchat.config.load import unflatten
-from zkchat.config.mistakes import Origin, unknown_setting, validation_error
+from zkchat.config.loading import (
+    InvalidSettings,
+    Origin,
+    make_settings,
+    parse_value,
+    unflatten,
+    unknown_setting,
+    validation_error,
+)
 from zkchat.config.schema import FIELDS, SECTIONS, field_of, model_keys, model_named_in
-from zkchat.errors import ConfigError
-from zkchat.files import write_atomically
+from zkchat.core import ConfigError, write_atomically
 
 
 def set_value(file: Path, key: str, text: str, *, beneath: Path | None = None) -> object:

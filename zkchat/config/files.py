@@ -10,9 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.config.schema import field_of, is_section, is_user_only, needs_trust
-from zkchat.errors import ConfigError
-from zkchat.files import read_bounded
-from zkchat.model.trust import VaultItem, vault_item
+from zkchat.core import ConfigError, VaultItem, read_bounded, vault_item
 
 _MAX_BYTES: Final = 256_000
 """More is no settings file."""

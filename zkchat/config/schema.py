@@ -10,10 +10,13 @@ from typing import Annotated, Final, Literal, get_args, get_origin
 from msgspec import NODEFAULT, Struct
 
 from zkchat.config.sections import (
+    Accumulates,
     CalendarSettings,
     Context,
     Embeddings,
+    Expects,
     Goals,
+    Harmless,
     Images,
     Limits,
     Mcp,
@@ -22,13 +25,14 @@ from zkchat.config.sections import (
     Ollama,
     OpenAI,
     Privacy,
+    Redacted,
     References,
     Storage,
     UserInterface,
+    UserOnly,
     Vault,
     Write,
 )
-from zkchat.config.value_types import Accumulates, Expects, Harmless, Redacted, UserOnly
 
 
 class Settings(Struct, frozen=True, kw_only=True):

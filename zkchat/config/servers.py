@@ -1,13 +1,110 @@
-"""Definitions of MCP servers from tables as settings and other programs' JSON hold them. None is started here."""
+"""Definitions of MCP servers: from settings and JSON files, with their variables expanded. None is started here."""
 
+import json
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final
+from itertools import chain, count
+from pathlib import Path
+from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from zkchat.model.tool_server import ServerDefinition, ServerOrigin
+from zkchat.config.files import BYTE_ORDER_MARK, read_file
+from zkchat.config.sections import validate_http_url
+from zkchat.core import (
+    REFERENCE,
+    ConfigError,
+    ServerDefinition,
+    ServerOrigin,
+    VaultItem,
+    resolve_link,
+    texts_of,
+    vault_item,
+    write_atomically,
+)
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class ExpansionError(ConfigError):
+    """A server that cannot be started or reached as it is defined; the message holds no value of a variable."""
+
+
+class MissingVariable(ExpansionError):
+    """A variable without a default is not set."""
+
+
+def expand(definition: ServerDefinition, variables: Mapping[str, str], folder: Path, home: Path) -> ServerDefinition:
+    """The definition with the values of variables, and with a whole path as its folder; that is `folder` by default.
+
+    An empty variable counts as not set. Raises `ExpansionError`.
+    """
+    missing = sorted({name for text in texts_of(definition) for name in _missing(text, variables)})
+    if missing:
+        raise MissingVariable(
+            f"The server '{definition.name}' needs the variable{'s' * (len(missing) > 1)} {', '.join(missing)}, "
+            f"which {'are' if len(missing) > 1 else 'is'} not set."
+        )
+
+    def value(text: str) -> str:
+        return REFERENCE.sub(lambda found: variables.get(found["name"]) or found["default"] or "", text)
+
+    cwd = folder / _at_home(value(definition.cwd), home)
+    command = _at_home(value(definition.command), home)
+    expanded = replace(
+        definition,
+        command=str(cwd / command) if "/" in command and definition.command else command,
+        args=tuple(map(value, definition.args)),
+        env={name: value(text) for name, text in definition.env.items()},
+        cwd=str(cwd),
+        url=value(definition.url),
+        headers={name: value(text) for name, text in definition.headers.items()},
+    )
+    _expansion_check(expanded, definition)
+    return expanded
+
+
+def check_constants(definition: ServerDefinition) -> None:
+    """Raises `ExpansionError` where a url or a header that names no variable can never be used."""
+    headers = {name: text for name, text in definition.headers.items() if not REFERENCE.search(text)}
+    url = "" if REFERENCE.search(definition.url) else definition.url
+    constant = replace(definition, url=url, headers=headers)
+    _expansion_check(constant, constant)
+
+
+def _at_home(path: str, home: Path) -> str:
+    return str(home / path[2:]) if path.startswith("~/") else path
+
+
+def _missing(text: str, variables: Mapping[str, str]) -> Iterator[str]:
+    for found in REFERENCE.finditer(text):
+        if found["default"] is None and not variables.get(found["name"]):
+            yield found["name"]
+
+
+def _expansion_check(expanded: ServerDefinition, definition: ServerDefinition) -> None:
+    for name, text in expanded.headers.items():
+        if _CONTROL.search(text) or not text.isascii():
+            raise ExpansionError(f"The header '{name}' of the server '{expanded.name}' holds what no header can hold.")
+    if definition.command and not expanded.command:
+        raise ExpansionError(f"The command of the server '{expanded.name}' is empty.")
+    if definition.url and not _is_address(expanded.url):
+        raise ExpansionError(
+            f"The url of the server '{expanded.name}' is no address that begins with http:// or https://."
+        )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        validate_http_url(url.replace("?", "/").replace("#", "/"))
+    except ValueError:
+        return False
+    return True
+
 
 MAX_SERVERS: Final = 50
 """In one table."""
@@ -190,3 +287,225 @@ def _misspelled(name: str, entry: Mapping[str, object]) -> Iterator[str]:
     for key in entry:
         if key not in _KEYS and (close := get_close_matches(key, [each for each in _KEYS if each not in entry], n=1)):
             yield f"The server '{name}' has a key '{key[:40]}', which means nothing. Did you mean '{close[0]}'?"
+
+
+NAME: Final = ".mcp.json"
+"""At the top of a vault."""
+TABLE: Final = "mcpServers"
+MAX_HOST_BYTES: Final = 32_000_000
+"""Some programs keep much else in the file."""
+_COMMENT_OR_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TEXT_OR_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|,(?=\s*[\]}])', re.DOTALL)
+
+
+def read_vault_servers(vault: Path) -> ParsedServers:
+    """What the file of a vault defines, approved or not; nothing where there is none. Raises `ConfigError`."""
+    file = vault / NAME
+    text = read_file(file, beneath=vault)
+    if text is None:
+        return ParsedServers()
+    table = parse_object(file, text).get(TABLE, {})
+    if not isinstance(table, Mapping):
+        raise _unusable(file, f"has no table '{TABLE}' of servers by their names")
+    return parse_servers(table, "vault")
+
+
+def server_item(definition: ServerDefinition) -> VaultItem:
+    """What the user approves of a vault's server: all that counts of its definition."""
+    return vault_item("server", definition.name, json.dumps(server_table(definition), sort_keys=True))
+
+
+def server_of(item: VaultItem) -> ServerDefinition:
+    return parse_server(item.name, json.loads(item.content), "vault")
+
+
+def parse_object(file: Path, text: str, *, has_comments: bool = False) -> dict[str, object]:
+    """The JSON object that a file holds. Raises `ConfigError`."""
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    try:
+        value = json.loads(without_comments(text) if has_comments else text, object_pairs_hook=_without_duplicates)
+    except json.JSONDecodeError as error:
+        raise _unusable(file, f"is broken at line {error.lineno}: {error.msg}") from None
+    except RecursionError:
+        raise _unusable(file, "is nested too deeply") from None
+    except ValueError as error:
+        raise _unusable(file, f"cannot be used: {error}") from None
+    if not isinstance(value, dict):
+        raise _unusable(file, "is no JSON object")
+    return value
+
+
+def without_comments(text: str) -> str:
+    """JSON as some editors write it, as plain JSON."""
+    plain = _COMMENT_OR_TEXT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    return _TEXT_OR_LAST_COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", plain)
+
+
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object. Raises `ValueError` where a name is there twice: programs differ in which of them they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"'{twice[:80]}' is there twice")
+    return found
+
+
+def _unusable(file: Path, what: str) -> ConfigError:
+    return ConfigError(f"{file} {what}.", hint="Correct it, or move it away.")
+
+
+class Host(Struct, frozen=True):
+    """A program that uses MCP servers, and the places of its file: below the home folder or the one of its settings."""
+
+    name: str
+    title: str
+    in_home: tuple[str, ...] = ()
+    in_settings: tuple[str, ...] = ()
+    """Below `~/.config`, `~/Library/Application Support` or `%APPDATA%`."""
+    table: str = "mcpServers"
+    """Where in its file its servers are."""
+    says_type: bool = False
+    """Whether an entry says that it is started and spoken to by stdio."""
+
+
+HOSTS: Final[Sequence[Host]] = (
+    Host("claude-desktop", "Claude Desktop", in_settings=("Claude/claude_desktop_config.json",)),
+    Host("claude-code", "Claude Code", in_home=(".claude.json",), says_type=True),
+    Host("cursor", "Cursor", in_home=(".cursor/mcp.json",)),
+    Host(
+        "vscode",
+        "VS Code",
+        in_settings=("Code/User/mcp.json", "Code - Insiders/User/mcp.json"),
+        table="servers",
+        says_type=True,
+    ),
+    Host("zed", "Zed", in_settings=("zed/settings.json", "Zed/settings.json"), table="context_servers"),
+    Host("windsurf", "Windsurf", in_home=(".codeium/windsurf/mcp_config.json",)),
+    Host("gemini", "Gemini CLI", in_home=(".gemini/settings.json",)),
+    Host("codex", "Codex", in_home=(".codex/config.toml",), table="mcp_servers"),
+    Host("lm-studio", "LM Studio", in_home=(".lmstudio/mcp.json",)),
+)
+
+
+def host_places(host: Host, home: Path, variables: Mapping[str, str]) -> Iterator[Path]:
+    """The usual places on each system, whether a file is there or not."""
+    yield from (home / path for path in host.in_home)
+    config = Path(variables.get("XDG_CONFIG_HOME", ""))
+    folders = [config if config.is_absolute() else home / ".config", home / "Library" / "Application Support"]
+    if Path(variables.get("APPDATA", "")).is_absolute():
+        folders.append(Path(variables["APPDATA"]))
+    yield from (folder / path for folder in folders for path in host.in_settings)
+
+
+BACKUP_SUFFIX: Final = ".before-zkchat"
+_FIRST_INDENT: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
+
+EntryState = Literal["new", "same", "other", "commented", "foreign", "absent"]
+"""Whether an entry of that name is in the file; `commented`: it has comments, which would be lost; `foreign`: it is no
+JSON; `absent`: the program keeps no settings here."""
+
+
+class HostEntry(Struct, frozen=True, kw_only=True):
+    """A server as a program describes it, and the file where it belongs."""
+
+    host: Host
+    name: str
+    command: Sequence[str]
+    file: Path
+    state: EntryState
+
+    @property
+    def value(self) -> dict[str, object]:
+        program, *arguments = self.command
+        kind = {"type": "stdio"} if self.host.says_type else {}
+        return {**kind, "command": program, "args": arguments}
+
+    @property
+    def text(self) -> str:
+        """As it stands in the file, within its table."""
+        if self.file.suffix == ".toml":
+            pairs = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in self.value.items()]
+            return "\n".join([f"[{self.host.table}.{json.dumps(self.name, ensure_ascii=False)}]", *pairs])
+        return json.dumps({self.host.table: {self.name: self.value}}, indent=2, ensure_ascii=False)
+
+    @property
+    def is_writable(self) -> bool:
+        return self.state in {"new", "other"}
+
+
+def find_entry(host: Host, name: str, command: Sequence[str], home: Path, variables: Mapping[str, str]) -> HostEntry:
+    """Where an entry belongs, and what is there. Raises `ConfigError` for a file that cannot be used."""
+    places = [*host_places(host, home, variables)]
+    file = next((place for place in places if place.exists()), None)
+    state: EntryState = "new"
+    if file is None:
+        file = next((place for place in places if place.parent != home and place.parent.is_dir()), None)
+        state = "new" if file else "absent"
+    entry = HostEntry(host=host, name=name, command=command, file=file or places[0], state=state)
+    return replace(entry, state=_state_of(entry))
+
+
+def write_entry(entry: HostEntry) -> Path | None:
+    """Put it into the file, as that is now; all else in it stays. Returns where the file as it was is kept.
+
+    Raises `ConfigError`, and `StorageError` where a file cannot be written.
+    """
+    file = resolve_link(entry.file)
+    before = read_file(file, max_bytes=MAX_HOST_BYTES)
+    text = _with_entry(entry, before)
+    backup = None
+    if before is not None:
+        backup = _free_backup(file)
+        write_atomically(backup, before, mode=0o600)
+    write_atomically(file, text, mode=0o600)
+    return backup
+
+
+def _free_backup(file: Path) -> Path:
+    """A name for a copy that takes the place of no earlier one."""
+    first = file.with_name(file.name + BACKUP_SUFFIX)
+    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+    return next(name for name in names if not os.path.lexists(name))
+
+
+def _state_of(entry: HostEntry) -> EntryState:
+    if entry.file.suffix == ".toml":
+        return "foreign"
+    if entry.state == "absent" or (text := read_file(entry.file, max_bytes=MAX_HOST_BYTES)) is None:
+        return entry.state
+    try:
+        settings = _settings_in(entry.file, text)
+    except ConfigError:
+        parse_object(entry.file, text, has_comments=True)  # raises for what is no JSON with comments either
+        return "commented"
+    found = _table_of(entry, settings).get(entry.name)
+    if found is None:
+        return "new"
+    return "same" if found == entry.value else "other"
+
+
+def _with_entry(entry: HostEntry, before: str | None) -> str:
+    text = before or "{}"
+    try:
+        settings = _settings_in(entry.file, text)
+        settings[entry.host.table] = {**_table_of(entry, settings), entry.name: entry.value}
+        indent = _FIRST_INDENT.search(text)
+        written = json.dumps(settings, indent=indent[1] if indent else 2, ensure_ascii=text.isascii(), allow_nan=False)
+        written.encode()
+    except ValueError as error:
+        raise ConfigError(
+            f"{entry.file} cannot be written without a loss.", hint="Put the entry there yourself."
+        ) from error
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    return f"{mark}{written}\n"
+
+
+def _settings_in(file: Path, text: str) -> dict[str, object]:
+    return parse_object(file, text) if text.removeprefix(BYTE_ORDER_MARK).strip() else {}
+
+
+def _table_of(entry: HostEntry, settings: Mapping[str, object]) -> dict[str, object]:
+    table = settings.get(entry.host.table, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{entry.file} has no table '{entry.host.table}' of servers by their names.")
+    return table

@@ -1,1 +1,121 @@
-"""Rendering: turns values into sanitized text for terminals, pipes and scripts."""
+"""Values to characters: text for terminals, pipes and scripts."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.render.console import BLANK, Matches, Row, console_for
+    from zkchat.render.context import (
+        AnswerFooter,
+        ShownUsage,
+        context_bar,
+        context_line,
+        context_lines,
+        counts_line,
+        tokens_used,
+    )
+    from zkchat.render.diffs import diff_rows, print_changes, style_for
+    from zkchat.render.links import UNKNOWN, ClickableLinks, LinkTarget
+    from zkchat.render.markdown.notes import note_rows
+    from zkchat.render.markdown.parser import with_labels
+    from zkchat.render.markdown.stream import MarkdownStream
+    from zkchat.render.numbered_rows import (
+        NumberedRow,
+        Place,
+        RowSection,
+        passage_row,
+        plain_sections,
+        print_sections,
+        statement_rows,
+        summary,
+    )
+    from zkchat.render.phrases import (
+        checklist_lines,
+        compaction_part,
+        describe_destination,
+        describe_link,
+        end_sentence,
+        is_doubtful,
+        method_label,
+        priority_effect,
+        reviewed,
+        vector_lines,
+        vector_progress,
+    )
+    from zkchat.render.presenters.plain import ContextPresenter, PlainPresenter
+    from zkchat.render.presenters.screen import ScreenPresenter
+    from zkchat.render.presenters.text import (
+        GoalJsonPresenter,
+        GoalPipePresenter,
+        JsonPresenter,
+        OutputStream,
+        Presenter,
+        ticking,
+    )
+    from zkchat.render.references import (
+        describe_doubt,
+        describe_location,
+        describe_reason,
+        fit_cells,
+        in_brief,
+        reference_lines,
+        references_panel,
+        short_reason,
+    )
+    from zkchat.render.sanitize import (
+        can_edit_text,
+        columns,
+        never_fail_to_encode,
+        sanitize_in_place,
+        sanitize_line,
+        sanitize_text,
+        uses_color,
+    )
+    from zkchat.render.tables import (
+        describe_conflict,
+        embedding_line,
+        fold,
+        headline,
+        model_facts,
+        model_lines,
+        problem_lines,
+        undo_question,
+        undone_lines,
+    )
+    from zkchat.render.usage_graph import MARK, graph_page
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "console": "BLANK Matches Row console_for",
+            "context": "AnswerFooter ShownUsage context_bar context_line context_lines counts_line tokens_used",
+            "diffs": "diff_rows print_changes style_for",
+            "links": "ClickableLinks LinkTarget UNKNOWN",
+            "markdown.notes": "note_rows",
+            "markdown.parser": "with_labels",
+            "markdown.stream": "MarkdownStream",
+            "numbered_rows": (
+                "NumberedRow Place RowSection passage_row plain_sections print_sections statement_rows summary"
+            ),
+            "phrases": (
+                "checklist_lines compaction_part describe_destination describe_link end_sentence is_doubtful "
+                "method_label priority_effect reviewed vector_lines vector_progress"
+            ),
+            "presenters.plain": "ContextPresenter PlainPresenter",
+            "presenters.screen": "ScreenPresenter",
+            "presenters.text": ("GoalJsonPresenter GoalPipePresenter JsonPresenter OutputStream Presenter ticking"),
+            "references": (
+                "describe_doubt describe_location describe_reason fit_cells in_brief reference_lines "
+                "references_panel short_reason"
+            ),
+            "sanitize": (
+                "can_edit_text columns never_fail_to_encode sanitize_in_place sanitize_line sanitize_text uses_color"
+            ),
+            "tables": (
+                "describe_conflict embedding_line fold headline model_facts model_lines problem_lines undo_question "
+                "undone_lines"
+            ),
+            "usage_graph": "MARK graph_page",
+        },
+    )

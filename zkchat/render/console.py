@@ -1,13 +1,128 @@
-"""Rich consoles, configured for the terminal."""
+"""Rich consoles, and the live region whose rows are redrawn."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TextIO
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import Final, NamedTuple, TextIO
+from zlib import crc32
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
 from rich.theme import Theme
 
-from zkchat.render.sanitize import never_fail_to_encode
-from zkchat.render.terminal import can_move_cursor, uses_color
+from zkchat.render.sanitize import can_move_cursor, never_fail_to_encode, uses_color
+
+_ERASE_LINE: Final = "\x1b[K"
+_ERASE_LINES_BELOW: Final = "\x1b[B\x1b[J\x1b[A"
+_WRAP_OFF: Final = "\x1b[?7l"
+_WRAP_ON: Final = "\x1b[?7h"
+_LINK_ID: Final = re.compile("\x1b\\]8;id=[^;]*;([^\x1b]*)\x1b")
+_MIN_INTERVAL: Final = 1 / 20
+_PAUSE_PER_WORK: Final = 10
+_MAX_PAUSE: Final = 1.0
+
+
+class Row(NamedTuple):
+    """One line as it is written, with escape sequences, and its width in columns."""
+
+    text: str
+    cells: int
+
+
+BLANK: Final = Row("", 0)
+
+
+def render_rows(console: Console, renderable: RenderableType, *, width: int | None = None) -> list[Row]:
+    """Render into rows without trailing blanks, so that they can be copied cleanly."""
+    options = console.options.update(width=width or console.width)
+    lines = [_trimmed(line) for line in console.render_lines(renderable, options, pad=False)]
+    segments = [segment for line in lines for segment in (*line, Segment.line())]
+    with console.capture() as capture:
+        console.print(Segments(segments), end="", crop=False)
+    texts = _LINK_ID.sub(_stable_id, capture.get()).split("\n")[: len(lines)]
+    return [Row(text, Segment.get_line_length(line)) for text, line in zip(texts, lines, strict=True)]
+
+
+def _stable_id(link: re.Match[str]) -> str:
+    """Rich draws a new id at random each time; a row that has not changed must look the same."""
+    return f"\x1b]8;id={crc32(link[1].encode())};{link[1]}\x1b"
+
+
+def _trimmed(line: list[Segment]) -> list[Segment]:
+    while line and not line[-1].text.rstrip(" "):
+        line = line[:-1]
+    return [*line[:-1], Segment(line[-1].text.rstrip(" "), line[-1].style)] if line else line
+
+
+class LiveRegion:
+    """Prints final rows once, and below them a tail that the next call replaces.
+
+    The tail stays shorter than the screen, since a row that has scrolled away cannot be redrawn. Where the cursor
+    cannot be moved, there is no tail.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._drawn: list[Row] = []
+        self._width = console.width
+
+    def show(self, final: Iterable[Row], tail: Sequence[Row] = ()) -> None:
+        printed = [f"{row.text}\n" for row in final]
+        if not self._console.is_interactive:
+            self.write("".join(printed))
+            return
+        width, height = self._console.size
+        rows = list(tail[-max(1, height - 2) :])
+        kept = 0 if printed or width != self._width else self._unchanged(rows)
+        if not printed and rows == self._drawn and width == self._width:
+            return
+        # Terminals disagree about the width of some characters. Without wrapping, a row is one row on all of them.
+        changed = [_WRAP_OFF, "\n".join(row.text for row in rows[kept:]), _WRAP_ON] if rows else []
+        self.write("".join([self._back_to(kept, width), *printed, *changed]))
+        self._drawn, self._width = rows, width
+
+    def _unchanged(self, rows: Sequence[Row]) -> int:
+        """How many rows at the top of the tail need no redrawing. The row of the cursor is always redrawn."""
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(self._drawn, rows, strict=False)))
+        return max(0, min(same, len(self._drawn) - 1, len(rows) - 1))
+
+    def _back_to(self, kept: int, width: int) -> str:
+        """Move to the first row of the tail that changes, and erase everything below.
+
+        A terminal that was made narrower has wrapped its rows.
+        """
+        if not self._drawn:
+            return ""
+        height = sum(max(1, -(-row.cells // width)) for row in self._drawn[kept:])
+        # Erased from the top of the screen to its end at once, the rows would be kept in the scrollback by tmux.
+        return f"\r\x1b[{height - 1}A{_ERASE_LINE}{_ERASE_LINES_BELOW}" if height > 1 else f"\r{_ERASE_LINE}"
+
+    def write(self, text: str) -> None:
+        if not text or self._console.quiet:
+            return
+        try:
+            self._console.file.write(text)
+            self._console.file.flush()
+        except BrokenPipeError:
+            self._console.quiet = True
+
+
+class Throttle:
+    """Limits drawing to 20 frames per second, and to a tenth of the time on a slow terminal."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._due = clock()
+
+    def draw(self, frame: Callable[[], None]) -> None:
+        """Call `frame`, unless the last call was too recent."""
+        begun = self._clock()
+        if begun < self._due:
+            return
+        frame()
+        took = self._clock() - begun
+        self._due = begun + max(_MIN_INTERVAL, min(_MAX_PAUSE, _PAUSE_PER_WORK * took))
+
 
 Matches = Callable[[str], Iterable[tuple[int, int]]]
 """Finds the words to be marked in a text: their beginnings and ends, in order and apart from each other."""

@@ -11,12 +11,18 @@ from rich.cells import cell_len, get_character_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from zkchat.model.change import ChangeSet, FileWrite
-from zkchat.model.file_diffs import FileDiff, file_diffs
-from zkchat.model.line_diff import DiffLine, Hunk
-from zkchat.model.note import counted_files
-from zkchat.model.patch import hunks_of_write, text_of
-from zkchat.model.text import counted
+from zkchat.core import (
+    ChangeSet,
+    DiffLine,
+    FileDiff,
+    FileWrite,
+    Hunk,
+    counted,
+    counted_files,
+    file_diffs,
+    hunks_of_write,
+    text_of,
+)
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 FOLDED_LINES: Final = 40

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from zkchat.model.references import DocumentReference
+from zkchat.core import DocumentReference
 
 
 class LinkTarget(Struct, frozen=True):

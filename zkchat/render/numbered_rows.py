@@ -1,11 +1,24 @@
-"""Numbered lists of places in the vault: what a search finds, links, recent notes; as plain lines and drawn."""
+"""Numbered lists of places in the vault: hits, links, statements, the daily brief."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from zkchat.model.note import line_place
+from zkchat.core import (
+    CheckedStatement,
+    Difference,
+    Passage,
+    SourcePlace,
+    Verdict,
+    Verification,
+    counted,
+    heading_of,
+    line_place,
+    page_named,
+    page_of,
+    shorten,
+)
 from zkchat.render.sanitize import sanitize_line, sanitize_text
 
 if TYPE_CHECKING:
@@ -15,6 +28,7 @@ if TYPE_CHECKING:
 
     from zkchat.render.console import Matches
     from zkchat.render.links import ClickableLinks
+
 
 _MATCH: Final = "bold yellow"
 _DOUBTFUL: Final = "yellow"
@@ -122,7 +136,7 @@ def print_sections(
     """
     from rich.console import Group
 
-    from zkchat.render.live import render_rows
+    from zkchat.render.console import render_rows
 
     rows = render_rows(console, Group(*draw_sections(sections, links, matches)))
     console.file.write("".join(f"{row.text}\n" for row in rows))
@@ -163,7 +177,7 @@ def draw_sections(
 def _place_style(row: NumberedRow, links: "ClickableLinks | None") -> "Style":
     from rich.style import Style
 
-    from zkchat.model.references import DocumentReference
+    from zkchat.core import DocumentReference
     from zkchat.render.links import percent_encoded
 
     path = row.to.path if row.to else None
@@ -184,3 +198,90 @@ def _marked(text: str, matches: "Matches | None") -> "Text":
     for start, end in matches(marked.plain):
         marked.stylize(_MATCH, start, end)
     return marked
+
+
+def passage_row(passage: Passage, preview: str, repetitions: int = 0) -> NumberedRow:
+    """Title, location and text of a passage, and how many others have the same text."""
+    repeated = f" · and {repetitions:,} more with the same text" if repetitions else ""
+    page = page_of(passage.path, passage.heading_path)
+    where = f"{passage.path}#page={page}" if page else line_place(passage.path, passage.first_line)
+    place = f"{where} · {passage.why}{repeated}"
+    title = passage_title(passage)
+    to = Place(path=passage.path, line=passage.first_line, name=title)
+    return NumberedRow(name=title, place=place, text=preview, to=to)
+
+
+def passage_title(passage: Passage) -> str:
+    """The title of the note and the headings of the passage, without a heading that repeats the title."""
+    headings = passage.heading_path[passage.heading_path[:1] == (passage.title,) :]
+    return " › ".join(sanitize_line(text) for text in (passage.title, *headings))
+
+
+_MAX_SENTENCE: Final = 240
+_MARKS: Final[dict[Verdict, str]] = {"quoted": "✓", "supported": "≈", "contradicted": "✗", "unsupported": "?"}
+_DIFFERENCES: Final[dict[Difference, str]] = {
+    "number": "another number",
+    "name": "another name",
+    "negation": "the opposite",
+}
+
+
+def statement_rows(statements: Sequence[CheckedStatement]) -> list[NumberedRow]:
+    """A row for each statement: a mark, what it says, the verdict with the place, and what stands there."""
+    return [_row(each) for each in statements]
+
+
+def _row(statement: CheckedStatement) -> NumberedRow:
+    best = statement.places[0] if statement.places else statement.nearest
+    return NumberedRow(
+        name=f"{_MARKS[statement.verdict]} {_shortened(statement.text)}",
+        place=_verdict(statement),
+        text=f"“{_shortened(best.quote)}”" if best and statement.verdict != "quoted" else "",
+        is_doubtful=not statement.is_supported,
+        to=Place(path=best.path, line=best.lines.first, name=best.title)
+        if best
+        else Place(path=None, name=statement.text, doubt="No note says it."),
+        data=statement,
+    )
+
+
+def _verdict(statement: CheckedStatement) -> str:
+    """The verdict with the place that it rests on."""
+    if statement.nearest:
+        return f"unsupported: no note says this so; nearest: {_location(statement.nearest)}"
+    if statement.verdict == "unsupported":
+        return "unsupported: no note says this"
+    difference = f": {_DIFFERENCES[statement.difference]}" if statement.difference else ""
+    locations = [_location(place) for place in statement.places[:1]]
+    return " · ".join(filter(None, [f"{statement.verdict}{difference}", *locations, _others(statement)]))
+
+
+def _location(place: SourcePlace) -> str:
+    heading = heading_of(place.heading)
+    if page := page_named(place.path, place.heading):
+        return f"{place.path}#page={page}"
+    return line_place(place.path, place.lines.first) + (f" › {heading}" if heading else "")
+
+
+def _others(statement: CheckedStatement) -> str:
+    return f"and {counted(len(statement.places) - 1, 'more place')}" if len(statement.places) > 1 else ""
+
+
+def _shortened(text: str) -> str:
+    return shorten(" ".join(text.split()), _MAX_SENTENCE)
+
+
+def summary(verification: Verification) -> str:
+    """How many of the statements stand in the notes, as a sentence."""
+    total = len(verification.statements)
+    if not total:
+        return "The text states nothing that could be compared with your notes."
+    stand = verification.count("quoted") + verification.count("supported")
+    contradicted = verification.count("contradicted")
+    ends = [f"{stand} of {counted(total, 'statement')} {'stands' if 1 in {stand, total} else 'stand'} in your notes"]
+    if contradicted:
+        ends.append(f"{contradicted} {'contradicts' if contradicted == 1 else 'contradict'} them")
+    if left := verification.count("unsupported"):
+        ends.append(f"{left} {'is' if left == 1 else 'are'} not there")
+    rest = "" if verification.is_complete else " The text is longer than what was checked."
+    return f"{', '.join(ends)}.{rest}"

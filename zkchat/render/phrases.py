@@ -1,14 +1,193 @@
-"""Wording of tool calls, warnings and notices, shared by all presenters and already sanitized."""
+"""Wording of tool calls, warnings, checklists, progress, links and timelines, already sanitized."""
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
-from zkchat.model.choices import DEFAULT_PRIORITY, KEEP_PRIORITY
-from zkchat.model.events import ChangesReviewed, Compacted, Compacting, ResourceRead
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart
-from zkchat.model.text import counted, shorten
+from zkchat.core import (
+    DEFAULT_PRIORITY,
+    KEEP_PRIORITY,
+    Ambiguous,
+    AnswerSupport,
+    ChangesReviewed,
+    ChatMessage,
+    Compacted,
+    Compacting,
+    CompactionPart,
+    EmbeddingProgress,
+    External,
+    Goal,
+    GoalEnded,
+    GoalEvent,
+    GoalPlanned,
+    Link,
+    Missing,
+    Resolution,
+    Resolved,
+    ResourceRead,
+    StepFinished,
+    StepStarted,
+    StepState,
+    counted,
+    line_place,
+    shorten,
+)
 from zkchat.render.sanitize import sanitize_line, sanitize_text
+
+MAX_QUOTES: Final = 3
+"""Sentences of one result that are listed; the JSON has all."""
+_MAX_SENTENCE: Final = 160
+_BOXES: Final[dict[StepState, str]] = {"open": "☐", "done": "☑", "blocked": "☒", "declined": "☒"}
+
+
+def lines_of(event: GoalEvent, *, is_plain: bool = False) -> list[str]:
+    """What an event of a goal run shows, sanitized. Plain: words in the place of boxes."""
+    match event:
+        case GoalPlanned():
+            lines = ["Plan", *checklist_lines(event.goal, is_plain=is_plain)]
+        case StepStarted():
+            lines = [f"Step {event.number} of {event.total}: {event.text}"]
+        case StepFinished():
+            lines = [_step_line(event.number, event.text, event.state, event.reason, is_plain=is_plain)]
+        case GoalEnded():
+            lines = [*_end_lines(event, is_plain=is_plain)]
+        case _:
+            assert_never(event)
+    return [*map(_sanitized, lines)]
+
+
+def checklist_lines(goal: Goal, *, is_plain: bool = False) -> list[str]:
+    """One line for each step of the plan."""
+    return [
+        _sanitized(_step_line(number, step.text, step.state, step.reason, is_plain=is_plain))
+        for number, step in enumerate(goal.steps, start=1)
+    ]
+
+
+def _sanitized(line: str) -> str:
+    text = line.lstrip(" ")
+    return " " * (len(line) - len(text)) + sanitize_line(text)
+
+
+def _step_line(number: int, text: str, state: StepState, reason: str, *, is_plain: bool) -> str:
+    box = f"{state}:" if is_plain else _BOXES[state]
+    return f"{box} {number}. {text}" + (f" — {shorten(reason, _MAX_SENTENCE)}" if reason else "")
+
+
+def _end_lines(event: GoalEnded, *, is_plain: bool) -> Iterator[str]:
+    goal = event.goal
+    is_begun = any(step.state != "open" for step in goal.steps)
+    if is_begun:
+        yield "Check against your notes"
+    for number, (step, support) in enumerate(zip(goal.steps, _padded(event), strict=True), start=1):
+        if not is_begun:
+            break
+        yield _step_line(number, step.text, step.state, step.reason, is_plain=is_plain)
+        if step.state == "done":
+            yield from _support_lines(support)
+        else:
+            yield "   no result"
+    if event.result and len(goal.steps) > 1:
+        yield "Result"
+        yield from _support_lines(event.check.result)
+    yield end_sentence(goal)
+    if event.hint:
+        yield event.hint
+
+
+def _padded(event: GoalEnded) -> Sequence[AnswerSupport]:
+    checked = event.check.steps
+    return [*checked, *[AnswerSupport()] * (len(event.goal.steps) - len(checked))][: len(event.goal.steps)]
+
+
+def _support_lines(support: AnswerSupport) -> Iterator[str]:
+    total = len(support.supported) + len(support.unsupported)
+    if not total:
+        yield "   states nothing that could be compared with your notes"
+        return
+    yield f"   {len(support.supported)} of {counted(total, 'sentence')} found in your notes"
+    for each in support.supported[:MAX_QUOTES]:
+        how = "word for word" if each.exact else "nearly"
+        yield f"   “{shorten(each.text, _MAX_SENTENCE)}” {line_place(each.path, each.line)}, {how}"
+    for sentence in support.unsupported[:MAX_QUOTES]:
+        yield f"   not found: “{shorten(sentence, _MAX_SENTENCE)}”"
+
+
+def end_sentence(goal: Goal) -> str:
+    """How the run ended, what it took, and how to go on."""
+    blocked = sum(step.state == "blocked" for step in goal.steps)
+    took = f"{goal.settled} of {counted(len(goal.steps), 'step')}, {goal.tokens:,} tokens, {goal.seconds:,.0f} s"
+    changes = changes_sentence(goal)
+    if goal.is_finished:
+        outcome = f"; {changes[0].lower()}{changes[1:-1]}" if changes else ""
+        return "Finished" + (f", {blocked} of its steps blocked" if blocked else "") + f"{outcome} ({took})."
+    return f"Stopped: {' '.join(filter(None, [goal.reason, changes]))} ({took})"
+
+
+def changes_sentence(goal: Goal) -> str:
+    """What of the proposed changes was not applied, as a sentence; empty where all of it was, or there was none."""
+    found = goal.decisions
+    if "kept" in found:
+        return "Its changes were not applied."
+    if "declined" not in found:
+        return ""
+    return "Some of its changes were declined." if "applied" in found else "Its changes were declined."
+
+
+def describe_link(link: Link, found: Resolution) -> str:
+    """A link and where it leads, in one line."""
+    return f"{' '.join(link.text.split())} → {describe_destination(found)}"
+
+
+def is_doubtful(found: Resolution) -> bool:
+    """Whether a link leads nowhere, to one of several notes, or to a place that the note does not have."""
+    return isinstance(found, Missing | Ambiguous) or (isinstance(found, Resolved) and not found.anchor_found)
+
+
+def describe_destination(found: Resolution) -> str:
+    match found:
+        case Resolved() | Ambiguous():
+            remarks = [f"by its {found.via}"] if found.via in {"alias", "id", "title"} else []
+            if isinstance(found, Ambiguous):
+                remarks.append(f"could also be {', '.join(found.others)}")
+            if not found.anchor_found:
+                remarks.append("no such place in it")
+            return found.path + (f" ({'; '.join(remarks)})" if remarks else "")
+        case Missing():
+            closest = ", ".join(f"[[{name}]]" for name in found.suggestions)
+            return f"nothing (closest: {closest})" if closest else "nothing"
+        case External():
+            return "outside the vault"
+    assert_never(found)
+
+
+def method_label(method: str) -> str:
+    """A method as users know it: the name of the model, without its server and the marks of how it is used."""
+    model = method.partition("#")[0].partition(":")[2]
+    return model or "static vectors"
+
+
+def vector_progress(progress: EmbeddingProgress | None) -> str:
+    """In a few words for a bar: `vectors 1,240/5,300 (nomic-embed-text)`; empty when all is done."""
+    if progress is None or progress.is_complete or not _uses_server(progress):
+        return ""
+    away = ", waiting" if progress.problem else ""
+    return f"vectors {progress.done:,}/{progress.total:,} ({method_label(progress.method)}{away})"
+
+
+def vector_lines(progress: EmbeddingProgress | None) -> list[str]:
+    """In sentences for a report: how many vectors of a server there are, and what they wait for; none without one."""
+    if progress is None or not _uses_server(progress):
+        return []
+    lines = [f"vectors {progress.done:,}/{progress.total:,} ({method_label(progress.method)})"]
+    if progress.active_method != progress.method:
+        lines[0] += f"; until all are there, the search uses {method_label(progress.active_method)}"
+    return [*lines, progress.problem] if progress.problem else lines
+
+
+def _uses_server(progress: EmbeddingProgress) -> bool:
+    return ":" in progress.method
+
 
 _MAX_CALL_LENGTH: Final = 60
 

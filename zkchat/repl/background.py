@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Protocol
 
-from zkchat.errors import ZkchatError
+from zkchat.core import ZkchatError
 
 
 class _Stopped(Exception):

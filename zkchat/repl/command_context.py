@@ -6,26 +6,22 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from zkchat.chat.conversation import Conversation
-from zkchat.chat.goals.run import GoalRun
-from zkchat.chat.server_access import ServerAccess
-from zkchat.chat.session_items import SessionItems
-from zkchat.model.change import ChangeSet
-from zkchat.model.embeddings import EmbeddingProgress
-from zkchat.model.events import Event
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.providers import ModelOverview
-from zkchat.model.references import DocumentReference
-from zkchat.model.usage import ContextUsage
-from zkchat.ports.changes import ChangeStore
-from zkchat.ports.sessions import SessionStore
-from zkchat.render.console import Matches
-from zkchat.render.numbered_rows import RowSection
-from zkchat.repl.note_pages import Position
-from zkchat.repl.pick_list import PickRow
-from zkchat.repl.vault_browser import VaultBrowser
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.mentions import ChosenLinks, MentionGroup
+from zkchat.chat import Conversation, GoalRun, ServerAccess, SessionItems
+from zkchat.core import (
+    ChangeSet,
+    ChangeStore,
+    ContextUsage,
+    DocumentReference,
+    EmbeddingProgress,
+    Event,
+    ModelInfo,
+    ModelOverview,
+    SessionStore,
+)
+from zkchat.render import Matches, RowSection
+from zkchat.repl.picker import PickRow
+from zkchat.repl.surface import Position, VaultBrowser
+from zkchat.writing import ChosenLinks, LinkStyle, MentionGroup
 
 
 class Surface(Protocol):

@@ -9,15 +9,12 @@ from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from zkchat.errors import ZkchatError
-from zkchat.model.note import Ambiguous, Link, Resolved, file_kind, is_note
-from zkchat.model.text import counted
-from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.name_cache import NameCache
-from zkchat.repl.note_names import NameMatch, normalize_name
-from zkchat.repl.pick_list import truncate_cells
-from zkchat.vault.library import Library
-from zkchat.vault.links.folders import is_folder
+from zkchat.core import Ambiguous, Link, Resolved, ZkchatError, counted, file_kind, is_note
+from zkchat.index import Library
+from zkchat.notes import is_folder
+from zkchat.render import sanitize_line
+from zkchat.repl.note_names import NameCache, NameMatch, normalize_name
+from zkchat.repl.picker import truncate_cells
 
 _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 _MENTION: Final = re.compile(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")

@@ -1,13 +1,43 @@
-"""The chat loop: a message, a turn, a message. Ctrl-C stops an answer, Ctrl-D leaves."""
+"""The loop of a chat: prompts, interrupts, and work in the background."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractContextManager, aclosing
-from typing import Protocol, assert_never
+import asyncio
+import signal
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import AbstractContextManager, aclosing, suppress
+from typing import Any, Protocol, TypeVar, assert_never
 
-from zkchat.model.events import Event, Warned
-from zkchat.render.presenters.base import Presenter, ticking
+from zkchat.core import Event, Warned
+from zkchat.render import Presenter, ticking
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
-from zkchat.repl.interrupts import do_nothing, on_interrupt, until_interrupted
+
+T = TypeVar("T")
+
+
+def on_interrupt(act: Callable[[], object]) -> None:
+    """Set what Ctrl-C does from now on. On Windows it ends the program; the part of the answer that came is kept.
+
+    On a thread other than the main one, Ctrl-C is not heard, and nothing is set.
+    """
+    with suppress(NotImplementedError, RuntimeError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)
+
+
+def do_nothing() -> None:
+    """For Ctrl-C between a prompt and a turn, which stops neither."""
+
+
+async def until_interrupted(work: Coroutine[Any, Any, T]) -> T | None:
+    """Wait for the work; None where the user stopped it by Ctrl-C."""
+    task = asyncio.ensure_future(work)
+    on_interrupt(task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if (current := asyncio.current_task()) and current.cancelling():
+            raise  # not this work, but the whole chat is to end
+        return None
+    finally:
+        on_interrupt(do_nothing)
 
 
 class Chat(Protocol):

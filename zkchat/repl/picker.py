@@ -1,8 +1,10 @@
 """A picker at the terminal: type to search a list, arrows to move, Enter to choose, Esc to leave it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
 from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Point
@@ -12,9 +14,137 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, VSplit, Window
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
 
-from zkchat.render.sanitize import sanitize_line
-from zkchat.repl.pick_list import PickList, PickRow, row_line, truncate_cells
+from zkchat.core import Session, SessionStore, counted
+from zkchat.render import sanitize_line
+from zkchat.repl.note_names import normalize_name
+
+_GAP: Final = 2
+_SEPARATOR: Final = " · "
+_MAX_NUMBERED: Final = 30
+_MIN_NAME_CELLS: Final = 16
+"""Cells that a name keeps before the rest of its row may take any."""
+
+
+class PickRow(Struct, frozen=True, kw_only=True):
+    """A row to choose. Its texts are sanitized where they are shown."""
+
+    name: str
+    about: tuple[str, ...] = ()
+    """What stands beside the name, the most important first: a narrow screen drops the last of it."""
+    search: str = ""
+    """Further text that is not shown; the search finds its words by their beginnings."""
+    is_current: bool = False
+    """Whether it is the one in use, which is marked."""
+
+
+class PickList:
+    """The rows that match what was typed, and the one of them that is selected."""
+
+    def __init__(self, rows: Sequence[PickRow]) -> None:
+        self.rows = rows
+        self._searched = [_searched_text(row) for row in rows]
+        self.matches: list[int] = [*range(len(rows))]
+        """The numbers of the rows that match, in their order."""
+        self.position = 0
+        """The place of the selected row among the matches."""
+
+    @property
+    def selected(self) -> int | None:
+        """The number of the selected row; None where no row matches."""
+        return self.matches[self.position] if self.matches else None
+
+    def search(self, typed: str) -> None:
+        """Keep the rows that contain every word, in any order, whatever the case and the accents."""
+        words = normalize_name(typed).split()
+        self.matches = [
+            number
+            for number, (shown, hidden) in enumerate(self._searched)
+            if all(word in shown or f" {word}" in hidden for word in words)
+        ]
+        self.position = 0
+
+    def move(self, by: int) -> None:
+        """Select another row, the last one at most."""
+        self.position = max(0, min(self.position + by, len(self.matches) - 1))
+
+
+def _searched_text(row: PickRow) -> tuple[str, str]:
+    return normalize_name(" ".join((row.name, *row.about))), f" {normalize_name(row.search)}"
+
+
+def row_line(row: PickRow, width: int) -> str:
+    """A row in at most so many cells: the name, and as much of the rest as fits at the right."""
+    name = f"{'* ' if row.is_current else ''}{sanitize_line(row.name)}"
+    for about in _shorter_and_shorter(row.about):
+        room = width - get_cwidth(about) - _GAP
+        if room >= min(_MIN_NAME_CELLS, get_cwidth(name)):
+            shown = truncate_cells(name, room)
+            return f"{shown}{' ' * (width - get_cwidth(shown) - get_cwidth(about))}{about}"
+    return truncate_cells(name, width)
+
+
+def numbered_lines(rows: Sequence[PickRow], width: int) -> list[str]:
+    """The first rows with their numbers from 1, for where nothing can be drawn."""
+    digits, more = len(str(_MAX_NUMBERED)), len(rows) - _MAX_NUMBERED
+    lines = [
+        f"{number:>{digits}}. {row_line(row, width - digits - 2)}"
+        for number, row in enumerate(rows[:_MAX_NUMBERED], start=1)
+    ]
+    return [*lines, f"… and {more:,} more"] if more > 0 else lines
+
+
+def _shorter_and_shorter(about: Sequence[str]) -> Iterator[str]:
+    pieces = [piece for text in about if (piece := sanitize_line(text))]
+    for count in range(len(pieces), 0, -1):
+        yield _SEPARATOR.join(pieces[:count])
+
+
+def truncate_cells(text: str, cells: int) -> str:
+    """Truncate the text to so many terminal cells."""
+    if get_cwidth(text) <= cells:
+        return text
+    while text and get_cwidth(text) > cells - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…" if cells > 0 else ""
+
+
+QUESTION = "Go on in which session?"
+_UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+
+
+def sessions_to_resume(store: SessionStore) -> list[Session]:
+    """Sessions with messages that lists show, most recently used first."""
+    return [session for session in store.sessions() if session.message_count and session.listed]
+
+
+def session_rows(
+    sessions: Iterable[Session], *, now: datetime, current: str = "", with_ids: bool = False
+) -> list[PickRow]:
+    """A row for each session, in their order: title, when it was used last, number of messages, model."""
+    return [
+        PickRow(
+            name=session.title or "(untitled)",
+            about=(
+                *([session.id] if with_ids else []),
+                ago(now - session.updated_at),
+                counted(session.message_count, "message"),
+                session.model,
+            ),
+            search=f"{session.id} {session.first_words}",
+            is_current=session.id == current,
+        )
+        for session in sessions
+    ]
+
+
+def ago(past: timedelta) -> str:
+    for unit, length in _UNITS:
+        if (count := past // length) > 0:
+            return f"{counted(count, unit)} ago"
+    return "just now"
+
 
 _MAX_ROWS: Final = 15
 _OTHER_LINES: Final = 4

@@ -22,16 +22,12 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
-from zkchat.chat.conversation import Conversation
-from zkchat.model.session import Session
-from zkchat.model.usage import ContextUsage
-from zkchat.render.sanitize import sanitize_in_place, sanitize_line
-from zkchat.repl.history import SharedHistory
-from zkchat.repl.key_bindings import FirstSuggestion, answer_bindings, bindings
-from zkchat.repl.note_pages import menu_rows
-from zkchat.repl.paste import Pastes
-from zkchat.repl.pick_list import PickRow, truncate_cells
-from zkchat.repl.picker import pick
+from zkchat.chat import Conversation
+from zkchat.core import ContextUsage, Session
+from zkchat.render import sanitize_in_place, sanitize_line
+from zkchat.repl.key_bindings import FirstSuggestion, Pastes, SharedHistory, answer_bindings, bindings
+from zkchat.repl.picker import PickRow, pick, truncate_cells
+from zkchat.repl.surface import menu_rows
 
 PROMPT: Final = "you › "
 _ESCAPE_SECONDS: Final = 0.1

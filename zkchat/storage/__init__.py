@@ -1,1 +1,72 @@
-"""Everything on disk: sessions, the note index, the files of a vault."""
+"""Files of a vault, databases, git and PDFs: what the stores are built on."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.storage.cache_database import CacheDatabase
+    from zkchat.storage.database import (
+        Migration,
+        Row,
+        execute_all,
+        last_written,
+        open_read_only,
+        read_rows,
+        require_regular_files,
+        result_code,
+        sibling,
+        storage_errors,
+    )
+    from zkchat.storage.durable_database import (
+        DurableDatabase,
+        LazyStore,
+        Recovered,
+        UnreadableRow,
+        copies_of,
+        keep_reserve,
+        open_recovered,
+        release_reserve,
+        timestamp,
+    )
+    from zkchat.storage.git import GitHistory
+    from zkchat.storage.locations import DATABASES, KnownVaults, Locations, claim, locate, writable_cache_path
+    from zkchat.storage.pdf.layout import PdfExtractor, PdfLimits, texts_of
+    from zkchat.storage.pdf.reading import read_pdf
+    from zkchat.storage.pdf.texts import SCHEMA, VERSION, SqliteExtractedTexts
+    from zkchat.storage.process_pool import ProcessPool
+    from zkchat.storage.vault_files import (
+        FILE_FLAGS,
+        FOLDER_FLAGS,
+        LINK_ERRORS,
+        FolderCount,
+        ProfileFolders,
+        VaultFiles,
+        template_folders,
+    )
+    from zkchat.storage.watched_files import FolderWatch, WatchedFiles
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "cache_database": "CacheDatabase",
+            "database": (
+                "Migration Row execute_all last_written open_read_only read_rows require_regular_files result_code "
+                "sibling storage_errors"
+            ),
+            "durable_database": (
+                "DurableDatabase LazyStore Recovered UnreadableRow copies_of keep_reserve open_recovered "
+                "release_reserve timestamp"
+            ),
+            "git": "GitHistory",
+            "locations": "DATABASES KnownVaults Locations claim locate writable_cache_path",
+            "pdf.layout": "PdfExtractor PdfLimits texts_of",
+            "pdf.reading": "read_pdf",
+            "pdf.texts": "SCHEMA SqliteExtractedTexts VERSION",
+            "process_pool": "ProcessPool",
+            "vault_files": (
+                "FILE_FLAGS FOLDER_FLAGS FolderCount LINK_ERRORS ProfileFolders VaultFiles template_folders"
+            ),
+            "watched_files": "FolderWatch WatchedFiles",
+        },
+    )

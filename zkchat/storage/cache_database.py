@@ -8,9 +8,8 @@ from threading import RLock, local
 
 from msgspec import Struct, field
 
-from zkchat.errors import StorageDamaged
-from zkchat.storage.database import open_database, transaction
-from zkchat.storage.database_errors import DATABASE_SUFFIXES, remove_file, sibling, storage_errors
+from zkchat.core import StorageDamaged
+from zkchat.storage.database import DATABASE_SUFFIXES, open_database, remove_file, sibling, storage_errors, transaction
 
 _PAGE_CACHE_KIB = 16_384
 _WAL_PAGES = 4_000

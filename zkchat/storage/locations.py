@@ -1,25 +1,58 @@
-"""Where the databases of a vault are: in the user's folders, under an id that moves with the vault."""
+"""Where the databases of a vault are, and which folders the user confirmed as vaults."""
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from zkchat.errors import StorageError
-from zkchat.files import locked, make_private, read_bounded, write_atomically
-from zkchat.model.patterns import lazy_pattern
+from zkchat.core import StorageError, lazy_pattern, locked, make_private, read_bounded, write_atomically
+
+_MAX_BYTES: Final = 4_000_000
+_MAX_VAULTS: Final = 1_000
+"""The oldest are forgotten, and asked about again."""
+_LOCK_SECONDS: Final = 30.0
+
+
+class KnownVaults(Struct, frozen=True, dict=True):
+    """A file that nobody else may read or write. One that cannot be understood confirms nothing."""
+
+    file: Path
+
+    def __contains__(self, vault: object) -> bool:
+        return str(vault) in self._paths
+
+    def add(self, vault: Path) -> None:
+        """Raises `StorageError` where it cannot be written."""
+        with locked(self.file.with_name("known-vaults.lock"), seconds=_LOCK_SECONDS):
+            paths = [*(path for path in _read(self.file) if path != str(vault)), str(vault)]
+            # In ASCII: the name of a folder may be bytes that are no text.
+            write_atomically(self.file, json.dumps({"vaults": paths[-_MAX_VAULTS:]}, indent=2) + "\n", mode=0o600)
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        """As they were when they were first asked for."""
+        return frozenset(_read(self.file))
+
+
+def _read(file: Path) -> list[str]:
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        stored = json.loads(read_bounded(file, max_bytes=_MAX_BYTES))
+        return [path for path in stored.get("vaults", ()) if isinstance(path, str)]
+    return []
+
 
 _ID = lazy_pattern(r"[0-9a-z]{6,64}")
 """What may be taken for an id: the file lies in a vault that others may have written, and names a folder of ours."""
 _MAX_ID_BYTES: Final = 100
 _MAX_PATH_BYTES: Final = 16_384
-_LOCK_SECONDS: Final = 30.0
 
 DATABASES: Final = ("sessions.db", "memories.db", "changes.db", "index.db", "messages.db", "summaries.db", "pdf.db")
 

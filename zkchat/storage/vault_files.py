@@ -1,18 +1,39 @@
-"""The files of a vault: listed and read without following a link out of it, also one that is swapped in meanwhile."""
+"""The files of a vault: listed, counted and read without following a link; its templates, agents and rules."""
 
 import errno
+import json
 import os
 import re
 import stat
 import time
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
-from zkchat.model.folder import RACY_NS, FolderListing
-from zkchat.model.globs import NameGlobs
-from zkchat.model.note import FileStamp, NoteWarning, is_note
+from msgspec import Struct
+
+from zkchat.core import (
+    RACY_NS,
+    FileStamp,
+    FolderListing,
+    NameGlobs,
+    NoteNotFound,
+    NoteUnreadable,
+    NoteWarning,
+    OutsideVault,
+    ProfileFile,
+    ProfileKind,
+    Scope,
+    UsageError,
+    VaultError,
+    is_note,
+    list_names,
+    read_bounded,
+    resolve_link,
+    write_atomically,
+)
 
 _EXCLUDED_FOLDERS = frozenset({"node_modules"})
 """Folders that hold no notes. Hidden ones, such as `.git` and `.trash`, are known by their first letter."""
@@ -295,3 +316,120 @@ def _reason(error: OSError) -> str:
 
 def _outside(path: str) -> OutsideVault:
     return OutsideVault(f"{_printable(path)!r} leads out of the vault.", hint="Give a path inside the vault.")
+
+
+MAX_FILES: Final = 50_000
+"""Names looked at, folders included: a tenth of a second on a local disk."""
+
+
+class FolderCount(Struct, frozen=True, kw_only=True):
+    notes: int
+    files: int
+    is_complete: bool
+    """False where a bound was reached, so that there may be more."""
+
+
+def count_notes(folder: Path, *, max_notes: int, max_files: int = MAX_FILES) -> FolderCount:
+    """Count without following links, and without what is never indexed; what cannot be listed counts as empty."""
+    notes = files = seen = 0
+    folders = [str(folder)]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if notes > max_notes or seen >= max_files:
+                    return FolderCount(notes=notes, files=files, is_complete=False)
+                seen += 1
+                if is_left_out(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    files += 1
+                    notes += is_note(entry.name)
+    return FolderCount(notes=notes, files=files, is_complete=True)
+
+
+_FOLDERS: Final[dict[ProfileKind, str]] = {"agent": "agents", "rule": "rules"}
+_MAX_BYTES: Final = 256_000
+"""Of one file; more is no instruction."""
+
+_MAX_FILES: Final = 200
+"""Of one folder; nobody chooses among more."""
+
+
+class ProfileFolders(Struct, frozen=True):
+    """The files of both. In the vault no link is followed."""
+
+    vault: Path
+    config: Path
+
+    def files(self) -> Iterator[ProfileFile]:
+        for kind in _FOLDERS:
+            yield from self._files("vault", kind)
+            yield from self._files("user", kind)
+
+    def path_of(self, scope: Scope, kind: ProfileKind, name: str) -> Path:
+        """Where the file of that name belongs. Raises `UsageError` for a name that is no file name."""
+        if not name.strip() or name.startswith(".") or any(sign in '/\\:\0"<>|?*' or sign < " " for sign in name):
+            raise UsageError(f"{name!r} cannot be the name of a file.", hint="Use letters, digits, spaces, - or _.")
+        return self._folder(scope, kind) / f"{name}.md"
+
+    def write(self, scope: Scope, file: Path, text: str) -> None:
+        """Write a file of one of the folders, the folder too if it is missing. Raises `StorageError`."""
+        write_atomically(
+            file if scope == "vault" else resolve_link(file), text, mode=0o644, beneath=self._beneath(scope)
+        )
+
+    def _files(self, scope: Scope, kind: ProfileKind) -> Iterator[ProfileFile]:
+        folder = self._folder(scope, kind)
+        try:
+            names = [name for name in list_names(folder, beneath=self._beneath(scope)) if name.endswith(".md")]
+        except OSError as error:
+            error_text = f"The folder is not read: {error.strerror}."
+            yield ProfileFile(kind=kind, name=folder.name, origin=scope, path=str(folder), read_error=error_text)
+            return
+        for number, name in enumerate(names):
+            file = folder / name
+            text, error_text = (
+                self._read(file, scope) if number < _MAX_FILES else ("", f"It is beyond the first {_MAX_FILES}.")
+            )
+            yield ProfileFile(kind=kind, name=file.stem, origin=scope, path=str(file), text=text, read_error=error_text)
+
+    def _read(self, file: Path, scope: Scope) -> tuple[str, str]:
+        """The text, or the reason why there is none."""
+        try:
+            return read_bounded(file, max_bytes=_MAX_BYTES, beneath=self._beneath(scope)).decode("utf-8"), ""
+        except UnicodeDecodeError:
+            return "", "The file is not UTF-8 text."
+        except OSError as error:
+            return "", f"The file cannot be read: {error.strerror}."
+
+    def _folder(self, scope: Scope, kind: ProfileKind) -> Path:
+        return (self.vault / ".zkchat" if scope == "vault" else self.config) / _FOLDERS[kind]
+
+    def _beneath(self, scope: Scope) -> Path | None:
+        """The user's own folders may be links: many people keep such files elsewhere."""
+        return self.vault if scope == "vault" else None
+
+
+_TEMPLATE_FOLDERS_MAX_BYTES: Final = 1_000_000
+_SETTINGS: Final[Mapping[str, str]] = {
+    "templates.json": "folder",
+    "plugins/templater-obsidian/data.json": "templates_folder",
+}
+"""By file in `.obsidian/`, the name of the setting."""
+
+
+def template_folders(vault: Path) -> list[str]:
+    """Relative paths, each with a slash at its end; none for settings that are not there or cannot be read."""
+    named = (_setting(vault / ".obsidian" / file, name, vault) for file, name in _SETTINGS.items())
+    return [f"{folder}/" for written in named if (folder := written.strip().strip("/"))]
+
+
+def _setting(file: Path, name: str, vault: Path) -> str:
+    try:
+        settings = json.loads(read_bounded(file, max_bytes=_TEMPLATE_FOLDERS_MAX_BYTES, beneath=vault))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    value = settings.get(name) if isinstance(settings, dict) else None
+    return value if isinstance(value, str) else ""

@@ -1,1 +1,69 @@
-"""Changes of notes: proposed, reviewed, applied."""
+"""Changes of notes: proposed, reviewed, applied, undone."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.writing.changes.execution import ProgressFile
+    from zkchat.writing.changes.files import VaultTree
+    from zkchat.writing.changes.git import GitCommits
+    from zkchat.writing.changes.journal import SqliteChangeJournal, is_there, open_journal
+    from zkchat.writing.changes.store import VaultChanges
+    from zkchat.writing.editor import NoteEditor, StagedEdit
+    from zkchat.writing.links.mentions import (
+        NO_MENTIONS,
+        ChosenLinks,
+        MentionGroup,
+        MentionLink,
+        MentionLinks,
+        StagedLinks,
+        stage_links,
+    )
+    from zkchat.writing.links.moved import LinkRepairer, RepairedLink, past_renames
+    from zkchat.writing.links.renames import (
+        MoveSummary,
+        entry_of,
+        follow_links,
+        links_to_new,
+        remarks_on_new,
+        stage_move,
+    )
+    from zkchat.writing.properties.edits import parse_property_value
+    from zkchat.writing.proposals import (
+        PROPOSE_ONLY,
+        ChangeReviewer,
+        Proposals,
+        ReviewPolicy,
+        Verdict,
+        folders_of,
+        touched_paths,
+        why_asked,
+    )
+    from zkchat.writing.staging import Followed, FollowLinks, StagedChanges
+    from zkchat.writing.targets import LinkStyle, VaultConventions
+    from zkchat.writing.tools import PROPOSED, write_tools
+    from zkchat.writing.undo import UndoPlan, parse_number, plan_undo_named, reversal, undo_all
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "changes.execution": "ProgressFile",
+            "changes.files": "VaultTree",
+            "changes.git": "GitCommits",
+            "changes.journal": "SqliteChangeJournal is_there open_journal",
+            "changes.store": "VaultChanges",
+            "editor": "NoteEditor StagedEdit",
+            "links.mentions": ("ChosenLinks MentionGroup MentionLink MentionLinks NO_MENTIONS StagedLinks stage_links"),
+            "links.moved": "LinkRepairer RepairedLink past_renames",
+            "links.renames": "MoveSummary entry_of follow_links links_to_new remarks_on_new stage_move",
+            "properties.edits": "parse_property_value",
+            "proposals": (
+                "ChangeReviewer PROPOSE_ONLY Proposals ReviewPolicy Verdict folders_of touched_paths why_asked"
+            ),
+            "staging": "FollowLinks Followed StagedChanges",
+            "targets": "LinkStyle VaultConventions",
+            "tools": "PROPOSED write_tools",
+            "undo": "UndoPlan parse_number plan_undo_named reversal undo_all",
+        },
+    )

@@ -8,31 +8,38 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.errors import EditRefused, NoteNotFound, VaultError
-from zkchat.model.choices import SectionPosition
-from zkchat.model.note import NOTE_SUFFIX, counted_files, file_title, is_note, without_suffix
-from zkchat.model.text import counted, shorten
-from zkchat.vault.daily_notes import find_daily_note
-from zkchat.vault.library import Library
-from zkchat.vault.notes.shown import shown_text
-from zkchat.writing.conventions import VaultConventions
+from zkchat.core import (
+    NOTE_SUFFIX,
+    EditRefused,
+    NoteNotFound,
+    SectionPosition,
+    VaultError,
+    counted,
+    counted_files,
+    file_title,
+    is_note,
+    shorten,
+    without_suffix,
+)
+from zkchat.index import Library, find_daily_note
+from zkchat.notes import shown_text
 from zkchat.writing.edits.passages import replace_passage
 from zkchat.writing.edits.sections import append_text, edit_section
-from zkchat.writing.links.changed_meaning import (
+from zkchat.writing.links.renames import (
     counted_links,
     links_in_other_files,
     links_lost,
     links_to_new,
     meant_before,
     remarks_on_new,
+    stage_move,
+    title_of_move,
 )
-from zkchat.writing.links.renames import stage_move, title_of_move
-from zkchat.writing.properties.edits import add_tag, set_property
-from zkchat.writing.properties.values import PropertyScalar
-from zkchat.writing.rebase import Edit
-from zkchat.writing.staging import StagedChanges
+from zkchat.writing.properties.edits import PropertyScalar, add_tag, set_property
+from zkchat.writing.staging import Edit, StagedChanges
 from zkchat.writing.targets import (
     Targets,
+    VaultConventions,
     check_inside,
     conflict_copies,
     fill_template,

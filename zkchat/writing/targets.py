@@ -1,18 +1,66 @@
-"""Which file a change is meant for, which path a new one gets, and what it holds if it is made from a template."""
+"""The note that a change is about, and names for new notes."""
 
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
-from zkchat.errors import EditRefused, NoteNotFound, OutsideVault, VaultError
-from zkchat.model.note import NOTE_SUFFIX, Ambiguous, Link, Missing, Resolved, is_note
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.daily_notes import format_moment
-from zkchat.vault.library import Library
-from zkchat.vault.notes import wikilink
-from zkchat.writing.conventions import VaultConventions
+from msgspec import Struct, field
+
+from zkchat.core import (
+    NOTE_SUFFIX,
+    Ambiguous,
+    EditRefused,
+    Link,
+    Missing,
+    NoteNotFound,
+    OutsideVault,
+    Resolved,
+    VaultError,
+    is_note,
+    lazy_pattern,
+)
+from zkchat.index import DailyNoteSettings, Library, format_moment
+from zkchat.notes import link_catalog
 from zkchat.writing.staging import StagedChanges, same_name
+
+LinkFormat = Literal["shortest", "relative", "absolute"]
+
+
+class LinkStyle(Struct, frozen=True, kw_only=True):
+    """How new link targets are spelled, by `newLinkFormat` and `useMarkdownLinks` of Obsidian."""
+
+    format: LinkFormat = "shortest"
+    markdown: bool = False
+
+
+class VaultConventions(Struct, frozen=True, kw_only=True):
+    """What the settings of Obsidian say about writing."""
+
+    link_style: LinkStyle = field(default_factory=LinkStyle)
+    daily: DailyNoteSettings = field(default_factory=DailyNoteSettings)
+    template_folders: tuple[str, ...] = ()
+    """Each with a slash at its end."""
+    date_format: str = "YYYY-MM-DD"
+    time_format: str = "HH:mm"
+    """Of `{{date}}` and `{{time}}` in templates, in the notation of moment.js."""
+    new_note_folder: str = ""
+    """Where a note goes that is named by its title alone; empty for the root of the vault."""
+    attachment_folder: str = ""
+    """Where attachments go; empty where that is no one folder."""
+
+    @property
+    def named_paths(self) -> list[tuple[str, str]]:
+        """The folders and notes that settings name, each after what it is for; folders end in a slash."""
+        named = [
+            ("daily notes", f"{self.daily.folder.strip('/')}/"),
+            ("the template of daily notes", self.daily.template.strip("/")),
+            *(("templates", folder) for folder in self.template_folders),
+            ("new notes", f"{self.new_note_folder}/"),
+            ("attachments", f"{self.attachment_folder}/"),
+        ]
+        return [(setting, path) for setting, path in named if path.strip("/")]
+
 
 MAX_NAME_BYTES: Final = 255
 """Of a file or folder, as nearly every file system has it."""
@@ -62,7 +110,7 @@ def path_of_renamed(source: str, new: str, *, is_folder: bool) -> str:
 
 def _written(named: str) -> str:
     """What a name says, which may be a link. Raises `OutsideVault`."""
-    links = wikilink.scan(named.strip())
+    links = link_catalog.scan(named.strip())
     written = links[0].target if len(links) == 1 and links[0].text == named.strip() else named.strip()
     check_inside(written)
     return written
@@ -246,5 +294,5 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _link(target: str) -> Link:
-    links = wikilink.scan(target)
+    links = link_catalog.scan(target)
     return links[0] if links else Link(text=target, target=target.strip())

@@ -7,21 +7,11 @@ from typing import Annotated, Final
 from msgspec import Meta
 from msgspec.structs import replace
 
-from zkchat.errors import EditRefused
-from zkchat.model.choices import SectionPosition
-from zkchat.model.line_diff import hunks_of, split_lines
-from zkchat.model.note import is_note
-from zkchat.model.patterns import lazy_pattern
-from zkchat.ports.tools import Tool, ToolOutcome
-from zkchat.tools.argument_kinds import Number, Text
-from zkchat.tools.explore import NotePath, reference_to
-from zkchat.tools.readings import Readings
-from zkchat.tools.registry import function_tool
-from zkchat.tools.toolbox import failure
-from zkchat.vault.notes.shown import shown_text
-from zkchat.vault.privacy.classes import written_class
+from zkchat.chat import NotePath, Number, Readings, Text, failure, function_tool, reference_to
+from zkchat.core import EditRefused, SectionPosition, Tool, ToolOutcome, hunks_of, is_note, lazy_pattern, split_lines
+from zkchat.notes import shown_text, written_class
 from zkchat.writing.editor import NoteEditor, StagedEdit
-from zkchat.writing.properties.values import parse_property_value
+from zkchat.writing.properties.edits import parse_property_value
 
 PROPOSED: Final = "Proposed, not done: the user decides when you have answered."
 MAX_DIFF_CHARS: Final = 1500

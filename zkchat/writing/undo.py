@@ -5,13 +5,23 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.errors import FileConflict, FilesChanged, UsageError, ZkchatError
-from zkchat.model.change import TRASH, ChangeRecord, ChangeSet, FileMove, FileWrite
-from zkchat.model.change_summary import touches
-from zkchat.model.patch import direct_moves, path_before
-from zkchat.model.text import counted
-from zkchat.ports.changes import ChangeStore
-from zkchat.writing.review import touched_paths
+from zkchat.core import (
+    TRASH,
+    ChangeRecord,
+    ChangeSet,
+    ChangeStore,
+    FileConflict,
+    FileMove,
+    FilesChanged,
+    FileWrite,
+    UsageError,
+    ZkchatError,
+    counted,
+    direct_moves,
+    path_before,
+    touches,
+)
+from zkchat.writing.proposals import touched_paths
 
 _MAX_NAMED: Final = 3
 """Files that changed since."""

@@ -9,41 +9,35 @@ from tests.fuzz import edits, mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
-from zkchat.agents.parsing import parse_agent, parse_rule
-from zkchat.chat.background_summaries import accept_sentence
-from zkchat.chat.document_summaries import MAX_SUMMARY_CHARS, plain_line, summarize
-from zkchat.chat.learning import learning_points
+from zkchat.chat.agents import parse_agent, parse_rule
+from zkchat.chat.context.extractive import condense, summarise
+from zkchat.chat.context.formatting import format_document
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.memory import compare_fact, list_items
+from zkchat.chat.project_memory import imports_of, project_memory
 from zkchat.chat.references import NameMatcher
-from zkchat.context.extractive import condense, summarise
-from zkchat.context.formatting import format_document
-from zkchat.context.tokens import Estimate
-from zkchat.errors import ConfigError, NoteNotFound
-from zkchat.export.notes import answer_note, file_name
-from zkchat.memory.comparison import compare_fact
-from zkchat.memory.facts import list_items
-from zkchat.memory.project import imports_of, project_memory
-from zkchat.model.memory import Fact
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import PrivacyClass
-from zkchat.model.parts import TextPart
-from zkchat.model.profile import ProfileFile
-from zkchat.model.stored_forms import read_message
-from zkchat.model.values import from_plain
-from zkchat.providers.gguf import read_header
-from zkchat.vault.links.anchors import section_lines
-from zkchat.vault.notes import frontmatter, wikilink
-from zkchat.vault.notes.blocks import blocks
-from zkchat.vault.notes.chunker import sections_of
-from zkchat.vault.notes.excerpts import excerpt
-from zkchat.vault.notes.language import detect_language
-from zkchat.vault.notes.markdown import flatten, outline, plain
-from zkchat.vault.notes.parse import parse_note, prose_of
-from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.privacy.classes import privacy_of_text
-from zkchat.vault.search.passages import matches, parse_query, snippet
-from zkchat.vault.search.question_terms import names_in, topic_terms
-from zkchat.vault.search.terms import phrase_text, pieces, query_terms, term_spans, terms
-from zkchat.vault.search.vocabulary import Vocabulary
+from zkchat.chat.remembering import learning_points
+from zkchat.chat.summaries import MAX_SUMMARY_CHARS, accept_sentence, plain_line, summarize
+from zkchat.core.errors import ConfigError, NoteNotFound
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.note import PrivacyClass
+from zkchat.core.profile import Fact, ProfileFile
+from zkchat.core.session import read_message
+from zkchat.core.values import from_plain
+from zkchat.index.search.passages import matches, parse_query, snippet
+from zkchat.index.search.postings import Vocabulary
+from zkchat.index.search.terms import phrase_text, pieces, query_terms, term_spans, terms
+from zkchat.index.search.weighted_question import names_in, topic_terms
+from zkchat.models.gguf import read_header
+from zkchat.notes import frontmatter
+from zkchat.notes import link_catalog as wikilink
+from zkchat.notes.link_catalog import section_lines
+from zkchat.notes.markdown import flatten, outline, plain, sections_of
+from zkchat.notes.note_blocks import blocks, excerpt
+from zkchat.notes.parse import parse_note, prose_of
+from zkchat.notes.privacy import privacy_of_text
+from zkchat.notes.runs import detect_language, sentences
+from zkchat.sessions.note_export import answer_note, file_name
 
 Parser = Callable[[str, Random], None]
 

@@ -3,8 +3,8 @@
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.screens import on_screen, streamed, what_acts_on_a_terminal
-from zkchat.model.prompt import TextChunk
-from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.core.prompt import TextChunk
+from zkchat.models.completions import ThinkingSplitter
 from zkchat.render.markdown.blocks import BlockSplitter
 from zkchat.render.sanitize import sanitize_in_place, sanitize_line, sanitize_text
 

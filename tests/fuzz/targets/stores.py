@@ -9,9 +9,8 @@ from random import Random
 from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
-from zkchat.errors import ExitCode
-from zkchat.repl.history import SharedHistory
-from zkchat.repl.paste import Pastes
+from zkchat.core.errors import ExitCode
+from zkchat.repl.key_bindings import Pastes, SharedHistory
 
 ASK = ("ask", "How long do adults sleep?", "--model", "quote")
 COMMANDS = (

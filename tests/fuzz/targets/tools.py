@@ -13,16 +13,15 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, NamedSession
-from zkchat.context.recall.search import FoundMessage
-from zkchat.context.relevance import Relevance
-from zkchat.memory.facts import Memory
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.values import to_plain
-from zkchat.ports.tools import Tool
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.memory import memory_tools
-from zkchat.tools.recall import recall_tools
-from zkchat.tools.toolbox import Toolbox
+from zkchat.chat.context.selection import Relevance
+from zkchat.chat.memory import Memory
+from zkchat.chat.message_search.search import FoundMessage
+from zkchat.chat.tools.memory import memory_tools, recall_tools
+from zkchat.chat.tools.registry import Toolbox
+from zkchat.chat.tools.server_tools import explore_tools
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import Tool
+from zkchat.core.values import to_plain
 
 CANARY = "canary-outside-of-the-vault"
 NOTES = {

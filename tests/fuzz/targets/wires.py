@@ -10,9 +10,9 @@ from tests.fuzz import mutation
 from tests.fuzz.case import Case, Folders, Target, require
 from tests.fuzz.worlds import FuzzWorld, Worlds
 from tests.providers.loopback import PROTOCOLS, Connection, Loopback, Request, WireProtocol
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
-from zkchat.model.values import to_json, to_plain
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.values import to_json, to_plain
 
 QUESTION = "How long do adults sleep?"
 KEY = "sk-canary-of-the-fuzzer"

@@ -3,9 +3,9 @@ from typing import Any, cast
 
 import pytest
 
-from zkchat.acp_agent.reviewer import ClientCallReviewer
-from zkchat.model.tool_server import ServerDefinition, ServerTool
-from zkchat.tools.server_approval import MAY_LEAK, ServerCall
+from zkchat.acp.reviewer import ClientCallReviewer
+from zkchat.chat.tools.server_tools import MAY_LEAK, ServerCall
+from zkchat.core.tool_server import ServerDefinition, ServerTool
 
 
 @dataclass

@@ -12,10 +12,10 @@ from acp.helpers import (
 from acp.schema import AudioContentBlock
 
 from tests.support.libraries import library_of
-from zkchat.acp_agent.prompts import Block, PromptReader
-from zkchat.errors import UsageError
-from zkchat.model.prompt import ModelInfo
-from zkchat.vault.library import Library
+from zkchat.acp.prompts import Block, PromptReader
+from zkchat.core.errors import UsageError
+from zkchat.core.prompt import ModelInfo
+from zkchat.index.library import Library
 
 NOTES = {
     "Sleep.md": "# Sleep\n\nSeven.\n",

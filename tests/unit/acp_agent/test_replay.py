@@ -2,12 +2,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.support.sessions import NOON
-from zkchat.acp_agent.replay import replay
-from zkchat.acp_agent.updates import NotePlaces
-from zkchat.model.goal import Goal, GoalStep
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, FilePart, TextPart
-from zkchat.model.references import DocumentReference
+from zkchat.acp.session import replay
+from zkchat.acp.updates import NotePlaces
+from zkchat.core.events import Goal, GoalStep
+from zkchat.core.message import ChatMessage, CompactionPart, DocumentReference, FilePart, TextPart
 
 
 def kinds_of(*messages: ChatMessage, goal: Goal | None = None) -> list[tuple[str, Any]]:

@@ -3,8 +3,8 @@ import json
 import os
 from typing import Any
 
-from zkchat.acp_agent.stdio import StdioTransport
-from zkchat.compose.protocol_streams import Channel
+from zkchat.acp.agent import StdioTransport
+from zkchat.app.protocol_streams import Channel
 
 
 def test_what_is_no_message_is_answered_as_such_and_the_rest_goes_on() -> None:

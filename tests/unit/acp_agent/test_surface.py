@@ -1,7 +1,7 @@
 from typing import Any, cast
 
-from zkchat.acp_agent.surface import MarkdownSurface
-from zkchat.model.change import ChangeSet, FileWrite
+from zkchat.acp.session import MarkdownSurface
+from zkchat.core.changes import ChangeSet, FileWrite
 
 
 def surface() -> MarkdownSurface:

@@ -2,10 +2,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.support.sessions import NOON
-from zkchat.acp_agent.reviewer import ClientChangeReviewer
-from zkchat.acp_agent.turn_updates import ASKED_AGAIN, REPLACED, TurnUpdates
-from zkchat.acp_agent.updates import MAX_LINKED, NotePlaces
-from zkchat.model.events import (
+from zkchat.acp.reviewer import ClientChangeReviewer
+from zkchat.acp.updates import ASKED_AGAIN, MAX_LINKED, REPLACED, NotePlaces, TurnUpdates
+from zkchat.core.choices import ContextUsage
+from zkchat.core.events import (
     AnswerReplaced,
     ChangesReviewed,
     Event,
@@ -20,9 +20,7 @@ from zkchat.model.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.usage import ContextUsage
+from zkchat.core.message import ChatMessage, DocumentReference, LineRange
 
 PLACES = NotePlaces(Path("/vault"))
 USAGE = ContextUsage(window=100, messages=7)

@@ -3,7 +3,7 @@
 from datetime import date
 
 from zkchat.actions.brief import task_section
-from zkchat.model.daily_brief import DailyBrief, FirstOf, OpenTask, OpenTasks
+from zkchat.core.reports import DailyBrief, FirstOf, OpenTask, OpenTasks
 
 
 def test_what_is_long_overdue_tells_its_date_and_tasks_without_one_tell_of_which_notes() -> None:

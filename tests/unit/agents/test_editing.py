@@ -1,9 +1,8 @@
 import pytest
 
-from zkchat.agents.editing import set_value
-from zkchat.agents.parsing import parse_agent
-from zkchat.errors import ConfigError, UsageError
-from zkchat.model.profile import Agent, ProfileFile
+from zkchat.chat.agents import parse_agent, set_value
+from zkchat.core.errors import ConfigError, UsageError
+from zkchat.core.profile import Agent, ProfileFile
 
 
 def file(text: str) -> ProfileFile:

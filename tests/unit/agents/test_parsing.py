@@ -1,7 +1,7 @@
 import pytest
 
-from zkchat.agents.parsing import parse_agent, parse_rule
-from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
+from zkchat.chat.agents import parse_agent, parse_rule
+from zkchat.core.profile import Agent, Origin, ProfileFile, ProfileKind, ProfileProblem, Rule
 
 WHOLE = """---
 description: Answers in verse.

@@ -3,16 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.agents.profiles import (
-    DEFAULT,
-    EXAMPLES,
-    build_profiles,
-    default_instructions,
-    instructions,
-    split_address,
-)
-from zkchat.errors import ConfigError
-from zkchat.model.profile import Agent, Origin, ProfileFile, ProfileKind
+from zkchat.chat.agents import DEFAULT, EXAMPLES, build_profiles, default_instructions, instructions, split_address
+from zkchat.core.errors import ConfigError
+from zkchat.core.profile import Agent, Origin, ProfileFile, ProfileKind
 
 
 def file(name: str, text: str, origin: Origin = "user", kind: ProfileKind = "agent") -> ProfileFile:

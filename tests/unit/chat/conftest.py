@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.vault.library import Library
+from zkchat.index.library import Library
 
 
 @pytest.fixture

@@ -8,17 +8,17 @@ import pytest
 
 from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
+from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.request import ABSTAINED
 from zkchat.chat.tool_loop import TOO_SMALL
-from zkchat.context.assembly import request_from
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.model.message import ChatMessage
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
-from zkchat.model.quotation import NOTHING
-from zkchat.model.stored_forms import read_message
-from zkchat.storage.message_index import SqliteMessageIndex
-from zkchat.vault.library import Library
+from zkchat.core.message import ChatMessage
+from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk
+from zkchat.core.reports import NOTHING
+from zkchat.core.session import read_message
+from zkchat.index.library import Library
+from zkchat.sessions.store import SqliteMessageIndex
 
 NOTES = {"Sleep.md": "# Sleep\n\nAdults need seven hours of sleep.\n", "Roof.md": "# Roof\n\nThe roof leaks in May.\n"}
 SILENT = "Who won the chess tournament?"

@@ -9,24 +9,15 @@ import pytest
 
 from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
+from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
-from zkchat.context.assembly import request_from
-from zkchat.errors import ProviderError
-from zkchat.model.events import AnswerReplaced, Event, PromptReady, TextDelta, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import (
-    Finish,
-    FinishReason,
-    ModelChunk,
-    ModelInfo,
-    ModelRequest,
-    TextChunk,
-    ToolRequested,
-)
-from zkchat.model.usage import TokenUsage
-from zkchat.model.values import from_plain
-from zkchat.vault.library import Library
+from zkchat.core.choices import TokenUsage
+from zkchat.core.errors import ProviderError
+from zkchat.core.events import AnswerReplaced, Event, PromptReady, TextDelta, TurnFailed, TurnFinished, Warned
+from zkchat.core.message import ChatMessage, ToolCallPart
+from zkchat.core.prompt import Finish, FinishReason, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
 
 NOTES = {
     "Sync.md": "# Sync\n\n## Privacy\n\nObsidian Sync is end-to-end encrypted.\n",

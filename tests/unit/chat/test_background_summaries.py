@@ -13,16 +13,12 @@ from tests.support.libraries import Located, library_of
 from tests.support.requests import tool_item
 from tests.support.sessions import NOON
 from tests.support.waiting import eventually_async, other_tasks
-from zkchat.chat.background_summaries import MAX_PER_TURN, BackgroundSummaries, accept_sentence
-from zkchat.chat.document_summaries import Summaries
-from zkchat.context.budget import Shares
-from zkchat.context.instructions import DESCRIPTION
-from zkchat.context.prompt_items import prompt_item
-from zkchat.errors import ProviderError, StorageError
-from zkchat.model.entries import ContentEntry, Entry, EntryBody, MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.prompt import (
+from zkchat.chat.context.assembly import DESCRIPTION, Shares, prompt_item
+from zkchat.chat.summaries import MAX_PER_TURN, BackgroundSummaries, Summaries, accept_sentence
+from zkchat.core.choices import ContextUsage
+from zkchat.core.errors import ProviderError, StorageError
+from zkchat.core.message import ChatMessage, DocumentReference, RequestContext, RequestItem, TextPart
+from zkchat.core.prompt import (
     Finish,
     FinishReason,
     ModelChunk,
@@ -32,11 +28,9 @@ from zkchat.model.prompt import (
     TextChunk,
     ToolSpec,
 )
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.session_history import History
-from zkchat.model.usage import ContextUsage
-from zkchat.vault.library import Library
+from zkchat.core.session import ContentEntry, Entry, EntryBody, MessageEntry
+from zkchat.core.session_history import History
+from zkchat.index.library import Library
 
 BREAD = (
     "Sourdough rises slowly because wild yeast needs time, and a cold night gives the dough its taste. The baker "

@@ -11,14 +11,14 @@ import pytest
 
 from tests.support.libraries import Located
 from tests.support.world import World
+from zkchat.app.library import open_library
 from zkchat.chat.brief_summary import MAX_NOTES, summarize_brief
 from zkchat.chat.conversation import Conversation
-from zkchat.compose.library import open_library
-from zkchat.errors import ProviderError
-from zkchat.model.events import Event, TurnFailed, Warned
-from zkchat.model.message import Brief
-from zkchat.model.prompt import ModelInfo
-from zkchat.vault.library import Library
+from zkchat.core.errors import ProviderError
+from zkchat.core.events import Event, TurnFailed, Warned
+from zkchat.core.message import Brief
+from zkchat.core.prompt import ModelInfo
+from zkchat.index.library import Library
 
 NOW = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
 

@@ -9,13 +9,11 @@ from tests.support.in_memory_files import MemoryFiles
 from tests.support.sessions import NOON
 from zkchat.chat.quotations import GivenText
 from zkchat.chat.references import NameMatcher, ReferenceList, cite, given_before, given_with
-from zkchat.errors import StorageError
-from zkchat.model.message import ChatMessage
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.values import from_plain
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
+from zkchat.core.errors import StorageError
+from zkchat.core.message import ChatMessage, DocumentReference, RequestContext, RequestItem
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 
 NOTES = {
     "Sleep.md": "Seven hours.",

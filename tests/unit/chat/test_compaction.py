@@ -11,22 +11,21 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
+from zkchat.chat.context.assembly import SUMMARY
+from zkchat.chat.context.strategies import CompactionPlan, Retention
+from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
-from zkchat.chat.manual_compaction import NOTHING_TO_SUMMARISE
-from zkchat.context.instructions import SUMMARY
-from zkchat.context.strategies import CompactionPlan, Retention
-from zkchat.context.tokens import Estimate
-from zkchat.errors import ExitCode, PromptTooLong, ProviderError, UsageError
-from zkchat.model.entries import MessageEntry
-from zkchat.model.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, Condensed, TextPart, ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
-from zkchat.model.thread import compaction_of, thread_of
-from zkchat.model.values import to_json, to_plain
+from zkchat.chat.request import NOTHING_TO_SUMMARISE
+from zkchat.core.errors import ExitCode, PromptTooLong, ProviderError, UsageError
+from zkchat.core.events import Compacted, Compacting, Event, ToolFinished, TurnFailed, TurnFinished, Warned
+from zkchat.core.message import ChatMessage, CompactionPart, Condensed, TextPart, ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
+from zkchat.core.session import MessageEntry
+from zkchat.core.session_history import compaction_of, thread_of
+from zkchat.core.values import to_json, to_plain
+from zkchat.index.library import Library
 from zkchat.render import phrases
-from zkchat.vault.library import Library
 
 E = TypeVar("E")
 LONG = "The cat sleeps on the warm stove, and the old dog waits beside it for the evening. "

@@ -10,19 +10,12 @@ from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
 from tests.support.world import GARDEN
-from zkchat.chat.document_summaries import (
-    MAX_SUMMARIES,
-    MAX_SUMMARY_CHARS,
-    DocumentVersion,
-    Summaries,
-    Summary,
-    summarize,
-)
-from zkchat.errors import StorageError
-from zkchat.model.references import DocumentReference
-from zkchat.model.values import from_plain
-from zkchat.storage.summaries import SqliteSummaries
-from zkchat.vault.library import Library
+from zkchat.chat.summaries import MAX_SUMMARIES, MAX_SUMMARY_CHARS, DocumentVersion, Summaries, Summary, summarize
+from zkchat.core.errors import StorageError
+from zkchat.core.message import DocumentReference
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.sessions.memories import SqliteSummaries
 
 SAID = "Adults need seven hours of sleep."
 LONG = "This sentence is one of many that say the same thing again. "

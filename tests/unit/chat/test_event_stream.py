@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.model.events import Event, Warned
+from zkchat.core.events import Event, Warned
 
 ONE, TWO = Warned(text="one"), Warned(text="two")
 

@@ -9,15 +9,15 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.further_passages import PAGE_SIZE
-from zkchat.errors import UsageError
-from zkchat.model.events import EvidenceFound
-from zkchat.model.evidence import DEFAULT_LIMIT, Evidence
-from zkchat.model.values import from_plain
-from zkchat.ports.models import ModelProvider
-from zkchat.providers.quote import Quote
-from zkchat.providers.script_player import Script, Scripted
-from zkchat.vault.library import Library
+from zkchat.chat.evidence_lookup import PAGE_SIZE
+from zkchat.core.errors import UsageError
+from zkchat.core.events import EvidenceFound
+from zkchat.core.message import DEFAULT_LIMIT, Evidence
+from zkchat.core.ports import ModelProvider
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.models.quote import Quote
+from zkchat.models.scripted import Script, Scripted
 
 WALKS = 14
 QUESTION = "How long does the harbour walk take?"

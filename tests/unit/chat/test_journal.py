@@ -6,10 +6,17 @@ import pytest
 from tests.support.sessions import NOON, SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.journal import FLUSH_AFTER, Asked, Draft, Journal
-from zkchat.model.entries import DraftEntry, Entry, EntryBody, EntryFilter, ItemsEntry, MessageEntry, TitleEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.stored_forms import read_message
+from zkchat.core.message import ChatMessage, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from zkchat.core.session import (
+    DraftEntry,
+    Entry,
+    EntryBody,
+    EntryFilter,
+    ItemsEntry,
+    MessageEntry,
+    TitleEntry,
+    read_message,
+)
 
 
 def journal(store: SessionsInMemory, *, begun: bool = True) -> Journal:

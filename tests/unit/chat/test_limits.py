@@ -10,15 +10,14 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.core import AnswerLimits
 from zkchat.chat.tool_loop import MAX_CALLS
-from zkchat.errors import ExitCode
-from zkchat.model.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ToolCallPart, ToolResultPart
-from zkchat.model.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
-from zkchat.model.thread import thread_of
-from zkchat.model.values import from_plain
-from zkchat.providers.script_player import Script, Scripted
-from zkchat.vault.library import Library
+from zkchat.core.errors import ExitCode
+from zkchat.core.events import Event, TextDelta, ToolFinished, ToolStarted, TurnFailed, TurnFinished, Warned
+from zkchat.core.message import ChatMessage, ToolCallPart, ToolResultPart
+from zkchat.core.prompt import ModelChunk, ModelRequest, TextChunk, ThinkingChunk
+from zkchat.core.session_history import thread_of
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.models.scripted import Script, Scripted
 
 Answers = list[list[dict[str, Any]]]
 

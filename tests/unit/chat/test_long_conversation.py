@@ -12,16 +12,15 @@ import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import NOON
+from zkchat.chat.context.tokens import CachedTokenizer, Encoding
 from zkchat.chat.conversation import Conversation
-from zkchat.context.recall.search import ConversationSearch
-from zkchat.context.tokens import CachedTokenizer, Encoding
-from zkchat.model.events import Compacted, TurnFinished
-from zkchat.model.prompt import ModelRequest
-from zkchat.model.session import Session
-from zkchat.model.thread import compaction_of, messages_of
-from zkchat.storage.message_index import SqliteMessageIndex
-from zkchat.storage.sessions import SqliteSessions
-from zkchat.vault.library import Library
+from zkchat.chat.message_search.search import ConversationSearch
+from zkchat.core.events import Compacted, TurnFinished
+from zkchat.core.prompt import ModelRequest
+from zkchat.core.session import Session
+from zkchat.core.session_history import compaction_of, messages_of
+from zkchat.index.library import Library
+from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
 
 WINDOW, RESERVE, TURNS = 4096, 512, 500
 TURNS_PER_COMPACTION = 50

@@ -7,10 +7,10 @@ import pytest
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.model.events import ToolFinished, TurnFinished, Warned
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
-from zkchat.vault.library import Library
+from zkchat.core.events import ToolFinished, TurnFinished, Warned
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
+from zkchat.index.library import Library
 
 LINES = [f"2026-03-04 12:{n % 60:02} INFO step {n} of the nightly run is done" for n in range(1_500)]
 LINES[800] = "2026-03-04 12:00 INFO the certificate of the mail gateway expires in May"

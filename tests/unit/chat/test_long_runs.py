@@ -5,11 +5,11 @@ from time import process_time
 
 import pytest
 
+from zkchat.chat.context.condensing import MARK
 from zkchat.chat.privacy import _Sought
 from zkchat.chat.quotations import find_quotations
-from zkchat.context.condensing import MARK
-from zkchat.tools.server_results import _PATH
-from zkchat.vault.graph import _ADDRESS
+from zkchat.chat.tools.server_tools import _PATH
+from zkchat.index.graph import _ADDRESS
 
 SIZE = 4_000
 TIMES = 4

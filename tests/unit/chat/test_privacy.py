@@ -9,19 +9,29 @@ from tests.support.conversations import Reciting
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_warnings
-from zkchat.errors import StorageFull
-from zkchat.model.choices import Role
-from zkchat.model.entries import Entry, MessageEntry
-from zkchat.model.evidence import Evidence
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, Condensed, EvidencePart, FilePart, ImagePart, Part, TextPart
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.session_history import History
-from zkchat.model.stored_forms import read_message
-from zkchat.model.values import from_plain
-from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.core.choices import Role
+from zkchat.core.errors import StorageFull
+from zkchat.core.message import (
+    ChatMessage,
+    CompactionPart,
+    Condensed,
+    DocumentReference,
+    Evidence,
+    EvidencePart,
+    FilePart,
+    ImagePart,
+    LeftOut,
+    LineRange,
+    Part,
+    RequestContext,
+    RequestItem,
+    TextPart,
+)
+from zkchat.core.prompt import ModelInfo
+from zkchat.core.session import Entry, MessageEntry, read_message
+from zkchat.core.session_history import History
+from zkchat.core.values import from_plain
+from zkchat.index.library import GuardedLibrary, Library
 
 NOTES = {
     "Secret.md": "---\nzkchat: local\n---\nHush.\n",

@@ -11,23 +11,21 @@ from msgspec.structs import replace
 from tests.support.changes import Answering, ChangesInMemory, edited, no, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
+from zkchat.chat.context.assembly import WRITING, request_from
 from zkchat.chat.conversation import Conversation
-from zkchat.context.assembly import request_from
-from zkchat.context.instructions import WRITING
-from zkchat.errors import ProviderError
-from zkchat.model.entries import ChangesEntry
-from zkchat.model.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.session import Session
-from zkchat.model.values import from_plain
-from zkchat.ports.tools import ToolOutcome
-from zkchat.providers.script_player import Script, Scripted
-from zkchat.render.context_lines import context_lines
-from zkchat.tools.arguments import Arguments
-from zkchat.tools.readings import Readings
-from zkchat.tools.registry import FunctionTool
-from zkchat.vault.library import Library
+from zkchat.chat.tools.arguments import Arguments
+from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.registry import FunctionTool
+from zkchat.core.errors import ProviderError
+from zkchat.core.events import ChangesReviewed, Event, TextDelta, TurnFinished, Warned
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import ToolOutcome
+from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.core.session import ChangesEntry, Session
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.models.scripted import Script, Scripted
+from zkchat.render.context import context_lines
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.staging import StagedChanges
 
@@ -198,7 +196,7 @@ def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Libra
     events_of(talk.say("Please append it."))
     (session,) = store.sessions()
     for message in [*talk.messages]:  # as if a local note had gone with it
-        from zkchat.model.entries import MessageEntry
+        from zkchat.core.session import MessageEntry
 
         store.append(session.id, [MessageEntry(message=replace(message, local=True))])
     model = Appending(on_this_machine=False)

@@ -8,9 +8,7 @@ from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.chat.question import Question
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.references import DocumentReference
+from zkchat.core.message import ChatMessage, DocumentReference, TextPart
 
 
 def test_a_question_is_parsed_into_agent_links_and_prose() -> None:

@@ -10,16 +10,15 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.conversation import Conversation
-from zkchat.errors import StorageError
-from zkchat.model.entries import AgentEntry, Entry, ItemsEntry, MessageEntry
-from zkchat.model.events import TurnFailed, TurnFinished
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import FilePart
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk
-from zkchat.model.thread import messages_of
-from zkchat.providers.quote import Quote
-from zkchat.vault.indexing.indexer import Refreshed
-from zkchat.vault.library import Library
+from zkchat.core.errors import StorageError
+from zkchat.core.events import TurnFailed, TurnFinished
+from zkchat.core.message import ChatMessage, FilePart
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk
+from zkchat.core.session import AgentEntry, Entry, ItemsEntry, MessageEntry
+from zkchat.core.session_history import messages_of
+from zkchat.index.indexing.indexer import Refreshed
+from zkchat.index.library import Library
+from zkchat.models.quote import Quote
 
 QUESTION = "How long is [[Sleep]]?"
 NOTES = {"Sleep.md": "# Sleep\n\nSeven hours.\n"}

@@ -3,13 +3,10 @@
 import pytest
 
 from tests.support.sessions import NOON
+from zkchat.chat.context.formatting import format_document
 from zkchat.chat.quotations import MAX_GIVEN_CHARACTERS, GivenText, find_quotations, given_texts, links_outside
-from zkchat.context.formatting import format_document
-from zkchat.model.evidence import Evidence
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import EvidencePart, FilePart, TextPart, ToolResultPart
-from zkchat.model.references import LineRange
-from zkchat.vault.notes import wikilink
+from zkchat.core.message import ChatMessage, Evidence, EvidencePart, FilePart, LineRange, TextPart, ToolResultPart
+from zkchat.notes import link_catalog as wikilink
 
 HEAP = "A heap needs air and water. Turn it every month, and read [[Worms]] first.\n\nSee [[Mulch]]."
 TEA = "茶要用八十度的水。参见[[水]]。"

@@ -1,8 +1,8 @@
 from itertools import pairwise
 
 from zkchat.chat.references import ReferenceList
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.values import from_plain
+from zkchat.core.message import DocumentReference, LineRange
+from zkchat.core.values import from_plain
 
 
 def linked(path: str | None, **more: object) -> DocumentReference:

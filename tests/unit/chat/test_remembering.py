@@ -7,15 +7,14 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
-from zkchat.context.relevance import Relevance
-from zkchat.errors import StorageError, UsageError
-from zkchat.memory.facts import Memory
-from zkchat.model.entries import AgentEntry, ItemsEntry
-from zkchat.model.events import TurnFinished
-from zkchat.model.memory import Fact
-from zkchat.model.profile import ProfileFile
-from zkchat.vault.library import Library
+from zkchat.chat.memory import Memory
+from zkchat.core.errors import StorageError, UsageError
+from zkchat.core.events import TurnFinished
+from zkchat.core.profile import Fact, ProfileFile
+from zkchat.core.session import AgentEntry, ItemsEntry
+from zkchat.index.library import Library
 
 FACT = "My thesis on cats is due on 30 June."
 QUESTION = "When is my thesis on cats due?"

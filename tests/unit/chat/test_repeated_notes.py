@@ -4,15 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of
+from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.references import IN_EVERY_REQUEST, WITH_THE_MESSAGE
-from zkchat.context.assembly import request_from
-from zkchat.model.entries import AgentEntry
-from zkchat.model.events import TurnFinished
-from zkchat.model.message import ChatMessage
-from zkchat.model.profile import ProfileFile
-from zkchat.model.request_context import RequestItem
-from zkchat.vault.library import Library
+from zkchat.core.events import TurnFinished
+from zkchat.core.message import ChatMessage, RequestItem
+from zkchat.core.profile import ProfileFile
+from zkchat.core.session import AgentEntry
+from zkchat.index.library import Library
 
 NOTES = {
     "Bees.md": "# Bees\n\nBees make honey.\n\n## Sound\n\nThey hum in the meadow.\n",

@@ -8,12 +8,12 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.errors import ConfigError
-from zkchat.model.events import TurnFinished, Warned
-from zkchat.model.profile import ProfileFile
-from zkchat.model.request_context import RequestItem
-from zkchat.vault.library import Library
-from zkchat.vault.links import live_catalog
+from zkchat.core.errors import ConfigError
+from zkchat.core.events import TurnFinished, Warned
+from zkchat.core.message import RequestItem
+from zkchat.core.profile import ProfileFile
+from zkchat.index.library import Library
+from zkchat.notes import link_resolver as live_catalog
 
 NOTES = {
     "Beekeeping.md": "# Beekeeping\n\nBees need a hive, honey and a careful beekeeper.\n",

@@ -9,16 +9,15 @@ import pytest
 
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.libraries import Located, library_of
-from zkchat.chat.mentions import is_mentioned
-from zkchat.chat.question import Question
+from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.question import Question, is_mentioned
 from zkchat.chat.references import embedded, resolve_links
-from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
-from zkchat.context.tokens import Estimate
-from zkchat.errors import StorageError
-from zkchat.model.references import DocumentReference
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
-from zkchat.vault.notes.wikilink import link_to
+from zkchat.core.errors import StorageError
+from zkchat.core.message import DocumentReference
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.notes.link_catalog import link_to
 
 NOTES = {
     "Week.md": "---\ncover: '![[Never]]'\n---\n# Week\n\n![[Monday]]\n\n![[Sleep#Naps]] and ![[Sleep#^rule]]\n\n"

@@ -12,30 +12,19 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from tests.support.world import GARDEN
-from zkchat.chat.answer_check import REASON
+from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
-from zkchat.chat.evidence_lookup import relevant_evidence
+from zkchat.chat.evidence_lookup import REASON, relevant_evidence
 from zkchat.chat.question import Question
-from zkchat.context.assembly import request_from
-from zkchat.errors import ProviderError, StorageError
-from zkchat.model.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import (
-    Finish,
-    FinishReason,
-    ModelChunk,
-    ModelInfo,
-    ModelRequest,
-    TextChunk,
-    ToolRequested,
-)
-from zkchat.model.request_context import RequestItem
-from zkchat.model.values import from_plain
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.errors import ProviderError, StorageError
+from zkchat.core.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, TurnFinished, Warned
+from zkchat.core.message import ChatMessage, RequestItem, ToolCallPart
+from zkchat.core.prompt import Finish, FinishReason, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
 
 QUESTION = "How long does rye bread take?"
 UNFOUNDED = "Bread usually takes about four hours."

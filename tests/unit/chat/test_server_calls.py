@@ -12,12 +12,12 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.tool_servers import Answering, ApprovalsInMemory, Playing, ServersInMemory, server, tool
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.server_access import ServerAccess
-from zkchat.model.events import Event, ResourceRead, ToolFinished, ToolStarted, Warned
-from zkchat.model.profile import Agent, ProfileFile
-from zkchat.model.tool_server import ServerDefinition, ServerStatus
-from zkchat.tools.server_approval import MAY_LEAK, CallReviewer
-from zkchat.vault.library import Library
+from zkchat.chat.privacy import ServerAccess
+from zkchat.chat.tools.server_tools import MAY_LEAK, CallReviewer
+from zkchat.core.events import Event, ResourceRead, ToolFinished, ToolStarted, Warned
+from zkchat.core.profile import Agent, ProfileFile
+from zkchat.core.tool_server import ServerDefinition, ServerStatus
+from zkchat.index.library import Library
 
 SECRET = "My sister Ottilie owes the bakery in Kassel forty thousand crowns since spring, code QX77-K21."
 SEND = ("web__send", json.dumps({"text": "hello"}))

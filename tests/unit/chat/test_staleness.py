@@ -10,17 +10,16 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.sessions import SessionsInMemory
-from zkchat.agents.profiles import build_profiles
+from zkchat.chat.agents import build_profiles
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
-from zkchat.model.events import Event, TurnFinished, Warned
-from zkchat.model.parts import FilePart, ToolCallPart
-from zkchat.model.profile import ProfileFile
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.events import Event, TurnFinished, Warned
+from zkchat.core.message import FilePart, RequestContext, RequestItem, ToolCallPart
+from zkchat.core.profile import ProfileFile
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
 
 NOTES = {
     "Bees.md": "# Bees\n\n## Sound\n\nBees hum.\n\n## Food\n\nNectar.\n",

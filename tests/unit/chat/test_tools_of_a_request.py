@@ -7,12 +7,12 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.model.events import TurnFinished
-from zkchat.model.profile import ProfileFile
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.tools.explore import explore_tools
-from zkchat.tools.names import CORE_TOOLS
-from zkchat.vault.library import Library
+from zkchat.chat.tools.registry import CORE_TOOLS
+from zkchat.chat.tools.server_tools import explore_tools
+from zkchat.core.events import TurnFinished
+from zkchat.core.message import RequestContext, RequestItem
+from zkchat.core.profile import ProfileFile
+from zkchat.index.library import Library
 
 NOTES = {
     "Rye bread.md": "# Rye bread\n\nRye bread takes two days: the sourdough rests for a night.\n",

@@ -11,13 +11,12 @@ from tests.support.conversations import conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
+from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.exchange import MAX_FAILED_ROUNDS
-from zkchat.chat.tool_loop import CUT, MAX_ROUNDS, REPEATED
-from zkchat.context.tokens import Estimate
-from zkchat.errors import ExitCode, StorageFull
-from zkchat.model.entries import TitleEntry
-from zkchat.model.events import (
+from zkchat.chat.tool_loop import CUT, MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
+from zkchat.core.choices import TokenUsage
+from zkchat.core.errors import ExitCode, StorageFull
+from zkchat.core.events import (
     Event,
     LinksResolved,
     PromptReady,
@@ -31,18 +30,15 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import EvidencePart, FilePart, ToolResultPart
-from zkchat.model.prompt import ModelChunk, ModelInfo, ModelRequest
-from zkchat.model.references import LineRange
-from zkchat.model.request_context import RequestItem
-from zkchat.model.thread import messages_of, thread_of
-from zkchat.model.usage import TokenUsage
-from zkchat.model.values import from_plain
-from zkchat.ports.models import ModelProvider
-from zkchat.providers.quote import Quote
-from zkchat.providers.script_player import Script, Scripted
-from zkchat.vault.library import Library
+from zkchat.core.message import ChatMessage, EvidencePart, FilePart, LineRange, RequestItem, ToolResultPart
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import ModelChunk, ModelInfo, ModelRequest
+from zkchat.core.session import TitleEntry
+from zkchat.core.session_history import messages_of, thread_of
+from zkchat.core.values import from_plain
+from zkchat.index.library import Library
+from zkchat.models.quote import Quote
+from zkchat.models.scripted import Script, Scripted
 
 NOTES = {
     "Sleep.md": "# Sleep\n\nAdults need seven hours.\n\n## Naps\n\nTwenty minutes at most.\n",

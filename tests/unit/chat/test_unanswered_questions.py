@@ -4,9 +4,9 @@ from collections.abc import AsyncGenerator
 
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.errors import ProviderError
-from zkchat.model.prompt import ModelChunk, ModelRequest
-from zkchat.vault.library import Library
+from zkchat.core.errors import ProviderError
+from zkchat.core.prompt import ModelChunk, ModelRequest
+from zkchat.index.library import Library
 
 NOTES = {"Moss.md": "# Moss\n\nIt grows slowly.\n"}
 

@@ -9,8 +9,8 @@ import pytest
 from tests.support.world import World
 from zkchat.cli.change_review import TerminalChangeReviewer
 from zkchat.cli.common import CommandIO
-from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.writing.review import Verdict
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite
+from zkchat.writing.proposals import Verdict
 
 SLEEP = FileWrite(path="Sleep.md", before=b"Seven hours.\n", after=b"Eight hours.\n")
 TEA = FileWrite(path="Inbox/Tea.md", before=None, after=b"# Tea\n")

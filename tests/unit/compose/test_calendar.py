@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.compose.calendar import calendar_of
-from zkchat.compose.library import open_note_library
-from zkchat.compose.workspace import load_workspace
-from zkchat.environment import SystemTimeZone
-from zkchat.errors import ConfigError
+from zkchat.app.library import open_note_library
+from zkchat.app.workspace import calendar_of, load_workspace
+from zkchat.core.environment import SystemTimeZone
+from zkchat.core.errors import ConfigError
 
 NEW_YEAR = datetime(2025, 12, 31, 23, 30, tzinfo=UTC)
 

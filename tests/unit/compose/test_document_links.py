@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.hostile_vaults import files_that_run
 from tests.support.libraries import Located, library_of
-from zkchat.compose.document_links import VaultDocumentLinks
-from zkchat.errors import StorageError
-from zkchat.model.choices import OpenWith
-from zkchat.model.references import DocumentReference
+from zkchat.app.document_links import VaultDocumentLinks
+from zkchat.core.choices import OpenWith
+from zkchat.core.errors import StorageError
+from zkchat.core.message import DocumentReference
+from zkchat.index.library import Library
 from zkchat.render.links import UNKNOWN, LinkTarget
-from zkchat.vault.library import Library
 
 NOTES = {
     "Note.md": "# Note\n",

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import library_of
-from zkchat.compose import fresh_index
-from zkchat.compose.fresh_index import FreshIndex
+from zkchat.app import library as fresh_index
+from zkchat.app.library import FreshIndex
 
 
 class Watch:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from zkchat.compose.goals import bounds_of
-from zkchat.config.check import make_settings
-from zkchat.errors import UsageError
+from zkchat.app.conversation import bounds_of
+from zkchat.config.loading import make_settings
+from zkchat.core.errors import UsageError
 
 
 @pytest.mark.parametrize("minutes", [0.0, -1.0, float("nan")])

@@ -10,9 +10,9 @@ from tests.providers.loopback import Connection, Loopback, Request
 from tests.support.model_lists import Listing, tags
 from tests.support.waiting import eventually
 from tests.support.world import World
-from zkchat.compose.model_catalogue import ModelCatalogue
-from zkchat.compose.workspace import Workspace, load_workspace
-from zkchat.providers import listing
+from zkchat.app.conversation_core import ModelCatalogue
+from zkchat.app.workspace import Workspace, load_workspace
+from zkchat.models import transport as listing
 
 pytestmark = pytest.mark.outside
 

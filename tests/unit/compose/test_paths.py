@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.world import World
-from zkchat.compose.paths import find_folder, find_paths, find_vault
-from zkchat.errors import ConfigError, LostDefaultVault, UnconfirmedVault, VaultError
+from zkchat.app.paths import find_folder, find_paths, find_vault
+from zkchat.core.errors import ConfigError, LostDefaultVault, UnconfirmedVault, VaultError
 
 pytestmark = pytest.mark.skipif(os.sep != "/", reason="the root of a drive may be a vault")
 

@@ -7,14 +7,12 @@ import pytest
 
 from tests.support.libraries import Located
 from tests.support.world import World
-from zkchat.compose.library import open_note_library
-from zkchat.compose.proposals import proposals_over
-from zkchat.compose.user_interface import UNATTENDED
-from zkchat.compose.workspace import load_workspace
-from zkchat.compose.writing import open_change_store
-from zkchat.compose.writing_options import WritingOptions
-from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.tools.readings import Readings
+from zkchat.app.conversation_options import WritingOptions
+from zkchat.app.library import open_note_library
+from zkchat.app.workspace import UNATTENDED, load_workspace
+from zkchat.app.writing import open_change_store, proposals_over
+from zkchat.chat.tools.readings import Readings
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite
 
 LOCAL = b"---\nzkchat: local\n---\nmine\n"
 NEVER = b"---\nzkchat: never\n---\nmine\n"

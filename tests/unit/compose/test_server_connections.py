@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from tests.support.world import World
-from zkchat.compose.server_connections import ServerConnections
-from zkchat.compose.workspace import load_workspace
+from zkchat.app.mcp_servers import ServerConnections
+from zkchat.app.workspace import load_workspace
 
 pytestmark = pytest.mark.outside
 

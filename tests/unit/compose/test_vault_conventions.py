@@ -1,8 +1,8 @@
 import json
 from pathlib import Path
 
-from zkchat.compose.link_style import vault_conventions
-from zkchat.writing.conventions import LinkStyle, VaultConventions
+from zkchat.app.writing import vault_conventions
+from zkchat.writing.targets import LinkStyle, VaultConventions
 
 
 def put(vault: Path, **files: object) -> None:

@@ -7,12 +7,10 @@ import pytest
 
 from tests.support.change_disk import HERE, Killed, StoppingTree, change, move, write
 from tests.support.world import World
-from zkchat.compose.databases import DatabasePaths
-from zkchat.compose.library import open_note_library
-from zkchat.compose.user_interface import UNATTENDED
-from zkchat.compose.workspace import Workspace, load_workspace
-from zkchat.compose.writing import JOURNAL, _JournalFile, open_change_store, open_editing
-from zkchat.storage.changes.store import VaultChanges
+from zkchat.app.library import open_note_library
+from zkchat.app.workspace import UNATTENDED, Workspace, load_workspace
+from zkchat.app.writing import JOURNAL, DatabasePaths, _JournalFile, open_change_store, open_editing
+from zkchat.writing.changes.store import VaultChanges
 
 
 def workspace_of(world: World) -> Workspace:
@@ -43,7 +41,7 @@ def test_the_index_knows_of_a_change_at_once(world: World) -> None:
 
 
 def test_a_change_of_many_files_does_not_wait_for_the_index(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zkchat.compose.writing._MAX_AWAITED_FILES", 1)
+    monkeypatch.setattr("zkchat.app.writing._MAX_AWAITED_FILES", 1)
     workspace = workspace_of(world)
     with open_note_library(workspace) as (library, _), open_change_store(workspace, library) as store:
         library.refresh()

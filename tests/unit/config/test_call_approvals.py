@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from zkchat.config.call_approvals import StoredApprovals
-from zkchat.model.tool_server import ServerDefinition, ServerTool
+from zkchat.config.trust import StoredApprovals
+from zkchat.core.tool_server import ServerDefinition, ServerTool
 
 WEB = ServerDefinition(name="web", command="serve", args=("--all",))
 SEND = ServerTool(server="web", name="send", description="Sends.", parameters={"type": "object"})

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.config.edit import set_value, unset
-from zkchat.config.load import load
-from zkchat.errors import ConfigError, StorageError
+from zkchat.config.loading import load
+from zkchat.core.errors import ConfigError, StorageError
 
 COMMENTED = """\
 # my settings

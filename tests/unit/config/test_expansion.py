@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.config.expansion import ExpansionError, MissingVariable, expand
-from zkchat.model.tool_server import ServerDefinition
-from zkchat.model.values import from_plain
+from zkchat.config.servers import ExpansionError, MissingVariable, expand
+from zkchat.core.tool_server import ServerDefinition
+from zkchat.core.values import from_plain
 
 VARIABLES = {"A": "one", "B": "two words; $(x)", "EMPTY": "", "REF": "${A}", "URL": "https://a.example", "NL": "a\r\nb"}
 VAULT, HOME = Path("/vault"), Path("/home/me")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from zkchat.config.check import InvalidSettings, make_settings
-from zkchat.mcp_server.access_token import AccessToken
-from zkchat.model.tool_server import ServerDefinition, ServerStatus
+from zkchat.config.loading import InvalidSettings, make_settings
+from zkchat.core.tool_server import ServerDefinition, ServerStatus
+from zkchat.mcp.tokens import AccessToken
 
 KEY = "sk-canary-0123456789"
 

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.check import parse_value
-from zkchat.config.load import FlagValue, Loaded, flatten, load, unflatten
-from zkchat.config.mistakes import Origin
+from zkchat.config.loading import FlagValue, Loaded, Origin, flatten, load, parse_value, unflatten
 from zkchat.config.schema import FIELDS, Settings
-from zkchat.errors import ConfigError
-from zkchat.model.trust import VaultItem
+from zkchat.core.choices import VaultItem
+from zkchat.core.errors import ConfigError
 
 
 class SettingsFiles:

@@ -8,12 +8,11 @@ import pytest
 
 from zkchat.config.edit import set_value, unset
 from zkchat.config.files import read_vault_file
-from zkchat.config.load import Loaded, load
-from zkchat.config.mistakes import Origin
+from zkchat.config.loading import Loaded, Origin, load
 from zkchat.config.schema import value_of
 from zkchat.config.sections import Model
-from zkchat.errors import ConfigError
-from zkchat.model.providers import ProviderName
+from zkchat.core.errors import ConfigError
+from zkchat.core.prompt import ProviderName
 
 *_MOST, _LAST = (f'"{name}"' for name in get_args(ProviderName))
 PROVIDER_CHOICES = f"{', '.join(_MOST)} or {_LAST}"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.config.load import Loaded, load
-from zkchat.errors import ConfigError
+from zkchat.config.loading import Loaded, load
+from zkchat.core.errors import ConfigError
 
 
 def loaded(folder: Path, user: str = "", vault: str = "", variables: Mapping[str, str] | None = None) -> Loaded:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.config.load import Loaded, load
-from zkchat.config.mistakes import Origin
-from zkchat.config.value_types import ollama_url, validate_http_url
+from zkchat.config.loading import Loaded, Origin, load
+from zkchat.config.sections import ollama_url, validate_http_url
 
 
 def loaded(folder: Path, text: str = "", **variables: str) -> Loaded:

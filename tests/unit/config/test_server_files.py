@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.config.host_files import HOSTS, host_places
-from zkchat.config.server_files import parse_object, read_vault_servers, server_item, server_of, without_comments
-from zkchat.errors import ConfigError
+from zkchat.config.servers import (
+    HOSTS,
+    host_places,
+    parse_object,
+    read_vault_servers,
+    server_item,
+    server_of,
+    without_comments,
+)
+from zkchat.core.errors import ConfigError
 
 RUN: dict[str, object] = {"command": "uvx", "args": ["mcp-server-time"]}
 

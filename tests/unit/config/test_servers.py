@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from zkchat.config.servers import MAX_SERVERS, MAX_TEXT, parse_server, parse_servers, server_table
-from zkchat.model.tool_server import ServerDefinition
+from zkchat.core.tool_server import ServerDefinition
 
 RUN = {"command": "uvx", "args": ["mcp-server-time"]}
 

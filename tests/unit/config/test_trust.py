@@ -8,7 +8,7 @@ import pytest
 
 from zkchat.config.files import settings_item
 from zkchat.config.trust import TrustStore
-from zkchat.model.trust import vault_item
+from zkchat.core.choices import vault_item
 
 RULE = vault_item("rule", "Tone", "Be kind.")
 CHANGED = vault_item("rule", "Tone", "Obey.")

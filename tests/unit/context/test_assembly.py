@@ -7,31 +7,40 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.requests import assemble, tool_item
-from zkchat.context.assembly import MESSAGE_OVERHEAD, AssembledRequest, Assembler, request_from
-from zkchat.context.budget import Shares, budget_for
-from zkchat.context.calibration import Calibration
-from zkchat.context.formatting import augmented_text, format_message
-from zkchat.context.prompt_items import PromptItem, RequestPlan, prompt_item
-from zkchat.context.tokens import Estimate
-from zkchat.errors import ConfigError
-from zkchat.model.choices import Role
-from zkchat.model.evidence import Evidence
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import (
+from zkchat.chat.context.assembly import (
+    MESSAGE_OVERHEAD,
+    AssembledRequest,
+    Assembler,
+    PromptItem,
+    RequestPlan,
+    Shares,
+    budget_for,
+    prompt_item,
+    request_from,
+)
+from zkchat.chat.context.calibration import Calibration
+from zkchat.chat.context.formatting import augmented_text, format_message
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.choices import Role
+from zkchat.core.errors import ConfigError
+from zkchat.core.message import (
+    ChatMessage,
     CompactionPart,
     Condensed,
+    DocumentReference,
+    Evidence,
     EvidencePart,
     FilePart,
+    LineRange,
     Part,
     TextPart,
     ThinkingPart,
     ToolCallPart,
     ToolResultPart,
 )
-from zkchat.model.prompt import ModelInfo, ToolSpec
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.session_history import Window
-from zkchat.model.values import from_plain, to_json, to_plain
+from zkchat.core.prompt import ModelInfo, ToolSpec
+from zkchat.core.session_history import Window
+from zkchat.core.values import from_plain, to_json, to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOOL = ToolSpec(name="read_document", description="Read a note.", parameters={})

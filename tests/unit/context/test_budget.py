@@ -1,9 +1,17 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.context.budget import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Shares, TokenCounts, budget_for, is_full, usage_of
-from zkchat.errors import ConfigError
-from zkchat.model.prompt import ModelInfo
+from zkchat.chat.context.assembly import (
+    DEFAULT_WINDOW,
+    MAX_DEFAULT_WINDOW,
+    Shares,
+    TokenCounts,
+    budget_for,
+    is_full,
+    usage_of,
+)
+from zkchat.core.errors import ConfigError
+from zkchat.core.prompt import ModelInfo
 
 
 def info(limit: int | None = None) -> ModelInfo:

@@ -3,10 +3,9 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from zkchat.context.calibration import Calibration, RequestSize, calibrate
-from zkchat.model.message import ChatMessage
-from zkchat.model.request_context import RequestContext
-from zkchat.model.usage import ContextUsage, TokenUsage
+from zkchat.chat.context.calibration import Calibration, RequestSize, calibrate
+from zkchat.core.choices import ContextUsage, TokenUsage
+from zkchat.core.message import ChatMessage, RequestContext
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

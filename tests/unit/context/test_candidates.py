@@ -1,6 +1,6 @@
-from zkchat.context.selection import build_candidates
-from zkchat.model.profile import Agent, Rule
-from zkchat.model.prompt import ToolSpec
+from zkchat.chat.context.selection import build_candidates
+from zkchat.core.profile import Agent, Rule
+from zkchat.core.prompt import ToolSpec
 
 AGENT = Agent(
     name="poet",

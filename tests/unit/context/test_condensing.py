@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from zkchat.context.condensing import condense_message, condense_text, split_question
-from zkchat.context.tokens import Estimate
+from zkchat.chat.context.condensing import condense_message, condense_text, split_question
+from zkchat.chat.context.tokens import Estimate
 
 count = Estimate().count
 

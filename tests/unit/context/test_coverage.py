@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.context.coverage import (
+from zkchat.chat.context.condensing import (
     CoverageItem,
     content_terms,
     coverage_item,

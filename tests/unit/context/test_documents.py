@@ -1,12 +1,12 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, excerpt_document, include_documents
-from zkchat.context.formatting import format_document
-from zkchat.context.selection import wants_evidence
-from zkchat.context.tokens import Estimate
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.references import DocumentReference
+from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, excerpt_document, include_documents
+from zkchat.chat.context.formatting import format_document
+from zkchat.chat.context.selection import wants_evidence
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.message import DocumentReference
+from zkchat.core.prompt import ModelInfo
 
 
 def reference(path: str | None, **more: str) -> DocumentReference:

@@ -4,12 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from zkchat.context.coverage import content_terms
-from zkchat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
-from zkchat.context.tokens import Estimate
-from zkchat.model.choices import Role
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
+from zkchat.chat.context.condensing import content_terms
+from zkchat.chat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.choices import Role
+from zkchat.core.message import ChatMessage, TextPart
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 count = Estimate().count

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.context.formatting import NEWEST_COUNTS, format_document, format_evidence
-from zkchat.model.evidence import Evidence
-from zkchat.model.references import LineRange
+from zkchat.chat.context.formatting import NEWEST_COUNTS, format_document, format_evidence
+from zkchat.core.message import Evidence, LineRange
 
 
 def passage(text: str, heading: str = "") -> Evidence:

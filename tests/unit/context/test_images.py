@@ -6,19 +6,15 @@ from msgspec.structs import replace
 
 from tests.support.requests import assemble
 from tests.support.sessions import NOON
-from zkchat.context.assembly import Assembler, request_from
-from zkchat.context.budget import Shares, budget_for
-from zkchat.context.calibration import Calibration, calibrate
-from zkchat.context.documents import short_form
-from zkchat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images, format_message, words_alone
-from zkchat.context.prompt_items import RequestPlan, prompt_item
-from zkchat.context.tokens import Estimate
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import FilePart, ImagePart, TextPart
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.request_context import RequestContext
-from zkchat.model.session_history import Window
-from zkchat.model.usage import ContextUsage, TokenUsage
+from zkchat.chat.context.assembly import Assembler, RequestPlan, Shares, budget_for, prompt_item, request_from
+from zkchat.chat.context.calibration import Calibration, calibrate
+from zkchat.chat.context.documents import short_form
+from zkchat.chat.context.formatting import BLIND, NO_ROOM, ImageLook, describe_images, format_message, words_alone
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.choices import ContextUsage, TokenUsage
+from zkchat.core.message import ChatMessage, FilePart, ImagePart, RequestContext, TextPart
+from zkchat.core.prompt import ModelInfo
+from zkchat.core.session_history import Window
 
 BED = ImagePart(name="bed.png", media_type="image/png", digest="d", width=560, height=280, alt="the bed")
 MAP = ImagePart(name="a\nmap.png", media_type="image/png", digest="e", embedded_in="Trip.md")

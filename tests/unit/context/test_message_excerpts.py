@@ -2,7 +2,7 @@
 
 import json
 
-from zkchat.context.unit_ranking import MAX_EXCERPTS, find_excerpts
+from zkchat.chat.context.unit_ranking import MAX_EXCERPTS, find_excerpts
 
 LINES = [f"12:{n % 60:02} [build-{n % 9}] step {n} finished, 0 errors" for n in range(2_000)]
 

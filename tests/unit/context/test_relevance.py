@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from zkchat.context.relevance import Relevance
-from zkchat.errors import ProviderError, StorageFull
-from zkchat.providers.static_vectors import StaticVectors, installed
+from zkchat.chat.context.selection import Relevance
+from zkchat.core.errors import ProviderError, StorageFull
+from zkchat.models.static_vectors import StaticVectors, installed
 
 TEXTS = ("Cooking recipes and oven temperature", "Trains, flights and hotels", "做菜的菜谱")
 

@@ -5,13 +5,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from zkchat.context.relevance import Relevance
-from zkchat.context.selection import Candidate, Selection, SelectionLimits, Selector, added_items, dropped_items
-from zkchat.context.tokens import Estimate
-from zkchat.model.choices import IncludeMode, ItemType
-from zkchat.model.entries import ItemsEntry
-from zkchat.model.request_context import RequestItem
-from zkchat.providers.static_vectors import installed
+from zkchat.chat.context.selection import (
+    Candidate,
+    Relevance,
+    Selection,
+    SelectionLimits,
+    Selector,
+    added_items,
+    dropped_items,
+)
+from zkchat.chat.context.tokens import Estimate
+from zkchat.core.choices import IncludeMode, ItemType
+from zkchat.core.message import RequestItem
+from zkchat.core.session import ItemsEntry
+from zkchat.models.static_vectors import installed
 
 A = Candidate(type="rule", name="A", include="always", about="Citation style", text="Cite with footnotes.")
 B = Candidate(type="rule", name="B", include="manual", about="Tone of letters", text="Be warm.")

@@ -5,9 +5,9 @@ from typing import get_args
 import pytest
 
 from tests.support.doc_examples import DOCS
+from zkchat.chat.context.strategies import PLANNERS
 from zkchat.config.sections import Context
-from zkchat.context.strategies import PLANNERS
-from zkchat.model.choices import CompactionStrategy
+from zkchat.core.choices import CompactionStrategy
 
 
 def test_there_is_a_planner_for_every_strategy() -> None:

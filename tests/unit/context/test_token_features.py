@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.calibration import features_of, sum_features
+from zkchat.chat.context.calibration import features_of, sum_features
 
 
 def test_english_text_is_a_message_and_its_digits() -> None:

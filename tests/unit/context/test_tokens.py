@@ -12,9 +12,9 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context import tokens
-from zkchat.context.tokens import CachedTokenizer, Encoding, Estimate, tokenizer_for
-from zkchat.errors import ConfigError
+from zkchat.chat.context import tokens
+from zkchat.chat.context.tokens import CachedTokenizer, Encoding, Estimate, tokenizer_for
+from zkchat.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,21 @@ from typing import Any
 import pytest
 
 from tests.support.sessions import NOON
-from zkchat.export.session_import import Imported, ImportedFile, read_conversations
-from zkchat.model.entries import Entry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.thread import thread_of
-from zkchat.model.usage import TokenUsage
+from zkchat.core.choices import TokenUsage
+from zkchat.core.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    FilePart,
+    ImagePart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.core.session import Entry
+from zkchat.core.session_history import thread_of
+from zkchat.sessions.session_import import Imported, ImportedFile, read_conversations
 
 PNG = "iVBORw0KGgo="
 QUESTION = {"role": "user", "content": "How long?"}

@@ -9,15 +9,19 @@ import yaml
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
-from zkchat.export.notes import answer_note, as_markdown, file_name
-from zkchat.export.redaction import REDACTED, contains_secret, redact
-from zkchat.export.session_json import as_json
-from zkchat.model.entries import Entry, MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.session import Session
-from zkchat.model.stored_forms import read_message
+from zkchat.core.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    FilePart,
+    ImagePart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.core.session import Entry, MessageEntry, Session, read_message
+from zkchat.sessions.note_export import REDACTED, answer_note, as_json, as_markdown, contains_secret, file_name, redact
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON, message_count=2)
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="body/Sleep.md", cited=True)

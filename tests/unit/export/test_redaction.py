@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.export.redaction import REDACTED, redact
-from zkchat.model.secrets import KEY, KEY_MARKS, NAMED_KEY, NAMED_KEY_MARKS
+from zkchat.core.text import KEY, KEY_MARKS, NAMED_KEY, NAMED_KEY_MARKS
+from zkchat.sessions.note_export import REDACTED, redact
 
 BEGINNINGS = (
     *("sk-", "pk_", "rk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"),

@@ -8,10 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON, SessionsInMemory
-from zkchat.errors import SessionError
-from zkchat.export.session_import import Imported, ImportedFile, read_conversations
-from zkchat.export.session_json import as_json
-from zkchat.model.entries import (
+from zkchat.core.errors import SessionError
+from zkchat.core.message import ChatMessage, CompactionPart, DocumentReference, ImagePart, TextPart
+from zkchat.core.session import (
     DraftEntry,
     Entry,
     EntryBody,
@@ -21,11 +20,9 @@ from zkchat.model.entries import (
     PriorityEntry,
     TitleEntry,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, ImagePart, TextPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.session_history import History
-from zkchat.model.thread import head_of, messages_of, thread_of
+from zkchat.core.session_history import History, head_of, messages_of, thread_of
+from zkchat.sessions.note_export import as_json
+from zkchat.sessions.session_import import Imported, ImportedFile, read_conversations
 
 
 def read_all(value: Any) -> ImportedFile:

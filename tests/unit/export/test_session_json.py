@@ -5,13 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from zkchat.export import session_json
-from zkchat.export.session_json import as_json
-from zkchat.model.entries import DraftEntry, Entry, EntryBody, MessageEntry, PriorityEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.session import Session
-from zkchat.model.values import to_plain
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import DraftEntry, Entry, EntryBody, MessageEntry, PriorityEntry, Session
+from zkchat.core.values import to_plain
+from zkchat.sessions import note_export as session_json
+from zkchat.sessions.note_export import as_json
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KEY = "sk-proj-1234567890abcdef"

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.vault.search.terms import query_words
+from zkchat.index.search.terms import query_words
 
 
 @pytest.mark.parametrize(

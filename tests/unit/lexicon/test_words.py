@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from zkchat.lexicon.words import any_of, by_code, languages, of_all, phrases
+from zkchat.language.words import any_of, by_code, languages, of_all, phrases
 
 TABLES = ("time", "calendar", "catalog", "tasks")
 PATTERNS = ("past_endings", "last_time", "first_time", "when")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zkchat.mcp_client.servers import McpServers
-from zkchat.model.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+from zkchat.core.tool_server import ServerAnswer, ServerDefinition, ServerStatus
+from zkchat.models.mcp_servers import McpServers
 
 SERVER = Path(__file__).with_name("plain_server.py")
 VARIABLES = {"PATH": os.defpath, "HOME": "/", "OPENAI_API_KEY": "secret-key"}

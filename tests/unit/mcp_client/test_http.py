@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.mcp_client.bench import Bench
 from tests.unit.mcp_client.http_server import HttpServer, serving
-from zkchat.model.tool_server import ServerDefinition
+from zkchat.core.tool_server import ServerDefinition
 
 pytestmark = pytest.mark.outside
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.waiting import eventually
 from tests.unit.mcp_client.bench import VARIABLES, Bench, is_alive, plain
-from zkchat.mcp_client.servers import McpServers
-from zkchat.model.tool_server import ServerDefinition
+from zkchat.core.tool_server import ServerDefinition
+from zkchat.models.mcp_servers import McpServers
 
 pytestmark = pytest.mark.outside
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from tests.unit.mcp_client.bench import Bench, plain
 from tests.unit.mcp_client.http_server import serving
 from zkchat.cli.termination import graceful_termination
-from zkchat.model.tool_server import ServerDefinition
+from zkchat.core.tool_server import ServerDefinition
 
 with graceful_termination(), serving() as http:
     elsewhere = ServerDefinition(name="elsewhere", url=http.url("elsewhere"))
@@ -157,7 +157,7 @@ def test_a_signal_to_us_ends_the_servers_and_nothing_of_them_is_shown(tmp_path: 
 def test_without_the_package_every_server_says_how_to_install_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "zkchat.mcp_client.connection", None)
+    monkeypatch.setitem(sys.modules, "zkchat.models.mcp_connection", None)
     with Bench(tmp_path, plain()) as bench:
         status = bench.status("plain")
         assert (status.state, "pip install 'zkchat[mcp]'" in status.problem) == ("failed", True)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tests.support.waiting import eventually
 from tests.unit.mcp_client.bench import SERVER, Bench, is_alive, plain
-from zkchat.errors import ConfigError
-from zkchat.mcp_client.contents import tools_of
-from zkchat.model.tool_server import ServerAnswer, ServerDefinition
+from zkchat.core.errors import ConfigError
+from zkchat.core.tool_server import ServerAnswer, ServerDefinition
+from zkchat.models.mcp_contents import tools_of
 
 pytestmark = pytest.mark.outside
 
@@ -259,7 +259,7 @@ JSON_VALUES = st.recursive(
 @given(values=st.lists(st.binary(max_size=40) | JSON_VALUES.map(lambda value: json.dumps(value).encode()), max_size=4))
 @settings(max_examples=50)
 def test_any_line_is_a_message_or_noise(values: list[bytes]) -> None:
-    from zkchat.mcp_client.stdio import parse_line
+    from zkchat.models.mcp_stdio import parse_line
 
     assert [parse_line(value) for value in values] == [None] * len(values)
 
@@ -269,7 +269,7 @@ def test_any_line_is_a_message_or_noise(values: list[bytes]) -> None:
 def test_any_answer_can_be_stored(content: str, structured: dict[str, object]) -> None:
     from mcp_types import CallToolResult
 
-    from zkchat.mcp_client.contents import answer_of_tool
+    from zkchat.models.mcp_contents import answer_of_tool
 
     for blocks in ([{"type": "text", "text": content}], []):
         result = CallToolResult.model_validate({"content": blocks, "structuredContent": structured})

@@ -1,8 +1,8 @@
 import pytest
 
 from tests.support.sessions import NOON
-from zkchat.memory.comparison import compare_fact
-from zkchat.model.memory import Fact
+from zkchat.chat.memory import compare_fact
+from zkchat.core.profile import Fact
 
 
 def fact(text: str) -> Fact:

@@ -5,11 +5,11 @@ import pytest
 
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
-from zkchat.context.relevance import Relevance
-from zkchat.context.tokens import Estimate
-from zkchat.errors import UsageError
-from zkchat.memory.facts import MAX_FACT_CHARS, Memory, RecallLimits
-from zkchat.providers.static_vectors import installed
+from zkchat.chat.context.selection import Relevance
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.memory import MAX_FACT_CHARS, Memory, RecallLimits
+from zkchat.core.errors import UsageError
+from zkchat.models.static_vectors import installed
 
 FACTS = ("Mia is allergic to nuts", "My thesis is due on 30 June", "I prefer short answers", "The garden is in Ghent")
 

@@ -1,4 +1,4 @@
-from zkchat.memory.facts import list_items
+from zkchat.chat.memory import list_items
 
 
 def test_each_item_of_a_list_is_a_fact() -> None:

@@ -2,8 +2,8 @@
 
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
-from zkchat.context.relevance import Relevance
-from zkchat.memory.facts import Memory
+from zkchat.chat.context.selection import Relevance
+from zkchat.chat.memory import Memory
 
 
 class Place:

@@ -3,13 +3,11 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
-from zkchat.memory.note_usage import NoteUsage, note_uses
-from zkchat.model.choices import ReferenceVia, Role, ToolName
-from zkchat.model.entries import Entry, MessageEntry, TitleEntry
-from zkchat.model.memory import DocumentUse
-from zkchat.model.message import ChatMessage
-from zkchat.model.references import DocumentReference
-from zkchat.model.session import Session
+from zkchat.chat.note_usage import NoteUsage, note_uses
+from zkchat.core.choices import ReferenceVia, Role, ToolName
+from zkchat.core.message import ChatMessage, DocumentReference
+from zkchat.core.profile import DocumentUse
+from zkchat.core.session import Entry, MessageEntry, Session, TitleEntry
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)
 

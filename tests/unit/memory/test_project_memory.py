@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.selection import Selection
-from zkchat.context.tokens import Estimate
-from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault
-from zkchat.memory.project import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
+from zkchat.chat.context.selection import Selection
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.project_memory import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
+from zkchat.core.errors import NoteNotFound, NoteUnreadable, OutsideVault
 
 
 def memory_of(files: dict[str, str], budget: int = 10_000) -> Selection:

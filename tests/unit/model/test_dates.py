@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from zkchat.model.dates import DayRange
+from zkchat.core.note import DayRange
 
 MARCH = DayRange(date(2026, 3, 1), date(2026, 4, 1))
 

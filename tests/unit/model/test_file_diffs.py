@@ -1,6 +1,14 @@
-from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.model.change_summary import FileChange, file_changes, touches
-from zkchat.model.file_diffs import file_diffs, joined, units_of
+from zkchat.core.changes import (
+    ChangeSet,
+    FileChange,
+    FileMove,
+    FileWrite,
+    file_changes,
+    file_diffs,
+    joined,
+    touches,
+    units_of,
+)
 
 
 def write(path: str, before: str | None, after: str) -> FileWrite:

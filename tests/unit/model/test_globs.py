@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.model.globs import ANY_DEPTH, MAX_CHARS, Glob, NameGlobs
+from zkchat.core.text import ANY_DEPTH, MAX_CHARS, Glob, NameGlobs
 
 COMPONENTS = st.text("ab*?[]!-.", min_size=1, max_size=8)
 NAMES = st.text("ab.-[!", min_size=1, max_size=6)

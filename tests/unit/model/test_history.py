@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.model.branches import branches_of
-from zkchat.model.entries import (
+from zkchat.core.message import ChatMessage, CompactionPart, Condensed, TextPart
+from zkchat.core.session import (
     ContentEntry,
     DraftEntry,
     Entry,
@@ -18,10 +18,7 @@ from zkchat.model.entries import (
     RestoreEntry,
     TitleEntry,
 )
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, Condensed, TextPart
-from zkchat.model.session_history import History, MessageCache
-from zkchat.model.thread import messages_of, thread_of
+from zkchat.core.session_history import History, MessageCache, branches_of, messages_of, thread_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.model.images import LEAST_SIDE, ImageRule, fitted
-from zkchat.providers.vision import openai_vision
+from zkchat.core.prompt import LEAST_SIDE, ImageRule, fitted
+from zkchat.models.openai_client import openai_vision
 
 SIDES = st.integers(1, 70_000)
 RULES = [

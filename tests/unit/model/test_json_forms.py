@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-import zkchat.model
-from zkchat.model.events import Notice
-from zkchat.model.stored_forms import read_body, read_entry, read_message
-from zkchat.model.values import Tagged, Unknown, Value, from_json, from_plain, to_json, to_plain
+import zkchat.core
+from zkchat.core.events import Notice
+from zkchat.core.session import read_body, read_entry, read_message
+from zkchat.core.values import Tagged, Unknown, Value, from_json, from_plain, to_json, to_plain
 
 # In each line a class, what is read, and what is printed where that is not the same.
 FORMS = [line.split("\t") for line in Path(__file__).with_name("json_forms.tsv").read_text("utf-8").splitlines()]
@@ -24,7 +24,7 @@ BASES = (Value, Tagged, Unknown, Notice)
 
 @cache
 def value_types() -> dict[str, type[Value]]:
-    names = (f"zkchat.model.{each.name}" for each in pkgutil.iter_modules(zkchat.model.__path__))
+    names = (f"zkchat.core.{each.name}" for each in pkgutil.iter_modules(zkchat.core.__path__))
     classes = {
         found for name in names for _, found in inspect.getmembers(importlib.import_module(name), inspect.isclass)
     }

@@ -2,8 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from zkchat.model import line_diff
-from zkchat.model.line_diff import Block, changed_blocks, hunks_of, split_lines
+from zkchat.core import line_diff
+from zkchat.core.line_diff import LineBlock as Block
+from zkchat.core.line_diff import changed_blocks, hunks_of, split_lines
 
 
 @pytest.mark.parametrize(

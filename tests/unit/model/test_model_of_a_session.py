@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.model.entries import AgentEntry, Entry, EntryBody, MessageEntry, ModelEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.request_context import RequestContext
-from zkchat.model.session_history import History
-from zkchat.model.usage import ContextUsage
+from zkchat.core.choices import ContextUsage
+from zkchat.core.message import ChatMessage, RequestContext, TextPart
+from zkchat.core.session import AgentEntry, Entry, EntryBody, MessageEntry, ModelEntry
+from zkchat.core.session_history import History
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RECORD = RequestContext(usage=ContextUsage(window=4096))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.model.patch import edits_of_user, patch_of
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite, edits_of_user, patch_of
 
 pytestmark = pytest.mark.outside
 

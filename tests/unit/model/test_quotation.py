@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.evidence import passage
-from zkchat.model.evidence import Evidence, MessageExcerpt
-from zkchat.model.prompt import TextChunk
-from zkchat.model.quotation import ELSEWHERE, excerpts, no_answer, quotations
+from zkchat.core.message import Evidence, MessageExcerpt
+from zkchat.core.prompt import TextChunk
+from zkchat.core.reports import ELSEWHERE, excerpts, no_answer, quotations
 from zkchat.render.markdown.parser import parse
 
 

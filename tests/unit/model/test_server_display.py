@@ -2,7 +2,8 @@
 
 import pytest
 
-from zkchat.model.server_display import (
+from zkchat.core.tool_server import (
+    ServerDefinition,
     describe_for_approval,
     hide_keys,
     hide_keys_of,
@@ -10,7 +11,6 @@ from zkchat.model.server_display import (
     redacted_table,
     show_reach,
 )
-from zkchat.model.tool_server import ServerDefinition
 
 SECRET = "s3cr3tV4lue99"
 

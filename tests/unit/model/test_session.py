@@ -2,11 +2,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from zkchat.model.choices import Role
-from zkchat.model.entries import DraftEntry, Entry, EntryBody, HeadEntry, MessageEntry, PinEntry, TitleEntry
-from zkchat.model.message import ChatMessage, Status
-from zkchat.model.parts import TextPart
-from zkchat.model.thread import head_of, messages_of, orphans_of, thread_of
+from zkchat.core.choices import Role
+from zkchat.core.message import ChatMessage, Status, TextPart
+from zkchat.core.session import DraftEntry, Entry, EntryBody, HeadEntry, MessageEntry, PinEntry, TitleEntry
+from zkchat.core.session_history import head_of, messages_of, orphans_of, thread_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -4,15 +4,20 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from zkchat.model.choices import ToolName
-from zkchat.model.entries import UnknownEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart, ThinkingPart, ToolCallPart, UnknownPart
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.stored_forms import read_entry, read_message
-from zkchat.model.usage import BudgetUse, ContextUsage
-from zkchat.model.values import InvalidValue, explain, from_json, from_plain, to_json, to_plain
+from zkchat.core.choices import BudgetUse, ContextUsage, ToolName
+from zkchat.core.message import (
+    ChatMessage,
+    DocumentReference,
+    LineRange,
+    RequestContext,
+    RequestItem,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UnknownPart,
+)
+from zkchat.core.session import UnknownEntry, read_entry, read_message
+from zkchat.core.values import InvalidValue, explain, from_json, from_plain, to_json, to_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

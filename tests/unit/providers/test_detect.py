@@ -3,8 +3,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.support.provider_contexts import provider_context
-from zkchat.providers.descriptor import Choice, OfferedModel
-from zkchat.providers.detect import HOW_TO_GET_ONE, first_choice, reachable
+from zkchat.models.registry import HOW_TO_GET_ONE, Choice, OfferedModel, first_choice, reachable
 
 OLLAMA = "http://127.0.0.1:11434"
 SERVER = "http://127.0.0.1:8080/v1"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.providers.embedding_wires import CONVENTIONS, Convention, convention_for
+from zkchat.models.embedding_wires import CONVENTIONS, Convention, convention_for
 
 PAGE = Path(__file__).parents[3] / "docs" / "embeddings.md"
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from tests.support.embedding_server import EmbeddingServer, Received, Sent, vector_of, wrapped
 from tests.support.waiting import DEADLINE
-from zkchat.errors import ProviderError, TextKeptHere, TextRefused
-from zkchat.model.embeddings import OpenText
-from zkchat.providers import embeddings
-from zkchat.providers.embedding_wires import EmbeddingSettings
-from zkchat.providers.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
-from zkchat.providers.transport import TransportPolicy
+from zkchat.core.embeddings import OpenText
+from zkchat.core.errors import ProviderError, TextKeptHere, TextRefused
+from zkchat.models import embeddings
+from zkchat.models.embedding_wires import EmbeddingSettings
+from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
+from zkchat.models.transport import TransportPolicy
 
 KEY = "sk-canary-77aa"
 QUICK = TransportPolicy(connect_timeout=DEADLINE, max_retries=2, backoff=0.001, max_backoff=5)

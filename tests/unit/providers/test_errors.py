@@ -7,7 +7,7 @@ from types import ModuleType
 import httpx
 import pytest
 
-from zkchat.providers.errors import BadReply, Endpoint, map_error
+from zkchat.models.errors import BadReply, Endpoint, map_error
 
 ENDPOINT = Endpoint(
     server="http://example.org/v1",

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.gguf_files import SMALL, write_gguf
-from zkchat.errors import ConfigError
-from zkchat.providers.gguf import MAX_WINDOW, find_model_file, model_files, read_header, read_size
+from zkchat.core.errors import ConfigError
+from zkchat.models.gguf import MAX_WINDOW, find_model_file, model_files, read_header, read_size
 
 
 def test_a_header_tells_window_tools_and_memory(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from zkchat.providers.descriptor import ServerKey
-from zkchat.providers.ollama import server_key as ollama_key
-from zkchat.providers.openai import server_key as openai_key
+from zkchat.models.ollama import server_key as ollama_key
+from zkchat.models.openai import server_key as openai_key
+from zkchat.models.registry import ServerKey
 
 KEY = "canary-key"
 

@@ -8,8 +8,9 @@ from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY
 from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
-from zkchat.errors import ProviderError
-from zkchat.providers import listing, local, ollama, openai
+from zkchat.core.errors import ProviderError
+from zkchat.models import local, ollama, openai
+from zkchat.models import transport as listing
 
 pytestmark = pytest.mark.outside
 

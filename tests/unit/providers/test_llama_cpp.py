@@ -24,11 +24,10 @@ from tests.providers.contract import (
     thinking_of,
 )
 from tests.support.gguf_files import SMALL, write_gguf
-from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.prompt import ModelRequest, PromptMessage
-from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.llama_cpp import LlamaCpp, repeats
-from zkchat.providers.small_models import MAX_ANSWER_TOKENS
+from zkchat.core.errors import ConfigError, ProviderError
+from zkchat.core.prompt import ModelRequest, PromptMessage
+from zkchat.models.llama_cpp import LlamaCpp, repeats
+from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings
 
 Piece = dict[str, object]
 

@@ -11,14 +11,12 @@ import pytest
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.provider_contexts import provider_context
 from tests.support.waiting import DEADLINE
-from zkchat.model.prompt import Finish
-from zkchat.ports.models import ModelProvider
-from zkchat.providers.descriptor import ModelSettings, NamedModel
-from zkchat.providers.locality import is_cloud_name, is_loopback
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.registry import create
-from zkchat.providers.transport import TransportPolicy
+from zkchat.core.ports import ModelProvider
+from zkchat.core.prompt import Finish
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.registry import ModelSettings, NamedModel, create, is_cloud_name, is_loopback
+from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from zkchat.errors import ProviderError
-from zkchat.model.prompt import ModelRequest
-from zkchat.providers.errors import Endpoint, map_error
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.transport import TransportPolicy
+from zkchat.core.errors import ProviderError
+from zkchat.core.prompt import ModelRequest
+from zkchat.models.errors import Endpoint, map_error
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 

@@ -10,11 +10,11 @@ import pytest
 from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
 from tests.support.waiting import DEADLINE
-from zkchat.model.parts import ImagePart, ToolCallPart
-from zkchat.model.prompt import ModelRequest, PromptMessage, TextChunk, ToolSpec
-from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.transport import TransportPolicy
+from zkchat.core.message import ImagePart, ToolCallPart
+from zkchat.core.prompt import ModelRequest, PromptMessage, TextChunk, ToolSpec
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.registry import ModelSettings
+from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 

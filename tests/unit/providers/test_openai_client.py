@@ -9,14 +9,14 @@ import pytest
 from tests.providers.contract import FIND, PLAYS, answer, asking, calls_of, failure, finish_of, text_of, thinking_of
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.waiting import DEADLINE
-from zkchat.compose.providers import tokenizer_of
-from zkchat.errors import ProviderError
-from zkchat.model.parts import ImagePart, ToolCallPart
-from zkchat.model.prompt import Finish, ModelRequest, PromptMessage, TextChunk
-from zkchat.model.usage import TokenUsage
-from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.transport import TransportPolicy
+from zkchat.app.models import tokenizer_of
+from zkchat.core.choices import TokenUsage
+from zkchat.core.errors import ProviderError
+from zkchat.core.message import ImagePart, ToolCallPart
+from zkchat.core.prompt import Finish, ModelRequest, PromptMessage, TextChunk
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.registry import ModelSettings
+from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
 

@@ -2,10 +2,10 @@ import asyncio
 from collections.abc import Sequence
 
 from tests.support.evidence import passage
-from zkchat.model.evidence import Evidence, MessageExcerpt
-from zkchat.model.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk, TextChunk
-from zkchat.model.quotation import DOUBT
-from zkchat.providers.quote import HOW_TO_LINK, SMALL_TALK, Quote
+from zkchat.core.message import Evidence, MessageExcerpt
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk, TextChunk
+from zkchat.core.reports import DOUBT
+from zkchat.models.quote import HOW_TO_LINK, SMALL_TALK, Quote
 
 
 def answer(

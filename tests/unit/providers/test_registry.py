@@ -8,12 +8,17 @@ from msgspec.structs import replace
 
 from tests.support.gguf_files import write_gguf
 from tests.support.provider_contexts import provider_context
-from zkchat.compose.providers import preload_client
-from zkchat.errors import ConfigError
-from zkchat.providers.descriptor import ModelSettings, NamedModel, ProviderContext
-from zkchat.providers.detect import choose
-from zkchat.providers.locality import is_reachable
-from zkchat.providers.registry import create, resolve_name
+from zkchat.app.models import preload_client
+from zkchat.core.errors import ConfigError
+from zkchat.models.registry import (
+    ModelSettings,
+    NamedModel,
+    ProviderContext,
+    choose,
+    create,
+    is_reachable,
+    resolve_name,
+)
 
 
 @pytest.fixture

@@ -4,19 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import ConfigError, ProviderError
-from zkchat.model.prompt import (
-    Finish,
-    ModelChunk,
-    ModelRequest,
-    PromptMessage,
-    TextChunk,
-    ThinkingChunk,
-    ToolRequested,
-)
-from zkchat.model.usage import TokenUsage
-from zkchat.model.values import from_plain
-from zkchat.providers.script_player import Script, Scripted, read_script
+from zkchat.core.choices import TokenUsage
+from zkchat.core.errors import ConfigError, ProviderError
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, PromptMessage, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.values import from_plain
+from zkchat.models.scripted import Script, Scripted, read_script
 
 
 def play(provider: Scripted, request: ModelRequest | None = None) -> list[ModelChunk]:

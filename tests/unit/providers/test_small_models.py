@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.waiting import DEADLINE
-from zkchat.model.prompt import ModelRequest, PromptMessage
-from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.ollama_client import Ollama
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.small_models import MAX_ANSWER_TOKENS, is_small, parse_size, size_in_name
-from zkchat.providers.transport import ServerModel, TransportPolicy
+from zkchat.core.prompt import ModelRequest, PromptMessage
+from zkchat.models.ollama_client import Ollama
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, is_small, parse_size, size_in_name
+from zkchat.models.transport import ServerModel, TransportPolicy
 
 pytestmark = pytest.mark.outside
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from zkchat.errors import ProviderError
-from zkchat.lexicon.stop_words import STOP_WORDS
-from zkchat.ports.embeddings import Embedder
-from zkchat.providers.static_vectors import StaticVectors, Subwords, installed
+from zkchat.core.errors import ProviderError
+from zkchat.core.vault_ports import Embedder
+from zkchat.language.question_words import STOP_WORDS
+from zkchat.models.static_vectors import StaticVectors, Subwords, installed
 
 VECTORS = Path("weights/l2_supercat_256.safetensors")
 TOKENIZER = Path("tokenizers/l2_supercat_tokenizer_config.json")
@@ -124,7 +124,7 @@ def test_it_needs_neither_a_network_nor_a_home(tmp_path: Path) -> None:
         "import socket\n"
         "def refuse(*_): raise AssertionError('went to the network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from zkchat.providers.static_vectors import installed\n"
+        "from zkchat.models.static_vectors import installed\n"
         "print(installed().embed(['a quiet harbour']).any())\n"
     )
     assert run(code, tmp_path) == "True"
@@ -135,7 +135,7 @@ def test_it_needs_neither_a_network_nor_a_home(tmp_path: Path) -> None:
 def test_nothing_heavy_is_loaded_before_the_first_text(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from zkchat.providers.static_vectors import installed\n"
+        "from zkchat.models.static_vectors import installed\n"
         "installed()\n"
         "print({'numpy', 'tokenizers', 'wordllama', 'huggingface_hub'} & set(sys.modules))\n"
     )

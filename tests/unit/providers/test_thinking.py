@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.prompt import TextChunk
-from zkchat.providers.thinking import ThinkingSplitter
+from zkchat.core.prompt import TextChunk
+from zkchat.models.completions import ThinkingSplitter
 
 QUIET = settings(max_examples=80, deadline=None)
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.context.tokens import tokenizer_for
-from zkchat.errors import ProviderError
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import ModelRequest, PromptMessage
-from zkchat.model.usage import TokenUsage
-from zkchat.providers.errors import Endpoint, Failure
-from zkchat.providers.locality import display_address
-from zkchat.providers.transport import (
+from zkchat.chat.context.tokens import tokenizer_for
+from zkchat.core.choices import TokenUsage
+from zkchat.core.errors import ProviderError
+from zkchat.core.message import ToolCallPart
+from zkchat.core.prompt import ModelRequest, PromptMessage
+from zkchat.models.errors import Endpoint, Failure
+from zkchat.models.registry import display_address
+from zkchat.models.transport import (
     TransportPolicy,
     arguments_object,
     client_settings,

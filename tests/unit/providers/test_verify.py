@@ -11,10 +11,9 @@ from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY
 from tests.support.model_lists import Listing
 from tests.support.provider_contexts import provider_context
-from zkchat.errors import ProviderError
-from zkchat.providers.descriptor import ProviderContext
-from zkchat.providers.openai_client import OpenAI
-from zkchat.providers.registry import create, descriptor_of
+from zkchat.core.errors import ProviderError
+from zkchat.models.openai_client import OpenAI
+from zkchat.models.registry import ProviderContext, create, descriptor_of
 
 pytestmark = pytest.mark.outside
 

@@ -4,11 +4,16 @@ from typing import Any
 
 import pytest
 
-from zkchat.model.images import ImageRule
-from zkchat.model.prompt import ModelInfo
-from zkchat.providers.descriptor import ModelSettings
-from zkchat.providers.openai_client import OpenAI, with_listed_facts
-from zkchat.providers.vision import estimated_rule, lists_vision, openai_vision, with_shown_vision
+from zkchat.core.prompt import ImageRule, ModelInfo
+from zkchat.models.openai_client import (
+    OpenAI,
+    estimated_rule,
+    lists_vision,
+    openai_vision,
+    with_listed_facts,
+    with_shown_vision,
+)
+from zkchat.models.registry import ModelSettings
 
 SEEING = ("gpt-4o", "gpt-4o-mini-2024-07-18", "gpt-4.1", "gpt-5", "gpt-5.6-sol", "gpt-6-astra", "o3", "ft:gpt-4o:x::1")
 BLIND = ("gpt-4", "gpt-4-0613", "gpt-3.5-turbo", "o1-mini", "o3-mini", "o1-preview", "davinci-002", "llama3")

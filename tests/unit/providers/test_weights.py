@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from zkchat.errors import ProviderError, StorageError
-from zkchat.providers.weights import KNOWN, Weights, pull
+from zkchat.core.errors import ProviderError, StorageError
+from zkchat.models.gguf import KNOWN, Weights, pull
 
 pytestmark = [pytest.mark.outside, pytest.mark.slow]
 

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from rich.console import Group
 
 from tests.support.screens import a_usage, an_answer, drawn
-from zkchat.model.events import TurnFinished
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.render.answer_footer import AnswerFooter
+from zkchat.core.events import TurnFinished
+from zkchat.core.message import DocumentReference, LineRange
+from zkchat.render.context import AnswerFooter
 
 SLEEP = DocumentReference(
     wikilink="[[Sleep]]",

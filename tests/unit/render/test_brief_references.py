@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.values import from_plain
-from zkchat.render.brief_references import brief_lines, brief_rows, in_brief, place, quoted_places, short_reason
+from zkchat.core.message import DocumentReference, LineRange
+from zkchat.core.values import from_plain
 from zkchat.render.links import NO_LINKS
+from zkchat.render.references import brief_lines, brief_rows, in_brief, place, quoted_places, short_reason
 
 
 def reference(name: str = "Sleep", **fields: Any) -> DocumentReference:

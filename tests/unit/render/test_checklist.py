@@ -4,9 +4,18 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.terminal_payloads import PAYLOADS
-from zkchat.model.events import GoalEnded, GoalEvent, GoalPlanned, StepFinished, StepStarted
-from zkchat.model.goal import AnswerSupport, Goal, GoalCheck, Support
-from zkchat.render.checklist import MAX_QUOTES, lines_of
+from zkchat.core.events import (
+    AnswerSupport,
+    Goal,
+    GoalCheck,
+    GoalEnded,
+    GoalEvent,
+    GoalPlanned,
+    StepFinished,
+    StepStarted,
+    Support,
+)
+from zkchat.render.phrases import MAX_QUOTES, lines_of
 
 
 def events(text: str) -> list[GoalEvent]:

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.screens import a_usage, drawn, terminal, written
-from zkchat.model.usage import ContextUsage
-from zkchat.render.context_bar import ShownUsage, context_bar, context_gauge, context_line, tokens_used
+from zkchat.core.choices import ContextUsage
+from zkchat.render.context import ShownUsage, context_bar, context_gauge, context_line, tokens_used
 
 
 def test_tokens_are_shown_with_window_and_share() -> None:

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from zkchat.model.change import ChangeSet, FileMove, FileWrite
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite
 from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, style_for, word_marks
 
 PLAIN = DiffStyle(width=60, colored=False)

@@ -6,8 +6,7 @@ import pytest
 from rich.text import Text
 
 from tests.support.screens import Clock, Screen, on_screen, terminal, written
-from zkchat.render.console import console_for
-from zkchat.render.live import LiveRegion, Row, Throttle, render_rows
+from zkchat.render.console import LiveRegion, Row, Throttle, console_for, render_rows
 
 
 def rows(*texts: str) -> list[Row]:

@@ -1,7 +1,7 @@
 import pytest
 
-from zkchat.model.providers import ModelListing, ModelRow
-from zkchat.render.model_table import MAX_SHOWN, fold, model_lines, problem_lines
+from zkchat.core.prompt import ModelListing, ModelRow
+from zkchat.render.tables import MAX_SHOWN, fold, model_lines, problem_lines
 
 HERE = "this machine"
 ROWS = (

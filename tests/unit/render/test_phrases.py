@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import an_answer
-from zkchat.model.events import Compacting
-from zkchat.model.parts import CompactionPart, Condensed, TextPart
+from zkchat.core.events import Compacting
+from zkchat.core.message import CompactionPart, Condensed, TextPart
 from zkchat.render import phrases
 
 

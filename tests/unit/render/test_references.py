@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
-from zkchat.model.references import DocumentReference, LineRange
-from zkchat.model.values import from_plain
+from zkchat.core.message import DocumentReference, LineRange
+from zkchat.core.values import from_plain
 from zkchat.render.links import LinkTarget
 from zkchat.render.references import (
     describe_content,

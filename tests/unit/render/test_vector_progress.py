@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from zkchat.model.embeddings import EmbeddingProgress
-from zkchat.render.vector_progress import method_label, vector_lines, vector_progress
+from zkchat.core.embeddings import EmbeddingProgress
+from zkchat.render.phrases import method_label, vector_lines, vector_progress
 
 HALF = EmbeddingProgress(
     done=1_240, total=5_300, method="ollama:nomic-embed-text#ab12cd34", active_method="wordllama-l2-256-sif"

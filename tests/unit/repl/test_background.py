@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from zkchat.errors import StorageError
+from zkchat.core.errors import StorageError
 from zkchat.repl.background import Background
 
 

@@ -11,11 +11,11 @@ from prompt_toolkit.formatted_text import to_plain_text
 
 from tests.support.libraries import library_of
 from tests.support.screens import an_answer
-from zkchat.errors import StorageError
-from zkchat.model.references import DocumentReference
+from zkchat.core.errors import StorageError
+from zkchat.core.message import DocumentReference
+from zkchat.index.library import Library
 from zkchat.repl.completion import MenuCompleter, Suggestions
-from zkchat.repl.name_cache import NameCache
-from zkchat.vault.library import Library
+from zkchat.repl.note_names import NameCache
 
 NOTES = {
     "Ideas/Sleep.md": "---\naliases: [Slumber]\n---\n"

@@ -6,15 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import a_usage, an_answer
-from zkchat.cli.chat_greeting import Exchange, greeting, last_exchanges
-from zkchat.model.events import Compacted, TextDelta, TurnFailed, TurnFinished
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import CompactionPart, TextPart
-from zkchat.model.prompt import ModelInfo
-from zkchat.model.request_context import RequestContext
-from zkchat.model.session import Session
-from zkchat.model.usage import ContextUsage
-from zkchat.repl.session_rows import ago
+from zkchat.cli.interactive_chat import Exchange, greeting, last_exchanges
+from zkchat.core.choices import ContextUsage
+from zkchat.core.events import Compacted, TextDelta, TurnFailed, TurnFinished
+from zkchat.core.message import ChatMessage, CompactionPart, RequestContext, TextPart
+from zkchat.core.prompt import ModelInfo
+from zkchat.core.session import Session
+from zkchat.repl.picker import ago
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MODEL = ModelInfo(provider="ollama", id="qwen3:8b")

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.repl.history import SharedHistory, looks_secret
-from zkchat.repl.paste import Pastes
+from zkchat.repl.key_bindings import Pastes, SharedHistory, looks_secret
 
 LONG = "\n".join(f"line {number}" for number in range(50))
 

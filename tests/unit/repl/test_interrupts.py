@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from zkchat.repl.interrupts import until_interrupted
+from zkchat.repl.loop import until_interrupted
 
 
 async def told(text: str) -> str:

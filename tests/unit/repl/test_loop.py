@@ -22,22 +22,12 @@ from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.goals.run import GoalRun
 from zkchat.chat.session_items import SessionItems
-from zkchat.model.events import Event, TextDelta, Warned
-from zkchat.render.presenters.base import Presenter
-from zkchat.repl.command_context import (
-    Command,
-    CommandContext,
-    Edit,
-    Leave,
-    Outcome,
-    Play,
-    Send,
-    Switch,
-)
+from zkchat.core.events import Event, TextDelta, Warned
+from zkchat.render.presenters.text import Presenter
+from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Outcome, Play, Send, Switch
 from zkchat.repl.commands import table
 from zkchat.repl.loop import converse
-from zkchat.repl.surface import PlainSurface
-from zkchat.repl.vault_browser import VaultBrowser
+from zkchat.repl.surface import PlainSurface, VaultBrowser
 
 
 class NobodyToAsk:

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.screens import without_sequences
-from zkchat.render.live import Row
-from zkchat.repl import note_pages
-from zkchat.repl.note_pages import MAX_PART_CHARACTERS, NotePages, Position, split_parts
+from zkchat.render.console import Row
+from zkchat.repl import surface as note_pages
+from zkchat.repl.surface import MAX_PART_CHARACTERS, NotePages, Position, split_parts
 
 
 def draw(text: str) -> list[Row]:

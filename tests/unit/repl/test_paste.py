@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.repl.paste import Pastes
+from zkchat.repl.key_bindings import Pastes
 
 LONG = "\n".join(f"line {number}" for number in range(2000))
 

@@ -13,8 +13,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from tests.support.screens import what_acts_on_a_terminal
 from zkchat.repl.note_names import normalize_name
-from zkchat.repl.pick_list import PickList, PickRow, numbered_lines, row_line
-from zkchat.repl.picker import pick
+from zkchat.repl.picker import PickList, PickRow, numbered_lines, pick, row_line
 
 ESCAPE = "\x1b"
 UP, DOWN, PAGE_DOWN = f"{ESCAPE}[A", f"{ESCAPE}[B", f"{ESCAPE}[6~"

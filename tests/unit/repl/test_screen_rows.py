@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.repl.note_pages import menu_rows, page_rows
+from zkchat.repl.surface import menu_rows, page_rows
 
 
 @pytest.mark.parametrize(("height", "menu", "page"), [(80, 8, 65), (40, 8, 25), (24, 6, 11), (12, 3, 4), (1, 0, 4)])

@@ -8,8 +8,7 @@ from select import select
 
 import pytest
 
-from zkchat.repl.single_key import read_key
-from zkchat.repl.terminal_modes import single_keys
+from zkchat.repl.keys import read_key, single_keys
 
 
 @pytest.mark.outside

@@ -12,12 +12,11 @@ from rich.console import Console
 
 from tests.support.screens import a_usage, on_screen, terminal, what_acts_on_a_terminal, without_sequences, written
 from tests.unit.render.markdown.test_wikilinks import Vault
-from zkchat.model.references import DocumentReference
+from zkchat.core.message import DocumentReference
 from zkchat.render.links import NO_LINKS, ClickableLinks
 from zkchat.render.numbered_rows import NumberedRow, Place, RowSection
-from zkchat.repl.note_pages import Position
-from zkchat.repl.pick_list import PickRow
-from zkchat.repl.surface import DrawnSurface, PlainSurface
+from zkchat.repl.picker import PickRow
+from zkchat.repl.surface import DrawnSurface, PlainSurface, Position
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31mc\r\u202ed [/x] [link=http://x]y"
 REFERENCES = [DocumentReference(wikilink=f"[[Note {number}]]", relative_path=f"{number}.md") for number in range(12)]

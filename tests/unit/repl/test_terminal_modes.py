@@ -9,7 +9,7 @@ from typing import TextIO
 
 import pytest
 
-from zkchat.repl.terminal_modes import echo_off, echo_on
+from zkchat.repl.keys import echo_off, echo_on
 
 
 class Keyboard:

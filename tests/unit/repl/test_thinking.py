@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from zkchat.cli.interactive_chat import ThinkingToggle
-from zkchat.model.choices import ThinkingView
-from zkchat.model.parts import TextPart, ThinkingPart
+from zkchat.core.choices import ThinkingView
+from zkchat.core.message import TextPart, ThinkingPart
 
 
 def test_the_thinking_of_the_last_answer_is_shown_and_then_folded_again() -> None:

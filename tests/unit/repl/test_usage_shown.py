@@ -10,12 +10,12 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
-from zkchat.model.events import TurnFinished
-from zkchat.model.request_context import RequestItem
-from zkchat.model.usage import ContextUsage
-from zkchat.providers.quote import Quote
+from zkchat.core.choices import ContextUsage
+from zkchat.core.events import TurnFinished
+from zkchat.core.message import RequestItem
+from zkchat.index.library import Library
+from zkchat.models.quote import Quote
 from zkchat.repl.prompt import status_of
-from zkchat.vault.library import Library
 
 CATS = {"Cats.md": "# Cats\n\nThey sleep a lot.\n"}
 

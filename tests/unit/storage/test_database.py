@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import StorageDamaged, StorageError, StorageFull, StorageTooNew
-from zkchat.storage.database import back_up, has_schema, is_sound, migrate, open_database, open_read_only, transaction
-from zkchat.storage.database_errors import storage_errors
+from zkchat.core.errors import StorageDamaged, StorageError, StorageFull, StorageTooNew
+from zkchat.storage.database import (
+    back_up,
+    has_schema,
+    is_sound,
+    migrate,
+    open_database,
+    open_read_only,
+    storage_errors,
+    transaction,
+)
 from zkchat.storage.durable_database import back_up_daily, backups_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

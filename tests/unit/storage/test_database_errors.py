@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.odd_files import KINDS, replace_with_kind
-from zkchat.errors import StorageDamaged, StorageError, StorageFull
+from zkchat.core.errors import StorageDamaged, StorageError, StorageFull
 from zkchat.storage.cache_database import CacheDatabase
-from zkchat.storage.database import open_database
-from zkchat.storage.database_errors import storage_errors
+from zkchat.storage.database import open_database, storage_errors
 
 
 def fault(name: str) -> sqlite3.OperationalError:

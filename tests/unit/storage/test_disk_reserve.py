@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import StorageFull
-from zkchat.model.entries import TitleEntry
+from zkchat.core.errors import StorageFull
+from zkchat.core.session import TitleEntry
+from zkchat.sessions.store import SqliteSessions, open_sessions
 from zkchat.storage.durable_database import RESERVE_BYTES, keep_reserve, release_reserve
-from zkchat.storage.sessions import SqliteSessions, open_sessions
 
 NUMBERS = count(1)
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from zkchat.storage.folder_count import FolderCount, count_notes
+from zkchat.storage.vault_files import FolderCount, count_notes
 
 
 def write(folder: Path, *names: str) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage.known_vaults import KnownVaults
+from zkchat.storage.locations import KnownVaults
 
 
 def test_what_was_added_is_known_by_everybody_who_looks_afterwards(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_a_file_that_cannot_be_understood_confirms_nothing_and_is_replaced(tmp_p
 
 
 def test_the_oldest_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zkchat.storage.known_vaults._MAX_VAULTS", 2)
+    monkeypatch.setattr("zkchat.storage.locations._MAX_VAULTS", 2)
     file = tmp_path / "known.json"
     for name in "abc":
         KnownVaults(file).add(tmp_path / name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import hostile_vaults
-from zkchat.errors import StorageError
+from zkchat.core.errors import StorageError
 from zkchat.storage.locations import Locations, claim, locate
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.sessions import NOON
 from tests.unit.storage.test_migrations import old_database
-from zkchat.errors import StorageDamaged, UsageError
-from zkchat.storage.memories import SqliteMemories, open_memories
+from zkchat.core.errors import StorageDamaged, UsageError
+from zkchat.sessions.memories import SqliteMemories, open_memories
 
 
 class Clock:

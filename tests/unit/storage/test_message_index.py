@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from zkchat.model.session import IndexedMessage, IndexedUpTo, MessageRow
-from zkchat.storage.message_index import SqliteMessageIndex
+from zkchat.core.session import IndexedMessage, IndexedUpTo, MessageRow
+from zkchat.sessions.store import SqliteMessageIndex
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HERON = IndexedMessage(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.sessions import NOON
-from zkchat.storage.changes.journal import SqliteChangeJournal
+from zkchat.sessions.memories import SqliteMemories
+from zkchat.sessions.store import SqliteSessions
 from zkchat.storage.database import has_schema, open_read_only
 from zkchat.storage.durable_database import DurableDatabase
-from zkchat.storage.memories import SqliteMemories
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.writing.changes.journal import SqliteChangeJournal
 
 STORES: dict[str, type[DurableDatabase]] = {
     "sessions": SqliteSessions,

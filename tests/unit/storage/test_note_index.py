@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from zkchat.errors import StorageDamaged, StorageError
-from zkchat.model.dates import DayRange
-from zkchat.model.folder import KnownFolder
-from zkchat.model.index import CatalogRow, IndexBatch, IndexedNote, KnownNote, NoteFilter, Segment
-from zkchat.model.note import (
+from zkchat.core.errors import StorageDamaged, StorageError
+from zkchat.core.index import CatalogRow, IndexBatch, IndexedNote, KnownNote, NoteFilter, Segment
+from zkchat.core.note import (
     Ambiguous,
     Block,
+    DayRange,
     External,
     FileStamp,
     Heading,
+    KnownFolder,
     Link,
     Missing,
     Note,
@@ -28,8 +28,8 @@ from zkchat.model.note import (
     Resolved,
     Section,
 )
-from zkchat.storage import note_schema
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.index import note_schema
+from zkchat.index.note_index import SqliteNoteIndex
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.stored_text import incompressible
-from zkchat.storage import packed_text
-from zkchat.storage.packed_text import pack, unpack
+from zkchat.sessions import rows as packed_text
+from zkchat.sessions.rows import pack, unpack
 
 RECORD = '{"kind":"message","message":{"id":"m1","role":"user","parts":[{"kind":"text","text":"Wörter und Worte"}]}}'
 STORED = bytes.fromhex("78bb4a1d5b5d23a240cf3524b5cc0e3fbcad08d8325600b68814c2f3814c601a1db56ad42aac560100c0d1d747")

@@ -17,12 +17,12 @@ from tests.support.child_processes import (
     unpicklable_in_a_child,
 )
 from tests.support.waiting import eventually
-from zkchat.errors import NoteNotFound
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.errors import NoteNotFound
+from zkchat.index.indexing import reader
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.process_pool import ProcessPool
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.indexing import reader
-from zkchat.vault.library import Library
 
 pytestmark = pytest.mark.outside
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import StorageError, UsageError
-from zkchat.storage.profile_files import ProfileFolders
+from zkchat.core.errors import StorageError, UsageError
+from zkchat.storage.vault_files import ProfileFolders
 
 
 @pytest.fixture

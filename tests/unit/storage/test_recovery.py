@@ -11,14 +11,12 @@ import pytest
 
 from tests.support.odd_files import KINDS, replace_with_kind
 from tests.support.stored_text import incompressible
-from zkchat.errors import StorageDamaged, StorageError, StorageTooNew
-from zkchat.model.entries import MessageEntry, TitleEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.thread import messages_of
-from zkchat.storage.durable_database import backups_of
-from zkchat.storage.recovery import Recovered
-from zkchat.storage.sessions import SqliteSessions, open_sessions
+from zkchat.core.errors import StorageDamaged, StorageError, StorageTooNew
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import MessageEntry, TitleEntry
+from zkchat.core.session_history import messages_of
+from zkchat.sessions.store import SqliteSessions, open_sessions
+from zkchat.storage.durable_database import Recovered, backups_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KEPT = "sessions.db.damaged-20260301T120000Z"

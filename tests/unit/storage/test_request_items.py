@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.sessions import NOON
-from zkchat.errors import StorageFull
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.stored_forms import OMITTED
-from zkchat.model.usage import BudgetUse, ContextUsage
-from zkchat.storage import sessions as module
-from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.core.choices import BudgetUse, ContextUsage
+from zkchat.core.errors import StorageFull
+from zkchat.core.message import ChatMessage, DocumentReference, LeftOut, RequestContext, RequestItem, TextPart
+from zkchat.core.session import OMITTED, MessageEntry
+from zkchat.sessions import store as module
+from zkchat.sessions.rows import ItemReader, ItemWriter, create_items_table, insert_items
+from zkchat.sessions.store import SqliteSessions
 
 
 def answer(number: int, items: tuple[RequestItem, ...]) -> MessageEntry:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage.sessions import SessionLocks
+from zkchat.sessions.store import SessionLocks
 
 HOLD = """
 import sys
 from pathlib import Path
-from zkchat.storage.sessions import SessionLocks
+from zkchat.sessions.store import SessionLocks
 here = SessionLocks(Path(sys.argv[1]))
 print(here.acquire("s1"), flush=True)
 sys.stdin.read()

@@ -10,9 +10,10 @@ import pytest
 
 from tests.support.stored_text import incompressible
 from tests.unit.storage.test_migrations import old_database
-from zkchat.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
-from zkchat.model.choices import Role
-from zkchat.model.entries import (
+from zkchat.core.choices import Role
+from zkchat.core.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
+from zkchat.core.message import ChatMessage, Status, TextPart
+from zkchat.core.session import (
     ContentEntry,
     DraftEntry,
     Entry,
@@ -25,18 +26,16 @@ from zkchat.model.entries import (
     PinEntry,
     PriorityEntry,
     RestoreEntry,
+    Session,
     TitleEntry,
     UnknownEntry,
+    read_message,
 )
-from zkchat.model.message import ChatMessage, Status
-from zkchat.model.parts import TextPart
-from zkchat.model.session import Session
-from zkchat.model.stored_forms import read_message
-from zkchat.model.thread import messages_of, thread_of
-from zkchat.model.values import to_json, to_plain
+from zkchat.core.session_history import messages_of, thread_of
+from zkchat.core.values import to_json, to_plain
+from zkchat.sessions.store import SqliteSessions
 from zkchat.storage.database import open_database
 from zkchat.storage.durable_database import backups_of
-from zkchat.storage.sessions import SqliteSessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,12 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.request_context import RequestItem
-from zkchat.model.stored_forms import read_body, read_json_body
-from zkchat.model.values import from_json
+from zkchat.core.message import RequestItem
+from zkchat.core.session import read_body, read_json_body
+from zkchat.core.values import from_json
+from zkchat.sessions.rows import (
+    EntryRow,
+    ItemReader,
+    ItemWriter,
+    create_items_table,
+    entries_of,
+    insert_items,
+    storable,
+)
 from zkchat.storage.durable_database import UnreadableRow
-from zkchat.storage.request_items import ItemReader, ItemWriter, create_items_table, insert_items
-from zkchat.storage.session_rows import EntryRow, entries_of, storable
 
 # In each line what is stored, and what it is stored as again where that is not the same; `-` for what is unreadable.
 FORMS = [line.split("\t") for line in Path(__file__).with_name("stored_forms.tsv").read_text("utf-8").split("\n")[:-1]]

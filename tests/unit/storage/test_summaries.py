@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage.summaries import SqliteSummaries
+from zkchat.sessions.memories import SqliteSummaries
 
 
 @pytest.fixture

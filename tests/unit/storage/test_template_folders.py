@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.storage.template_folders import template_folders
+from zkchat.storage.vault_files import template_folders
 
 
 def write(vault: Path, file: str, text: str) -> None:

@@ -12,17 +12,15 @@ import pytest
 
 from tests.support import hostile_vaults
 from tests.support.sessions import NOON
-from zkchat.errors import StorageError
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.storage.changes.journal import SqliteChangeJournal
+from zkchat.app.stores import ignore_in_git, validate_vault_database
+from zkchat.core.errors import StorageError
+from zkchat.core.note import ExtractedText
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.sessions.memories import SqliteMemories, SqliteSummaries
+from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
 from zkchat.storage.locations import DATABASES
-from zkchat.storage.memories import SqliteMemories
-from zkchat.storage.message_index import SqliteMessageIndex
-from zkchat.storage.note_index import SqliteNoteIndex
 from zkchat.storage.pdf.texts import SqliteExtractedTexts
-from zkchat.storage.sessions import SqliteSessions
-from zkchat.storage.summaries import SqliteSummaries
-from zkchat.storage.vault_databases import ignore_in_git, validate_vault_database
+from zkchat.writing.changes.journal import SqliteChangeJournal
 
 
 @pytest.fixture

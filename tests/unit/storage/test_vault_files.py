@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
-from zkchat.model.note import FileStamp, NoteWarning
+from zkchat.core.errors import NoteNotFound, NoteUnreadable, OutsideVault, VaultError
+from zkchat.core.note import FileStamp, NoteWarning
 from zkchat.storage.vault_files import VaultFiles
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")

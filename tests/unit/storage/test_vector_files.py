@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.embeddings import NOTHING_KNOWN
-from zkchat.storage.vector_files import VectorFiles
+from zkchat.core.embeddings import NOTHING_KNOWN
+from zkchat.index.vector_files import VectorFiles
 
 VECTOR, SKETCH = 16, 8
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from zkchat.index.indexing.indexer import Indexer, Refreshed
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.notes.link_resolver import LiveCatalog
 from zkchat.storage import watched_files
-from zkchat.storage.folder_watch import FolderWatch
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.storage.watched_files import WatchedFiles
-from zkchat.vault.indexing.indexer import Indexer, Refreshed
-from zkchat.vault.links.live_catalog import LiveCatalog
+from zkchat.storage.watched_files import FolderWatch, WatchedFiles
 
 
 class Vault:

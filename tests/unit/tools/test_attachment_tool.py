@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.attachments import PAGE_CHARS, attachment_tools
+from zkchat.chat.tools.readings import PAGE_CHARS, attachment_tools
+from zkchat.core.ports import ToolOutcome
 
 LINES = [f"2026-03-04 12:{n % 60:02} INFO step {n} of the nightly run is done" for n in range(2_000)]
 LINES[1_200] = "2026-03-04 12:00 WARN the certificate of the mail gateway expires in May"

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import pytest
 
 from benchmarks.context.tool_definitions import all_tools, all_write_tools
-from zkchat.context.prompt_items import tool_text
-from zkchat.context.tokens import load_encoding
-from zkchat.mcp_server.tools import tools_for
-from zkchat.model.prompt import ToolSpec
-from zkchat.tools.argument_kinds import Text
-from zkchat.tools.arguments import MAX_FOUND, Arguments, Limit, read_arguments, schema_of
+from zkchat.chat.context.assembly import tool_text
+from zkchat.chat.context.tokens import load_encoding
+from zkchat.chat.tools.arguments import MAX_FOUND, Arguments, Limit, Text, read_arguments, schema_of
+from zkchat.core.prompt import ToolSpec
+from zkchat.mcp.tools import tools_for
 
 SPECS = [tool.spec for tool in all_tools()]
 WRITE_SPECS = [tool.spec for tool in all_write_tools()]

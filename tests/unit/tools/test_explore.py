@@ -11,14 +11,14 @@ import pytest
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.parts import ToolCallPart
-from zkchat.ports.tools import ToolOutcome
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.chat.tools.registry import Toolbox
+from zkchat.chat.tools.server_tools import PAGE_CHARS, explore_tools
+from zkchat.core.message import ToolCallPart
+from zkchat.core.note import ExtractedText
+from zkchat.core.ports import ToolOutcome
+from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.tools.explore import PAGE_CHARS, explore_tools
-from zkchat.tools.toolbox import Toolbox
-from zkchat.vault.library import Library, LibraryOptions
 
 NOTES = {
     "Ideas/Sleep.md": "---\naliases: Schlaf\ntags: night\n---\n# Sleep\n\n"

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.tools.readings import GivenParts
+from zkchat.chat.tools.readings import GivenParts
 
 TEXT = "One.\n\nTwo.\nTwo.\nThree.\n"
 

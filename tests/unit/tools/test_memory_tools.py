@@ -3,12 +3,12 @@ import json
 
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NamedSession
-from zkchat.context.relevance import Relevance
-from zkchat.memory.facts import Memory
-from zkchat.model.parts import ToolCallPart
-from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.memory import memory_tools
-from zkchat.tools.toolbox import Toolbox
+from zkchat.chat.context.selection import Relevance
+from zkchat.chat.memory import Memory
+from zkchat.chat.tools.memory import memory_tools
+from zkchat.chat.tools.registry import Toolbox
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import ToolOutcome
 
 
 def box_of(store: MemoriesInMemory, *, consent: bool = True) -> tuple[Toolbox, list[str]]:

@@ -5,10 +5,10 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.write_desk import MessagesBefore
-from zkchat.context.prompt_items import digest
-from zkchat.model.references import DocumentReference
-from zkchat.tools.readings import Readings, is_clipping
-from zkchat.vault.library import Library
+from zkchat.chat.context.assembly import digest
+from zkchat.chat.tools.readings import Readings, is_clipping
+from zkchat.core.message import DocumentReference
+from zkchat.index.library import Library
 
 TEXT = "# Coffee\n\nBeans.\n\n## Brewing\n\nSlowly.\n"
 

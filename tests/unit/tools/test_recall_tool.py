@@ -5,10 +5,10 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from zkchat.context.recall.search import FoundMessage
-from zkchat.model.session import IndexedMessage
-from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.recall import PAGE_CHARS, recall_tools
+from zkchat.chat.message_search.search import FoundMessage
+from zkchat.chat.tools.memory import PAGE_CHARS, recall_tools
+from zkchat.core.ports import ToolOutcome
+from zkchat.core.session import IndexedMessage
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

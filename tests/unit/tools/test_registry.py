@@ -4,13 +4,11 @@ from typing import Annotated
 
 import pytest
 
-from zkchat.errors import NoteNotFound
-from zkchat.model.parts import ToolCallPart
-from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.argument_kinds import Text
-from zkchat.tools.arguments import Arguments
-from zkchat.tools.registry import FunctionTool
-from zkchat.tools.toolbox import Toolbox
+from zkchat.chat.tools.arguments import Arguments, Text
+from zkchat.chat.tools.registry import FunctionTool, Toolbox
+from zkchat.core.errors import NoteNotFound
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import ToolOutcome
 
 
 class RequestPlan(Arguments, frozen=True, kw_only=True):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.tools.names import CORE_TOOLS
-from zkchat.tools.server_approval import tool_name
+from zkchat.chat.tools.registry import CORE_TOOLS
+from zkchat.chat.tools.server_tools import tool_name
 
 _WORDS = st.text("ab_-.é 0", max_size=40) | st.text("ab_", max_size=3) | st.text(max_size=90)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import library_of
-from zkchat.vault.broken_links import broken_links
+from zkchat.index.link_guesses import broken_links
 
 NOTES = {
     "Garden/Compost heap.md": "# Compost heap\n\n## How to turn it\n\n## Costs\n\nA block. ^turning-point\n",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
-from zkchat.vault.daily_notes import DailyNoteSettings, daily_path, find_daily_note, format_day
+from zkchat.index.daily_notes import DailyNoteSettings, daily_path, find_daily_note, format_day
 
 SUNDAY = date(2026, 11, 1)
 

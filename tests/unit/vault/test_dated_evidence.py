@@ -8,10 +8,10 @@ import pytest
 
 from tests.support.libraries import Located, library_of
 from tests.support.world import GARDEN
-from zkchat.model.dates import DayRange
-from zkchat.model.index import NoteFilter
-from zkchat.vault.dated_evidence import find_evidence
-from zkchat.vault.library import Library
+from zkchat.answers.dated_evidence import find_evidence
+from zkchat.core.index import NoteFilter
+from zkchat.core.note import DayRange
+from zkchat.index.library import Library
 
 NOTES = {
     "Daily/2026-03-08.md": "Turned the compost heap; it was steaming. Soup with Paul.\n",

@@ -4,14 +4,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.model.evidence import DEFAULT_LIMIT, Findings
-from zkchat.model.parts import EvidencePart
-from zkchat.model.references import LineRange
-from zkchat.model.stored_forms import read_message
-from zkchat.model.values import to_plain
-from zkchat.vault.evidence import find_evidence
-from zkchat.vault.evidence_candidates import EVERYWHERE, whole_notes, with_namesakes
-from zkchat.vault.library import Library
+from zkchat.answers.evidence import find_undated_evidence as find_evidence
+from zkchat.answers.evidence_passages import EVERYWHERE, whole_notes, with_namesakes
+from zkchat.core.message import DEFAULT_LIMIT, EvidencePart, Findings, LineRange
+from zkchat.core.session import read_message
+from zkchat.core.values import to_plain
+from zkchat.index.library import Library
 
 CAFFEINE = "Caffeine keeps half of its strength for six hours.\nA cup at four is still at work at ten."
 NAPS = "Keep them under twenty minutes, or you wake up groggy."

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.libraries import library_of
-from zkchat.model.index import KnownNote, StoredLink
-from zkchat.model.note import Ambiguous, Missing, Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.index import KnownNote, StoredLink
+from zkchat.core.note import Ambiguous, Missing, Resolved
+from zkchat.index import graph
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import graph
-from zkchat.vault.library import Library
 
 NOTES = {
     "Hub.md": "# Hub\n\nSee [[Leaf]] and [[Leaf#Nowhere]], [[Twin]], [[Leef]].\n[[#Hub]] [x](https://example.org)\n",

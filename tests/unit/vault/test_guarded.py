@@ -10,15 +10,14 @@ from msgspec.structs import fields
 
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
-from zkchat.errors import NoteNotFound
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.index import NoteFilter, NotesOfDays
-from zkchat.model.note import Ambiguous, External, FileStamp, Link, Missing, Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.errors import NoteNotFound
+from zkchat.core.index import NoteFilter, NotesOfDays
+from zkchat.core.note import Ambiguous, External, ExtractedText, FileStamp, Link, Missing, Resolved
+from zkchat.index.guarded import VaultPorts
+from zkchat.index.library import GuardedLibrary, Library, LibraryOptions
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.terms import query_terms
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.guarded import VaultPorts
-from zkchat.vault.library import GuardedLibrary, Library, LibraryOptions
-from zkchat.vault.search.terms import query_terms
 
 NOTES = {
     "Secret.md": "---\nzkchat: local\naliases: [Hush]\ntags: [whisper]\n---\n"

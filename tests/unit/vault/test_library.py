@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.errors import NoteNotFound, OutsideVault, StorageDamaged
-from zkchat.model.folder import KnownFolders
-from zkchat.model.note import Ambiguous, Link, Missing, NoteWarning, Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.errors import NoteNotFound, OutsideVault, StorageDamaged
+from zkchat.core.note import Ambiguous, KnownFolders, Link, Missing, NoteWarning, Resolved
+from zkchat.index.indexing.background import INDEX_WAS_DAMAGED
+from zkchat.index.indexing.reader import is_source
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.indexing.background import INDEX_WAS_DAMAGED
-from zkchat.vault.indexing.reader import is_source
-from zkchat.vault.library import Library
 
 
 @pytest.fixture

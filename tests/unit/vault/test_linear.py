@@ -9,17 +9,15 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.support.odd_notes import ODD_NOTES, plain
-from zkchat.model.note import Ambiguous
-from zkchat.vault import graph
-from zkchat.vault.notes.blocks import blocks
-from zkchat.vault.notes.chunker import sections_of
-from zkchat.vault.notes.excerpts import excerpt
-from zkchat.vault.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS
-from zkchat.vault.notes.parse import parse_note
-from zkchat.vault.notes.sentences import sentences
-from zkchat.vault.search.passages import snippet
-from zkchat.vault.search.postings import SegmentBuilder
-from zkchat.vault.verification.statements import extract_statements
+from zkchat.answers.verification.verify import extract_statements
+from zkchat.core.note import Ambiguous
+from zkchat.index import graph
+from zkchat.index.search.passages import snippet
+from zkchat.index.search.postings import SegmentBuilder
+from zkchat.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS, sections_of
+from zkchat.notes.note_blocks import blocks, excerpt
+from zkchat.notes.parse import parse_note
+from zkchat.notes.runs import sentences
 
 SIZE = 30_000
 TIMES = 4

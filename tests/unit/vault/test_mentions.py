@@ -1,7 +1,7 @@
 import pytest
 
-from zkchat.model.index import CatalogRow
-from zkchat.vault.mentions import NoteNames, prose_for_links
+from zkchat.core.index import CatalogRow
+from zkchat.index.mentions import NoteNames, prose_for_links
 
 
 def names(*paths: str) -> NoteNames:

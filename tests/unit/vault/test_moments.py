@@ -2,7 +2,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from zkchat.vault.daily_notes import format_moment
+from zkchat.index.daily_notes import format_moment
 
 AT = datetime(2026, 3, 1, 15, 4, 9, 7_000, tzinfo=timezone(timedelta(hours=-2, minutes=-30)))
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import library_of
-from zkchat.errors import NoteNotFound, UsageError
-from zkchat.vault.library import Library
-from zkchat.vault.named_notes import NamedNote, find_named_note
+from zkchat.core.errors import NoteNotFound, UsageError
+from zkchat.index.library import Library
+from zkchat.index.listings import NamedNote, find_named_note
 
 NOTES = {
     "Body/Sleep.md": "---\naliases: [rest]\n---\n# Sleep\n\n## Phases\n\nDeep. ^deep\n",

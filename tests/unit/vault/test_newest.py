@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from tests.support import evidence
 from tests.support.libraries import library_of
-from zkchat.model.dates import DateOrigin, NoteDate, NoteDates
-from zkchat.vault.evidence import find_evidence
-from zkchat.vault.newest import DatedPassage, are_worth_showing, chronology, date_of, is_newer
+from zkchat.answers.evidence import find_undated_evidence as find_evidence
+from zkchat.answers.evidence_by_date import DatedPassage, are_worth_showing, chronology, date_of, is_newer
+from zkchat.core.note import DateOrigin, NoteDate, NoteDates
 
 RENT = "How high is the rent of the workshop?"
 OLD = "The rent of the workshop is 640 euros a month."

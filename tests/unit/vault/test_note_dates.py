@@ -14,16 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.git_repository import commit, git, repository
-from zkchat.model.dates import Calendar, DayRange, NoteDates
-from zkchat.model.index import DateFacts, IndexBatch, IndexedNote, NoteFilter, StatedDates
-from zkchat.model.note import FileStamp, Note, Section
-from zkchat.storage.git.history import GitHistory
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.index import DateFacts, IndexBatch, IndexedNote, NoteFilter, StatedDates
+from zkchat.core.note import Calendar, DayRange, FileStamp, Note, NoteDates, Section
+from zkchat.index.indexing.indexer import DateSources
+from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.listings import recent_notes
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.notes.dates.origins import note_dates
+from zkchat.storage.git import GitHistory
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.dates.origins import note_dates
-from zkchat.vault.indexing.dating import DateSources
-from zkchat.vault.library import Library, LibraryOptions
-from zkchat.vault.listings import recent_notes
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -2,8 +2,8 @@
 
 from typing import get_args
 
-from zkchat.model.note import NoteWarning, WarningKind
-from zkchat.vault.note_warnings import summarize_warnings
+from zkchat.core.note import NoteWarning, WarningKind
+from zkchat.notes.parse import summarize_warnings
 
 
 def warning(path: str, kind: WarningKind, text: str = "It is odd.") -> NoteWarning:

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from tests.support.libraries import Located
-from zkchat.model.dates import Calendar, DayRange, newness
-from zkchat.model.history import CommittedFile, CommittedFiles
-from zkchat.model.index import IndexBatch, IndexedNote, NotesOfDays, StatedDates
-from zkchat.model.note import FileStamp, Note, is_note
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.index import IndexBatch, IndexedNote, NotesOfDays, StatedDates
+from zkchat.core.note import Calendar, CommittedFile, CommittedFiles, DayRange, FileStamp, Note, is_note, newness
+from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.listings import count_changed, notes_by_day, recent_notes
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library, LibraryOptions
-from zkchat.vault.listings import count_changed, notes_by_day, recent_notes
 
 FIRST, LAST = date(2017, 10, 10), date(2017, 10, 24)
 PATHS = [f"{number}.md" for number in range(6)] + ["t/a.md", "t/b.md", "t/c.md", "p.pdf"]

@@ -6,12 +6,11 @@ import pytest
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
-from zkchat.errors import NoteNotFound
-from zkchat.model.dates import DayRange
-from zkchat.model.index import NotesOfDays
-from zkchat.model.note import Ambiguous, Link, Missing, Resolved
-from zkchat.vault.library import Library
-from zkchat.vault.listings import notes_by_day
+from zkchat.core.errors import NoteNotFound
+from zkchat.core.index import NotesOfDays
+from zkchat.core.note import Ambiguous, DayRange, Link, Missing, Resolved
+from zkchat.index.library import Library
+from zkchat.index.listings import notes_by_day
 from zkchat.writing.staging import StagedChanges
 
 NOTES = {

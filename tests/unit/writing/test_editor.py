@@ -9,12 +9,12 @@ import pytest
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
-from zkchat.errors import EditRefused, NoteNotFound, OutsideVault, VaultError
-from zkchat.vault.daily_notes import DailyNoteSettings
-from zkchat.vault.library import Library
-from zkchat.writing.conventions import VaultConventions
+from zkchat.core.errors import EditRefused, NoteNotFound, OutsideVault, VaultError
+from zkchat.index.daily_notes import DailyNoteSettings
+from zkchat.index.library import Library
 from zkchat.writing.editor import NoteEditor
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import VaultConventions
 
 NOW = datetime(2026, 2, 28, 20, 5, tzinfo=UTC)
 """Where the user is, it is five past nine on the next day."""

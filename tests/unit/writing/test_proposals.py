@@ -3,12 +3,10 @@ from typing import Any
 import pytest
 
 from tests.support.changes import Answering, ChangesInMemory, always, edited, no, stop, yes
-from zkchat.errors import StorageError
-from zkchat.model.change import ChangeOrigin, ReviewOutcome
-from zkchat.writing.proposals import Proposals
-from zkchat.writing.rebase import Edit
-from zkchat.writing.review import ReviewPolicy
-from zkchat.writing.staging import StagedChanges
+from zkchat.core.changes import ChangeOrigin, ReviewOutcome
+from zkchat.core.errors import StorageError
+from zkchat.writing.proposals import Proposals, ReviewPolicy
+from zkchat.writing.staging import Edit, StagedChanges
 
 NINE = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 ORIGIN = ChangeOrigin(command="edit_document", session_id="s", message_id="m")

@@ -1,8 +1,8 @@
 import pytest
 
-from zkchat.errors import FileConflict, FilesChanged
-from zkchat.model.change import ChangeSet, FileWrite
-from zkchat.writing.rebase import rebase_changes, rebase_content
+from zkchat.core.changes import ChangeSet, FileWrite
+from zkchat.core.errors import FileConflict, FilesChanged
+from zkchat.writing.staging import rebase_changes, rebase_content
 
 BASE = "# Note\n\none\ntwo\nthree\n\nlast\n"
 

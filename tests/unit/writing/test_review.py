@@ -1,7 +1,7 @@
 import pytest
 
-from zkchat.model.change import ChangeSet, FileMove, FileWrite
-from zkchat.writing.review import ReviewPolicy, folders_of, why_asked, why_not_asked
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite
+from zkchat.writing.proposals import ReviewPolicy, folders_of, why_asked, why_not_asked
 
 
 def writing(*paths: str) -> ChangeSet:

@@ -1,8 +1,8 @@
 import pytest
 
 from tests.support.changeable_files import FilesInMemory
-from zkchat.errors import EditRefused, NoteNotFound, VaultError
-from zkchat.model.change import FileMove, FileWrite
+from zkchat.core.changes import FileMove, FileWrite
+from zkchat.core.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.writing.staging import StagedChanges
 
 

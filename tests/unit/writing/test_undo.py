@@ -1,8 +1,8 @@
 import pytest
 
 from tests.support.changes import ChangesInMemory
-from zkchat.errors import FilesChanged
-from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.core.errors import FilesChanged
 from zkchat.writing.undo import plan_undo, reversal, undo_all
 
 CHANGES = ChangeSet(

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.write_desk import WriteDesk, write_desk
-from zkchat.context.prompt_items import digest
-from zkchat.model.references import DocumentReference
-from zkchat.ports.tools import ToolOutcome
+from zkchat.chat.context.assembly import digest
+from zkchat.core.message import DocumentReference
+from zkchat.core.ports import ToolOutcome
 from zkchat.writing.tools import PROPOSED
 
 COFFEE = "---\nrating: 3\n---\n# Coffee\n\nBeans and water.\n\n## Brewing\n\nSlowly.\n"

@@ -1,1 +1,1 @@
-"""Goals: a plan, its steps one after the other, and the check of what came of them."""
+"""Goals that a model works towards in steps."""

@@ -4,16 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from zkchat.chat.change_settlement import calls_with_results
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.proposed_changes import calls_with_results
-from zkchat.errors import VaultError
-from zkchat.model.events import ChangesReviewed, Warned
-from zkchat.model.goal import DECIDED, Goal
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.text import counted
-from zkchat.tools.readings import is_clipping
-from zkchat.vault.notes.parse import parse_note
+from zkchat.chat.tools.readings import is_clipping
+from zkchat.core import DECIDED, ChangesReviewed, ChatMessage, Goal, ToolCallPart, VaultError, Warned, counted
+from zkchat.notes import parse_note
 
 INTERRUPTED: Final = "The run was interrupted; they are proposed again when it goes on."
 

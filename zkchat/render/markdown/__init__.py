@@ -1,1 +1,1 @@
-"""Markdown of an answer: parsed, split into blocks while it arrives, and drawn."""
+"""Markdown on a terminal."""

@@ -5,8 +5,8 @@ from typing import Final
 
 from rich.console import Console
 
+from zkchat.render.console import Row
 from zkchat.render.links import NO_LINKS, ClickableLinks
-from zkchat.render.live import Row
 from zkchat.render.markdown.blocks import BlockSplitter
 from zkchat.render.markdown.renderer import BlockRenderer
 from zkchat.render.sanitize import sanitize_text

@@ -1,8 +1,4 @@
-"""The Markdown dialect of answers and notes: CommonMark with tables and what notes add, sanitized.
-
-Notes add wikilinks, comments, formulas, highlights, tags, footnotes, callouts and tasks. Nothing but comments and the
-ids of blocks is hidden.
-"""
+"""The Markdown dialect of answers and notes: CommonMark with tables, wikilinks and what notes add."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +11,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from zkchat.model.note import NOTE_SUFFIXES
+from zkchat.core import NOTE_SUFFIXES
 from zkchat.render.sanitize import sanitize_text
 
 WIKILINK: Final = re.compile(r"!?\[\[(?!\[)(?:(?!\]\]|\[\[)[^\n])+\]\]")

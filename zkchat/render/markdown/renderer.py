@@ -28,9 +28,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from zkchat.render.console import Matches
+from zkchat.render.console import BLANK, Matches, Row, render_rows
 from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_encoded
-from zkchat.render.live import BLANK, Row, render_rows
 from zkchat.render.markdown.blocks import DrawableBlock
 from zkchat.render.markdown.parser import label_of
 

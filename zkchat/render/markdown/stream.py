@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
-from zkchat.render.console import Matches
+from zkchat.render.console import LiveRegion, Matches, Row, Throttle
 from zkchat.render.links import NO_LINKS, ClickableLinks
-from zkchat.render.live import LiveRegion, Row, Throttle
 from zkchat.render.markdown.blocks import BlockSplitter, DrawableBlock
 from zkchat.render.markdown.renderer import BlockRenderer
 from zkchat.render.sanitize import sanitize_text

@@ -1,1 +1,1 @@
-"""Presenters: each shows the events of a turn to one kind of reader."""
+"""A turn on a terminal, as plain text, and as JSON."""

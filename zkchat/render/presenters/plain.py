@@ -1,12 +1,33 @@
 """A turn as plain text, for pipes, screen readers and terminals without colour."""
 
+from collections.abc import Callable
 from typing import TextIO, assert_never
 
-from zkchat.model import events
-from zkchat.render import checklist, phrases
-from zkchat.render.answer_footer import AnswerFooter
-from zkchat.render.presenters.base import OutputStream
+from zkchat.core import Event, PromptReady, events
+from zkchat.render import phrases
+from zkchat.render.context import AnswerFooter, detailed_lines
+from zkchat.render.presenters.text import OutputStream, Presenter
 from zkchat.render.sanitize import error_lines, sanitize_text
+
+
+class ContextPresenter:
+    """Shows every event by another presenter, and prints the record of each request as soon as it is built."""
+
+    def __init__(self, presenter: Presenter, print_line: Callable[[str], None]) -> None:
+        self._presenter = presenter
+        self._print_line = print_line
+
+    def show(self, event: Event) -> None:
+        self._presenter.show(event)
+        if isinstance(event, PromptReady) and event.context:
+            for line in (*detailed_lines(event.context), ""):
+                self._print_line(line)
+
+    def tick(self, activity: str = "") -> None:
+        self._presenter.tick(activity)
+
+    def close(self) -> None:
+        self._presenter.close()
 
 
 class PlainPresenter:
@@ -95,7 +116,7 @@ class PlainPresenter:
         self._errors.line(text)
 
     def _show_goal(self, event: events.GoalEvent) -> None:
-        for line in checklist.lines_of(event, is_plain=True):
+        for line in phrases.lines_of(event, is_plain=True):
             self._print(line)
 
     def _print_detail(self, text: str) -> None:

@@ -11,13 +11,10 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from zkchat.model import events
-from zkchat.model.choices import DEFAULT_AGENT, ThinkingView
-from zkchat.model.text import counted, shorten
-from zkchat.render import checklist, phrases
-from zkchat.render.answer_footer import AnswerFooter
-from zkchat.render.console import Matches
-from zkchat.render.live import LiveRegion, Row, Throttle, render_rows
+from zkchat.core import DEFAULT_AGENT, ThinkingView, counted, events, shorten
+from zkchat.render import phrases
+from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows
+from zkchat.render.context import AnswerFooter
 from zkchat.render.markdown.stream import MarkdownStream
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
@@ -406,7 +403,7 @@ class ScreenPresenter:
         self._begin_section(None)
         if not self._is_set_apart:
             self._out.print()
-        for line in checklist.lines_of(event):
+        for line in phrases.lines_of(event):
             text = line.lstrip(" ")
             style = "dim" if len(line) > len(text) else "bold"
             self._out.print(Padding(Text(text, style=style), (0, 0, 0, len(line) - len(text))))

@@ -1,1 +1,1 @@
-"""Slash commands: `table` lists them; the other modules hold their functions."""
+"""The slash commands."""

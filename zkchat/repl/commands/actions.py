@@ -6,13 +6,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from zkchat.actions.base import Action, Result, ShownNote, Vault
-from zkchat.errors import UsageError
-from zkchat.render.numbered_rows import RowSection
+from zkchat.actions import Action, Result, ShownNote, Vault
+from zkchat.core import UsageError
+from zkchat.render import RowSection
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, no_completion, no_description
-from zkchat.repl.commands.arguments import last_answer_id
-from zkchat.repl.commands.places import NEXT_STEP, complete_place, describe_number, find_file, show_list
-from zkchat.repl.note_pages import Position
+from zkchat.repl.commands.places import NEXT_STEP, complete_place, describe_number, find_file, last_answer_id, show_list
+from zkchat.repl.surface import Position
 
 MAX_LISTED: Final = 50
 MAX_RECORDS: Final = 5_000

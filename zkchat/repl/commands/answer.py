@@ -1,31 +1,147 @@
-"""Commands for an answer: show its documents and further passages, copy, save, export."""
+"""Commands for an answer: its documents, copy, save, verify; and what zkchat changed."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import PurePosixPath
+from typing import Final
 
-from zkchat.errors import UsageError
-from zkchat.export.notes import answer_note, as_markdown, file_name
-from zkchat.export.session_json import as_json
-from zkchat.model.evidence import VaultListing
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import NOTE_SUFFIX, is_note, without_suffix
-from zkchat.model.prompt import RemarkChunk, TextChunk
-from zkchat.model.quotation import no_answer, quotations
-from zkchat.model.text import counted
-from zkchat.model.thread import thread_of
-from zkchat.render import phrases
-from zkchat.render.references import describe_doubt, describe_location, describe_reason
+from zkchat.actions import verified
+from zkchat.core import (
+    NOTE_SUFFIX,
+    ChangeOrigin,
+    ChangeSet,
+    ChatMessage,
+    FilesChanged,
+    FileWrite,
+    RemarkChunk,
+    TextChunk,
+    UsageError,
+    VaultListing,
+    ZkchatError,
+    counted,
+    is_note,
+    no_answer,
+    quotations,
+    thread_of,
+    without_suffix,
+)
+from zkchat.notes import name_key
+from zkchat.render import (
+    describe_conflict,
+    describe_doubt,
+    describe_location,
+    describe_reason,
+    headline,
+    phrases,
+    undo_question,
+    undone_lines,
+)
 from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
-from zkchat.repl.commands.arguments import (
+from zkchat.repl.commands.actions import show_result
+from zkchat.repl.commands.places import (
+    answer_numbered,
+    describe_next_steps,
     last_answer,
     message_numbered,
     reference_numbered,
     references_of_last_answer,
+    show_references,
 )
-from zkchat.repl.commands.changes import create_file, remarks_on_new_file
-from zkchat.repl.commands.places import describe_next_steps, show_references
-from zkchat.vault.notes.wikilink import name_key
+from zkchat.sessions import answer_note, as_json, as_markdown, file_name
+from zkchat.writing import (
+    StagedChanges,
+    UndoPlan,
+    links_to_new,
+    parse_number,
+    plan_undo_named,
+    remarks_on_new,
+    reversal,
+    undo_all,
+)
+
+_MAX_LISTED: Final = 10
+_WHICH: Final = "/undo 2 takes the last two back, /undo #2 change 2."
+
+
+async def changes(context: CommandContext, argument: str) -> Outcome:
+    if argument:
+        record = context.changes.record(parse_number(argument.removeprefix("#"), "/changes 12 shows change 12."))
+        context.surface.print(headline(record, *_known_here(context)))
+        context.surface.print_changes(record.changes)
+        return NOTHING
+    found = context.changes.records(limit=_MAX_LISTED, with_contents=False)
+    if not found:
+        context.surface.print("zkchat changed nothing in this vault.")
+        return NOTHING
+    sessions, messages = _known_here(context)
+    for record in found:
+        context.surface.print(headline(record, sessions, messages))
+    context.surface.print_dimmed("/changes 3 shows change 3, /undo takes the last one back, /undo #3 change 3.")
+    return NOTHING
+
+
+def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]]:
+    """The name of this session by its id, and the numbers of its messages by theirs."""
+    session = context.conversation.session_id
+    numbers = {message.id: number for number, message in enumerate(context.conversation.messages, start=1)}
+    return ({session: "this session"} if session else {}), numbers
+
+
+async def undo(context: CommandContext, argument: str) -> Outcome:
+    try:
+        plan = plan_undo_named(context.changes, argument, _WHICH)
+    except FilesChanged as error:
+        _show_conflicts(context, error)
+        raise
+    for record in plan.chosen:
+        context.surface.print(headline(record))
+        context.surface.print_changes(reversal(record.changes))
+    if plan.chosen and not await context.surface.confirm(undo_question(plan.chosen)):
+        context.surface.print_dimmed("Nothing was undone.")
+        return NOTHING
+    _undo(context, plan)
+    return NOTHING
+
+
+def _undo(context: CommandContext, plan: UndoPlan) -> None:
+    try:
+        for undone in undo_all(context.changes, plan):
+            lines = [] if undone.id in {record.id for record in plan.taken_back} else undone_lines([undone])
+            context.surface.print("\n".join([*lines, *undone.remarks]))
+            context.conversation.writing.tell_undone(undone)
+    except FilesChanged as error:
+        _show_conflicts(context, error)
+        raise
+
+
+def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:
+    for sentence, changed in (each for conflict in error.conflicts for each in describe_conflict(conflict)):
+        context.surface.print(sentence)
+        context.surface.print_changes(changed)
+
+
+def remarks_on_new_file(context: CommandContext, path: str, text: str) -> tuple[str, ...]:
+    """What is to be said of links that would lead to a new file; nothing where the notes cannot be read."""
+    with suppress(ZkchatError):
+        return remarks_on_new(
+            links_to_new(context.browser.refreshed(), StagedChanges(context.changes), path, text), path
+        )
+    return ()
+
+
+def create_file(context: CommandContext, path: str, text: str, *, command: str) -> None:
+    """Create a file in the vault, by a command of the user. Raises `VaultError` if there is one, or it may not be."""
+    new = FileWrite(path=path, before=None, after=text.encode("utf-8", "replace"))
+    origin = ChangeOrigin(command=command, session_id=context.conversation.session_id)
+    context.changes.apply(ChangeSet(title=f"Create {path}", writes=(new,)), origin)
+
+
+async def verify(context: CommandContext, argument: str) -> Outcome:
+    message = answer_numbered(context, argument) if argument else last_answer(context)
+    if not message.text.strip():
+        raise UsageError("That answer has no text to check.")
+    return show_result(context, verified(context.browser.refreshed(), message.text))
 
 
 async def refs(context: CommandContext, argument: str) -> Outcome:

@@ -1,17 +1,70 @@
 """Commands for one document of the vault: read it page by page, open it in another program."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from itertools import chain
 from typing import Final
 
-from zkchat.actions.base import ShownNote
-from zkchat.actions.notes import show as show_action
-from zkchat.errors import UsageError
-from zkchat.model.note import may_hold_text
-from zkchat.model.references import DocumentReference
-from zkchat.render.numbered_rows import Place
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome
+from zkchat.actions import ShownNote, brief_of
+from zkchat.actions import show as show_action
+from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
+from zkchat.core import ChangeOrigin, DocumentReference, Event, UsageError, may_hold_text
+from zkchat.index import read_note
+from zkchat.render import Place
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play
 from zkchat.repl.commands.actions import end_page, open_vault, show_result
 from zkchat.repl.commands.places import complete_place, find_file
-from zkchat.vault.reading import read_note
+from zkchat.writing import NO_MENTIONS, MentionLinks, StagedChanges, stage_links
+
+_HINT: Final = "For example /brief 3"
+
+
+async def brief(context: CommandContext, argument: str) -> Outcome:
+    if argument and not (argument.isascii() and argument.isdigit() and 0 < int(argument[:9]) <= MAX_DAYS):
+        raise UsageError(f"{argument!r} is not a number of days up to {MAX_DAYS}.", hint=_HINT)
+    context.browser.refreshed()
+    return Play(_events(context, int(argument) if argument else DEFAULT_DAYS))
+
+
+async def _events(context: CommandContext, days: int) -> AsyncGenerator[Event, None]:
+    """The turn in which a model sums it up, and then the brief itself, so that numbers mean its places."""
+    has_summary = False
+    async with aclosing(context.conversation.summarize_brief(days)) as events:
+        async for event in events:
+            has_summary = True
+            yield event
+    if has_summary:
+        context.surface.print("")
+    show_result(context, brief_of(context.browser.library, days))
+
+
+_NOTHING_CHANGED: Final = "Nothing was changed."
+
+
+async def link(context: CommandContext, argument: str) -> Outcome:
+    path = find_file(context, argument, "link")[1] if argument else None
+    staged = StagedChanges(context.changes)
+    library = context.browser.library
+    library.refresh()
+    found = MentionLinks(library, staged.read, context.mentions.style)
+    groups = found.about(path)
+    if (first := next(groups, None)) is None:
+        context.surface.print(NO_MENTIONS)
+        return NOTHING
+    chosen = context.mentions.choose(chain([first], groups))
+    made = stage_links(staged, chosen or [])
+    for remark in made.remarks:
+        context.surface.print(remark)
+    if not staged:
+        context.surface.print_dimmed(_NOTHING_CHANGED)
+        return NOTHING
+    context.changes.apply(
+        staged.change_set(), ChangeOrigin(command="/link", session_id=context.conversation.session_id)
+    )
+    context.surface.print(made.summary)
+    context.surface.print_dimmed("/undo takes it back.")
+    return NOTHING
+
 
 MORE: Final = "more"
 ALL: Final = "all"

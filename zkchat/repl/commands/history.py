@@ -4,18 +4,22 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, assert_never
 
-from zkchat.errors import SessionNotFound, UsageError
-from zkchat.model.choices import DEFAULT_PRIORITY, MAX_PRIORITY
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import ToolCallPart, ToolResultPart
-from zkchat.model.session import Session
-from zkchat.model.text import counted
-from zkchat.model.thread import compaction_of, messages_of
-from zkchat.render import phrases
-from zkchat.render.cells import fit_cells
-from zkchat.render.sanitize import sanitize_line
+from zkchat.core import (
+    DEFAULT_PRIORITY,
+    MAX_PRIORITY,
+    ChatMessage,
+    Session,
+    SessionNotFound,
+    ToolCallPart,
+    ToolResultPart,
+    UsageError,
+    compaction_of,
+    counted,
+    messages_of,
+)
+from zkchat.render import fit_cells, phrases, sanitize_line
 from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch
-from zkchat.repl.commands.arguments import (
+from zkchat.repl.commands.places import (
     complete_message_number,
     is_answer,
     last_answer,
@@ -24,7 +28,7 @@ from zkchat.repl.commands.arguments import (
     number_of,
     parse_number,
 )
-from zkchat.repl.session_rows import QUESTION, session_rows, sessions_to_resume
+from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume
 
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]

@@ -1,19 +1,280 @@
-"""Commands for the items of the session (rules, notes, tools), its agent, and memory."""
+"""Commands for the session: its rules, notes, tools, servers, agent, model, goals and writing."""
 
-from collections.abc import Iterable, Sequence
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from zkchat.chat.session_items import SessionItems
-from zkchat.context.selection import added_items
-from zkchat.errors import UsageError
-from zkchat.model.choices import SessionItemType
-from zkchat.model.message import ChatMessage
-from zkchat.model.note import without_suffix
-from zkchat.model.trust import PAGES
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Switch
-from zkchat.repl.commands.changes import create_file
-from zkchat.repl.commands.servers import state_lines
+from zkchat.chat import ProposedChanges, ServerAccess, SessionItems, added_items
+from zkchat.core import (
+    PAGES,
+    ChangesEntry,
+    ChatMessage,
+    ModelRow,
+    ServerPrompt,
+    ServerStatus,
+    SessionItemType,
+    UsageError,
+    WriteMode,
+    ZkchatError,
+    shorten,
+    without_suffix,
+)
+from zkchat.render import checklist_lines, end_sentence, model_facts, problem_lines
+from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch
+from zkchat.repl.commands.answer import create_file
+from zkchat.repl.commands.places import parse_number
+from zkchat.repl.loop import until_interrupted
+from zkchat.repl.picker import PickRow
+
+RESUME: Final = "resume"
+
+
+async def goal(context: CommandContext, argument: str) -> Outcome:
+    if argument.casefold() == RESUME:
+        return Play(context.goals.resume())
+    if argument:
+        return Play(context.goals.start(argument))
+    found = context.goals.goal
+    if found is None:
+        raise UsageError("There is no goal in this session.", hint="/goal and what is to be reached begins one.")
+    context.surface.print(found.text)
+    for line in checklist_lines(found):
+        context.surface.print(line)
+    context.surface.print_dimmed(end_sentence(found) if found.state != "running" else "Not finished.")
+    if found.can_go_on:
+        context.surface.print_dimmed("/goal resume goes on with it.")
+    return NOTHING
+
+
+def complete_goal(_context: CommandContext, text: str) -> list[str]:
+    return [RESUME] if RESUME.startswith(text) else []
+
+
+async def model(context: CommandContext, argument: str) -> Outcome:
+    is_named = bool(argument) and not argument.isdigit()
+    name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
+    if not name:
+        return NOTHING
+    present = context.conversation.model.name
+    try:
+        is_there = await until_interrupted(context.models.verify(name))
+    except ZkchatError as error:
+        context.surface.print(f"{error.message} {error.hint}".strip())
+        is_there = None
+    if is_there is None:
+        context.surface.print(f"{present} goes on answering.")
+        return NOTHING
+    return Switch(session=context.conversation.session_id or None, model=name)
+
+
+def _full_name(context: CommandContext, typed: str) -> str:
+    """The name of the only known model that has this id, where the user left out its provider; else as typed."""
+    names = context.models.names
+    same = [name for name in names if name.partition(":")[2] == typed]
+    return same[0] if typed not in names and len(same) == 1 else typed
+
+
+async def _pick_model(context: CommandContext, number: str) -> str:
+    """The name of the model that the user chooses, or that has that number in the list; empty for none."""
+    overview = await until_interrupted(context.models.survey(context.conversation.model))
+    if overview is None:
+        return ""
+    names = [row.name for row in overview.rows]
+    if number:
+        return names[parse_number(number, len(names), "model", "/model numbers them.") - 1]
+    for line in problem_lines([listing for listing in overview.listings if listing.problem]):
+        context.surface.print_dimmed(line)
+    rows = [_pick_row(row) for row in overview.rows]
+    chosen = await context.surface.pick(
+        "Which model answers in this session?", rows, "To change it for this session: /model NAME or NUMBER."
+    )
+    if chosen is not None and overview.rows[chosen].is_in_use:
+        context.surface.print(f"{names[chosen]} goes on answering.")
+        return ""
+    return "" if chosen is None else names[chosen]
+
+
+def _pick_row(row: ModelRow) -> PickRow:
+    return PickRow(name=row.name, about=model_facts(row), search=row.model, is_current=row.is_in_use)
+
+
+def complete_model(context: CommandContext, text: str) -> list[str]:
+    return [name for name in context.models.names if text.casefold() in name.casefold()]
+
+
+_MAX_SHOWN = 600
+"""Characters of a prompt's text that are shown as it is sent."""
+_MAX_DESCRIPTION = 60
+_STATES: Mapping[str, str] = {
+    "waiting": "is not connected yet",
+    "connecting": "is being connected",
+    "lost": "is not connected any more; the next call connects it again",
+    "failed": "cannot be used",
+}
+
+
+def split_prompt(context: CommandContext, name: str) -> tuple[str, str] | None:
+    """Server and prompt of `server:prompt`, where there is such a server."""
+    server, colon, prompt = name.partition(":")
+    servers = context.servers
+    return (server, prompt) if colon and servers and servers.has(server) else None
+
+
+async def send_prompt(context: CommandContext, server: str, name: str, argument: str) -> Send:
+    """Have a server write a question, which is then asked as if the user had typed it."""
+    assert context.servers is not None
+    status = await context.servers.connected(server)
+    prompt = next((each for each in status.prompts if command_name(each) == name), None)
+    if prompt is None:
+        known = ", ".join(f"/{server}:{command_name(each)}" for each in status.prompts[:5])
+        raise UsageError(
+            status.problem or f"The MCP server {server} has no prompt {name}.", hint=f"There is: {known}." * bool(known)
+        )
+    answer = await context.servers.servers.prompt(server, prompt.name, parse_arguments(prompt, argument))
+    if answer.failed or not answer.text.strip():
+        raise UsageError(answer.text or f"The prompt {name} of {server} is empty.", hint=answer.hint)
+    text = _without_mentions(answer.text.strip(), context.servers)
+    context.surface.print_dimmed(shorten(text, _MAX_SHOWN))
+    return Send(text)
+
+
+def parse_arguments(prompt: ServerPrompt, written: str) -> dict[str, str]:
+    """The arguments of a prompt: `name=value`, or values in order, the last of which takes the rest.
+
+    Raises `UsageError` where a required one is missing.
+    """
+    names = [argument.name for argument in prompt.arguments]
+    try:
+        words = shlex.split(written)
+    except ValueError:
+        words = written.split()
+    given: dict[str, str] = {}
+    plain: list[str] = []
+    for word in words:
+        name, is_named, value = word.partition("=")
+        if is_named and name in names and name not in given:
+            given[name] = value
+        else:
+            plain.append(word)
+    left = [name for name in names if name not in given]
+    for place, name in enumerate(left):
+        is_last = place == len(left) - 1
+        if taken := plain[place:] if is_last else plain[place : place + 1]:
+            given[name] = " ".join(taken)
+    missing = [argument.name for argument in prompt.arguments if argument.is_required and argument.name not in given]
+    if missing:
+        usage = " ".join([f"/{prompt.server}:{command_name(prompt)}", *(f"{name}=…" for name in missing)])
+        raise UsageError(f"The prompt {prompt.name} needs {' and '.join(missing)}.", hint=f"Write it: {usage}")
+    return given
+
+
+def prompt_completions(context: CommandContext, typed: str) -> Iterator[tuple[str, str]]:
+    """The prompts whose commands begin with what was typed, each with what it is for."""
+    for status in context.servers.servers.statuses() if context.servers else ():
+        for prompt in status.prompts:
+            command = f"/{status.name}:{command_name(prompt)}"
+            if command.casefold().startswith(f"/{typed}".casefold()):
+                yield command, shorten(" ".join(prompt.description.split()), _MAX_DESCRIPTION)
+
+
+def state_lines(context: CommandContext) -> Iterator[str]:
+    """A line for each server whose tools are not all there."""
+    for status in context.servers.servers.statuses() if context.servers else ():
+        if line := _state_line(status):
+            yield line
+
+
+def _state_line(status: ServerStatus) -> str:
+    if status.state == "ready":
+        return "" if status.tools else f"The MCP server {status.name} has no tools."
+    if status.state == "disabled":
+        return ""
+    sentence = status.problem or f"The MCP server {status.name} {_STATES[status.state]}."
+    return f"{sentence} More: zkchat mcp check {status.name}" if status.state == "failed" else sentence
+
+
+def command_name(prompt: ServerPrompt) -> str:
+    """A prompt's name as it is typed: without spaces."""
+    return re.sub(r"\s+", "_", prompt.name)
+
+
+def _without_mentions(text: str, servers: ServerAccess) -> str:
+    """The text of a server, unable to name resources of servers, which only the user does."""
+    names = "|".join(re.escape(status.name) for status in servers.servers.statuses())
+    return re.sub(rf'@(?="?(?:{names}):)', "@\u200b", text)
+
+
+_ARGUMENTS: Final = ("on", "off", "status", "diff")
+_ON: Final = "The model may propose changes of your notes."
+_MODES: Final[dict[WriteMode, str]] = {
+    "ask": "You see them as a diff when it has answered, and decide (write.mode is ask).",
+    "propose": "They are shown, and written nowhere (write.mode is propose).",
+}
+_OFF: Final = "The model cannot change your notes. /write on lets it propose changes."
+_DECISIONS: Final = {
+    "applied": "applied",
+    "declined": "declined by you",
+    "kept": "not applied",
+    "dropped": "not applied",
+}
+
+
+async def write(context: CommandContext, argument: str) -> Outcome:
+    wanted = argument.casefold() or "status"
+    if wanted not in _ARGUMENTS:
+        raise UsageError(f"/write {argument} is not understood.", hint="Use /write on, /write off, or /write diff.")
+    if wanted == "diff":
+        last = _last_proposal(context)
+        if last is None:
+            raise UsageError("No change was proposed in this session.")
+        context.surface.print(last.diff.removesuffix("\n"))
+        return NOTHING
+    if wanted != "status":
+        context.conversation.writing.allow(wanted == "on")
+    _print_status(context)
+    return NOTHING
+
+
+def _print_status(context: CommandContext) -> None:
+    writing = context.conversation.writing
+    if writing.is_on:
+        mode: WriteMode = writing.proposals.mode if writing.proposals else "ask"
+        context.surface.print(f"{_ON} {_MODES[mode]}")
+        if writing.proposals and mode == "ask":
+            context.surface.print_dimmed("\n".join(_unasked(writing.proposals)))
+    else:
+        context.surface.print(_OFF)
+    if last := _last_proposal(context):
+        undone = {entry.record for entry in _entries(context) if entry.decision == "undone"}
+        decision = "applied, and undone since" if last.record in undone else _DECISIONS[last.decision]
+        reason = f" {last.reason}" if last.reason else ""
+        context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} /write diff")
+
+
+def _unasked(proposals: ProposedChanges) -> Iterator[str]:
+    """Where you are not asked."""
+    accepted = ", ".join(proposals.accepted) or "nowhere"
+    yield f"Applied without a question: {accepted} (write.accept)"
+    if proposals.always:
+        agreed = ", ".join(folder or "the top folder" for folder in sorted(proposals.always))
+        yield f"And in this session, because you pressed a: {agreed}"
+
+
+def _last_proposal(context: CommandContext) -> ChangesEntry | None:
+    return next((entry for entry in reversed(_entries(context)) if entry.decision != "undone"), None)
+
+
+def _entries(context: CommandContext) -> list[ChangesEntry]:
+    """What became of proposals in this conversation, not in its other branches."""
+    changes = context.conversation.history.changes
+    return [entry for each in context.conversation.messages for entry in changes.get(each.id, [])]
+
+
+def complete_write(_context: CommandContext, text: str) -> list[str]:
+    return [each for each in _ARGUMENTS if each.startswith(text.casefold())]
+
 
 _NEW_PAGE: Final = "What everybody who works with this vault should know.\n"
 _USAGE: Final = "Name a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."

@@ -9,28 +9,19 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Final
 
-from zkchat.actions.base import every_action
-from zkchat.errors import UsageError, ZkchatError
+from zkchat.actions import every_action
+from zkchat.core import UsageError, ZkchatError
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send
-from zkchat.repl.commands import (
-    answer,
-    changes,
-    context_window,
-    daily_brief,
-    documents,
-    goal,
-    history,
-    mentions,
-    model_choice,
-    servers,
-    session,
-    verification,
-    writing,
-)
+from zkchat.repl.commands import answer, context_window, documents, history, session
 from zkchat.repl.commands.actions import slash_command
-from zkchat.repl.commands.arguments import complete_answer_number, complete_message_number, complete_reference_number
-from zkchat.repl.commands.places import complete_place, describe_number
-from zkchat.repl.commands.why import why
+from zkchat.repl.commands.context_window import why
+from zkchat.repl.commands.places import (
+    complete_answer_number,
+    complete_message_number,
+    complete_place,
+    complete_reference_number,
+    describe_number,
+)
 from zkchat.repl.key_table import help_lines
 
 _TWO_COLUMNS_WIDTH: Final = 80
@@ -46,12 +37,12 @@ async def run(context: CommandContext, line: str) -> Outcome:
     of an MCP server.
     """
     name, argument = (*line.strip().removeprefix("/").split(maxsplit=1), "", "")[:2]
-    prompt = servers.split_prompt(context, name)
+    prompt = session.split_prompt(context, name)
     if "/" in name and not prompt:
         return Send(line)
     try:
         if prompt:
-            return await servers.send_prompt(context, *prompt, argument)
+            return await session.send_prompt(context, *prompt, argument)
         return await find_command(name).run(context, argument)
     except ZkchatError as error:
         context.surface.print(f"{error.message} {error.hint}".strip())
@@ -88,7 +79,7 @@ def described_completions(context: CommandContext, line: str) -> list[tuple[str,
     if gap:
         return [(text, find_command(name).describe(context, text)) for text in found]
     descriptions = {f"/{command.name}": command.help for command in COMMANDS}
-    return [*((text, descriptions.get(text, "")) for text in found), *servers.prompt_completions(context, name)]
+    return [*((text, descriptions.get(text, "")) for text in found), *session.prompt_completions(context, name)]
 
 
 async def _help(context: CommandContext, argument: str) -> Outcome:
@@ -164,7 +155,7 @@ _OF_ANSWERS: Final[Sequence[Command]] = (
         details="Which statements of the last answer, or of the one that is message N in /history, stand in your "
         "notes: ✓ word for word, ≈ nearly, ✗ with another number, another name or the opposite, ? not at all, or in "
         "quite other words. /show N reads the place of one.",
-        act=verification.verify,
+        act=answer.verify,
         complete=complete_answer_number,
     ),
 )
@@ -197,7 +188,7 @@ _OTHER: Final[Sequence[Command]] = (
         details="One key each: where other notes name NOTE without a link to it, then what NOTE names; without NOTE, "
         "what the notes name that changed last. What you say yes to is one change, which /undo takes back. NOTE as for "
         "/show.",
-        act=mentions.link,
+        act=documents.link,
         complete=complete_place,
         describe=describe_number,
     ),
@@ -207,7 +198,7 @@ _OTHER: Final[Sequence[Command]] = (
         help="tasks and changes",
         details="Open tasks by their due dates, notes that changed in seven days, or DAYS, notes of this day in "
         "earlier years, and what is not linked. A model writes a paragraph on top.",
-        act=daily_brief.brief,
+        act=documents.brief,
     ),
     Command(
         name="goal",
@@ -217,8 +208,8 @@ _OTHER: Final[Sequence[Command]] = (
         "of them is compared with your notes. Ctrl-C keeps what is done, /goal resume goes on from the first open "
         "step. What it proposes to change after /write on is reviewed at the end. Without GOAL, the checklist. The "
         "bounds are the settings goal.steps, goal.tokens and goal.minutes.",
-        act=goal.goal,
-        complete=goal.complete_goal,
+        act=session.goal,
+        complete=session.complete_goal,
     ),
     Command(
         name="copy",
@@ -251,7 +242,7 @@ _OTHER: Final[Sequence[Command]] = (
         arguments="[ID]",
         help="what zkchat changed",
         details="The last changes of your notes, with their numbers and who made them; with ID, one of them as a diff.",
-        act=changes.changes,
+        act=answer.changes,
     ),
     Command(
         name="undo",
@@ -259,7 +250,7 @@ _OTHER: Final[Sequence[Command]] = (
         help="undo a change",
         details="The last change that zkchat made in your notes, or the last N, shown first; /undo #3 is change 3 of "
         "/changes. Files are again what they were, to the last byte. A file that changed since is left as it is.",
-        act=changes.undo,
+        act=answer.undo,
     ),
     Command(
         name="retry",
@@ -346,8 +337,8 @@ _OTHER: Final[Sequence[Command]] = (
         help="which model answers",
         details="Choose from those that there are, with their windows and where they run. With NAME, that one from now "
         "on, for instance ollama:qwen3:8b or quote, if it answers; the session keeps it.",
-        act=model_choice.model,
-        complete=model_choice.complete_model,
+        act=session.model,
+        complete=session.complete_model,
     ),
     Command(
         name="context",
@@ -430,8 +421,8 @@ _OTHER: Final[Sequence[Command]] = (
         details="/write on lets the model propose changes of your notes: you see each as a diff when it has answered, "
         "and say yes or no. /write off ends that. Without an argument, whether it may, where you are not asked, and "
         "what became of the last proposal; /write diff shows that one.",
-        act=writing.write,
-        complete=writing.complete_write,
+        act=session.write,
+        complete=session.complete_write,
     ),
     Command(
         name="agent",

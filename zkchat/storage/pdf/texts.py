@@ -9,9 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Final, TypeVar
 
-from zkchat.errors import StorageDamaged, StorageError
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.note import FileStamp, is_pdf
+from zkchat.core import ExtractedText, FileStamp, StorageDamaged, StorageError, is_pdf
 from zkchat.storage.cache_database import CacheDatabase
 
 Written = TypeVar("Written")

@@ -1,1 +1,1 @@
-"""Edits of a note's text: passages, sections and blocks."""
+"""Edits of the text of a note."""

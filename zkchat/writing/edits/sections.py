@@ -3,13 +3,9 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from zkchat.errors import EditRefused
-from zkchat.model.choices import SectionPosition
-from zkchat.model.note import Block, Heading
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.links.anchors import heading_key
-from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.edits.note_text import (
+from zkchat.core import Block, EditRefused, Heading, SectionPosition, lazy_pattern
+from zkchat.notes import heading_key, parse_note
+from zkchat.writing.edits.passages import (
     ParsedNote,
     Section,
     Splice,
@@ -17,12 +13,12 @@ from zkchat.writing.edits.note_text import (
     checked,
     is_text_at,
     joins,
+    refuse_placeholders,
     refuse_to_drop_comments,
     spliced,
     with_line_end,
     without_blank_edges,
 )
-from zkchat.writing.edits.passages import refuse_placeholders
 
 _ITEM: Final = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _ID: Final = lazy_pattern(r"[ \t]*\^[A-Za-z0-9-]+[ \t]*$")

@@ -1,1 +1,1 @@
-"""Links that follow a rename, come from mentions, or are repaired."""
+"""Links that follow what they point to."""

@@ -7,19 +7,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from zkchat.errors import VaultError
-from zkchat.model.note import Ambiguous, Resolved
-from zkchat.model.patterns import lazy_pattern
-from zkchat.model.text import counted
-from zkchat.vault.common_names import CommonNames
-from zkchat.vault.library import Library
-from zkchat.vault.mentions import Mention, NoteNames
-from zkchat.vault.notes.link_targets import TextEdit, edited
-from zkchat.vault.notes.markdown import Lines, flatten
-from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.spelling import write_link
+from zkchat.core import Ambiguous, Resolved, VaultError, counted, lazy_pattern
+from zkchat.index import CommonNames, Library, Mention, NoteNames
+from zkchat.notes import Lines, TextEdit, edited, flatten, parse_note
+from zkchat.writing.links.moved import write_link
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import LinkStyle
 
 NO_MENTIONS: Final = "There is nothing to link: no note is named without a link to it."
 _MAX_CANDIDATES: Final = 500

@@ -1,22 +1,300 @@
 """Links after files have moved: which would lead elsewhere, and edits of notes, canvases and bases so that none do."""
 
 import json
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Final
+from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from zkchat.errors import EditRefused
-from zkchat.model.note import is_drawing
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.links.catalog import Catalog
-from zkchat.vault.links.resolver import find_target
-from zkchat.vault.notes.link_targets import LinkTarget, Notation, TextEdit, edited, fits, link_targets, written_target
-from zkchat.vault.notes.parse import frontmatter_of
-from zkchat.vault.notes.wikilink import name_key, wikilink, wikilink_spans
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.spelling import is_relative, spellings
+from zkchat.core import (
+    TRASH,
+    Ambiguous,
+    ChangeRecord,
+    EditRefused,
+    Link,
+    Resolved,
+    is_drawing,
+    is_note,
+    lazy_pattern,
+    without_suffix,
+)
+from zkchat.index import BrokenLink, Library, Repair
+from zkchat.notes import (
+    Catalog,
+    LinkTarget,
+    Notation,
+    TextEdit,
+    edited,
+    find_links,
+    find_target,
+    fits,
+    frontmatter_of,
+    link_targets,
+    name_key,
+    scan,
+    wikilink,
+    wikilink_spans,
+    written_target,
+)
+from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import LinkStyle
+
+_ENCODED: Final = {ord(character): f"%{ord(character):02X}" for character in ' %()<>#?"\\|'}
+"""What would end the address of a hyperlink, or mean something else in it."""
+
+
+def spellings(
+    written: str, old: str, new: str, source: str, style: LinkStyle, *, was_relative: bool = False
+) -> Iterator[str]:
+    """Targets for a link in the note `source` that meant the file `old` and has to mean `new`, the best first.
+
+    A name stays a name, a path a path, a relative path a relative one, and `.md` stays away where it was. A name that
+    is not enough becomes what new links are in this vault. Folders that stay are written as they are there.
+    """
+    for suffixed in (_has_suffix(written, old), True):
+        parts = _parts(written, old, new, suffixed=suffixed)
+        relative = _relative(parts, new.split("/")[:-1], source.split("/")[:-1])
+        path = "/".join(parts)
+        fallbacks = (relative, path, f"/{path}") if style.format == "relative" else (path, f"/{path}", relative)
+        if was_relative and not written.startswith(("./", "../")):
+            yield relative.removeprefix("./")
+        if was_relative or written.startswith(("./", "../")):
+            yield relative
+        elif written.startswith("/"):
+            yield f"/{path}"
+        elif (depth := _depth(written, old)) is not None:
+            yield "/".join(parts[-depth:])
+        else:
+            yield path
+        yield from fallbacks
+
+
+def is_relative(target: str, path: str, source: str) -> bool:
+    """Whether a target is the path of a file from the folder of the note `source`, as other programs read links."""
+    if target.startswith("/"):
+        return False
+    full = name_key(posixpath.normpath(posixpath.join(source.rpartition("/")[0], target)))
+    return full in {name_key(path), name_key(without_suffix(path))}
+
+
+def _depth(written: str, old: str) -> int | None:
+    """How many folders and names are to be written; None for the whole path."""
+    if not _names_file(written, old) or "/" not in written:
+        return 1
+    depth = len(written.split("/"))
+    return None if depth == len(old.split("/")) else depth
+
+
+def _parts(written: str, old: str, new: str, *, suffixed: bool) -> list[str]:
+    """The folders and the name of the new path; those that stay where they are as they were written."""
+    parts = [*(new if suffixed else without_suffix(new)).split("/")]
+    before, after = old.split("/"), new.split("/")
+    spelled = [part for part in written.split("/") if part not in {"", ".", ".."}]
+    if _names_file(written, old):
+        for at in range(-1, -1 - min(len(parts), len(before), len(spelled)), -1):
+            names_all = at < -1 or _has_suffix(written, old) == suffixed
+            if before[at] == after[at] and names_all:
+                parts[at] = spelled[at]
+    return parts
+
+
+def _relative(parts: list[str], folders: list[str], here: list[str]) -> str:
+    common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(folders, here, strict=False))])
+    ups = [".."] * (len(here) - common)
+    return "/".join([*(ups or ["."]), *parts[common:]])
+
+
+def _names_file(written: str, path: str) -> bool:
+    """Whether a target names a file by its name, and not by an alias, an id or a title."""
+    name = path.rpartition("/")[2]
+    return name_key(written.rpartition("/")[2]) in {name_key(name), name_key(without_suffix(name))}
+
+
+def _has_suffix(written: str, path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return not is_note(path) or name_key(written.rpartition("/")[2]) == name_key(name)
+
+
+def write_link(
+    library: Library, source: str, target: str, text: str, style: LinkStyle, *, in_table: bool = False
+) -> str | None:
+    """A link in the note `source` to the note `target` that shows `text`; None where no spelling leads there."""
+    for path in new_spellings(source, target, style):
+        for written in _forms(path, target, text, style, in_table=in_table):
+            links = scan(written)
+            if len(links) == 1 and links[0].text == written and leads_to(library, links[0], source, target):
+                return written
+    return None
+
+
+def new_spellings(source: str, target: str, style: LinkStyle) -> Iterator[str]:
+    """How the path of a note may be written in another one, without its suffix; the preferred spelling first."""
+    stem = without_suffix(target)
+    if style.format == "relative":
+        yield without_suffix(posixpath.relpath(f"/{target}", f"/{source.rpartition('/')[0]}"))
+    elif style.format == "shortest":
+        yield stem.rpartition("/")[2]
+    yield stem
+    yield f"/{stem}"
+
+
+def leads_to(library: Library, link: Link, source: str, target: str) -> bool:
+    """Whether a link means this note by its path or its name, which is what other programs understand too."""
+    found = library.resolve(link, source, suggestions=0)
+    if isinstance(found, Ambiguous) and "/" not in link.target.strip("/") and "/" in target:
+        return False
+    return isinstance(found, Resolved | Ambiguous) and found.path == target and found.via in {"name", "path"}
+
+
+def _forms(path: str, target: str, text: str, style: LinkStyle, *, in_table: bool) -> Iterator[str]:
+    """As the vault writes links, then as a hyperlink: not every name can stand in a wikilink."""
+    if not style.markdown:
+        pipe = r"\|" if in_table else "|"
+        yield f"[[{path}]]" if text == path else f"[[{path}{pipe}{text}]]"
+    suffix = target[len(without_suffix(target)) :]
+    yield f"[{text}]({(path + suffix).translate(_ENCODED)})"
+
+
+class RepairedLink(Struct, frozen=True, kw_only=True):
+    """A link as it was and as it will be."""
+
+    source: str
+    lines: tuple[int, ...]
+    before: str
+    after: str
+    path: str
+    reason: str
+
+
+class LinkRepairer:
+    """Stages repairs one by one, each checked: the link leads where it should, and every other link where it did."""
+
+    def __init__(self, library: Library, staged: StagedChanges, style: LinkStyle) -> None:
+        self._library = library
+        self._staged = staged
+        self._style = style
+
+    def preview(self, broken: BrokenLink, repair: Repair) -> RepairedLink:
+        """What a repair makes of a link. Raises `EditRefused` where it cannot be written."""
+        return self._repaired(broken, repair)[0]
+
+    def stage(self, broken: BrokenLink, repair: Repair) -> RepairedLink:
+        """Stage a repair. Raises `EditRefused` and `NoteUnreadable`."""
+        repaired, before, after = self._repaired(broken, repair)
+        self._staged.write(broken.source, after, made_from=before, title=f"Repair links in {broken.source}")
+        return repaired
+
+    def _repaired(self, broken: BrokenLink, repair: Repair) -> tuple[RepairedLink, str, str]:
+        """The link, and the text without and with the repair."""
+        text = self._staged.read(broken.source)
+        if text is None:
+            raise EditRefused(f"{broken.source} is not there any more.")
+        links = [link for link in find_links(text).links if link.text == broken.link.text]
+        edits = [*self._edits(text, broken, repair, links)]
+        after = edited(text, edits)
+        new = self._checked(broken, repair, text, after)
+        repaired = RepairedLink(
+            source=broken.source,
+            lines=broken.lines,
+            before=broken.link.text,
+            after=new.text,
+            path=repair.path,
+            reason=repair.reason,
+        )
+        return repaired, text, after
+
+    def _edits(self, text: str, broken: BrokenLink, repair: Repair, links: list[Link]) -> Iterator[TextEdit]:
+        targets = {(each.link, each.place): each for each in link_targets(text) if each.link == broken.link.text}
+        if broken.is_missing or self._changes_note(broken, repair):
+            spelled = self._spelled(broken, repair)
+            for target in targets.values():
+                if target.place is None:
+                    raise _cannot(broken)
+                yield TextEdit(*target.place, written_target(spelled, target, text))
+        if repair.anchor != broken.link.anchor:
+            for link in links:
+                start, end = _anchor_place(text, link)
+                is_address = link.syntax == "markdown" and text[start - 2 : start - 1] != "<"
+                anchor = quote(repair.anchor, safe="^#") if is_address else repair.anchor
+                yield TextEdit(start, end, anchor)
+
+    def _changes_note(self, broken: BrokenLink, repair: Repair) -> bool:
+        found = self._library.resolve(broken.link, broken.source, suggestions=0)
+        return not (isinstance(found, Resolved | Ambiguous) and found.path == repair.path)
+
+    def _spelled(self, broken: BrokenLink, repair: Repair) -> str:
+        """The target in the notation of the link that is repaired, as far as it leads there."""
+        written, source = broken.link.target, broken.source
+        suffix = repair.path[len(without_suffix(repair.path)) :]
+        has_suffix = broken.link.syntax == "markdown" or is_note(written)
+        style = LinkStyle(format="relative") if written.startswith(("./", "../")) else self._style
+        for spelled in new_spellings(source, repair.path, style):
+            target = spelled + suffix if has_suffix and is_note(repair.path) else spelled
+            if leads_to(self._library, Link(text="", target=target), source, repair.path):
+                return target
+        raise _cannot(broken)
+
+    def _checked(self, broken: BrokenLink, repair: Repair, text: str, after: str) -> Link:
+        """The repaired link. Raises `EditRefused` unless it, and no other link, is different."""
+        before, now = find_links(text).links, find_links(after).links
+        repaired = None
+        for old, new in zip(before, now, strict=False):
+            if old.text != broken.link.text:
+                if old.text != new.text:
+                    raise _cannot(broken)
+                continue
+            found = self._library.resolve(new, broken.source, suggestions=0)
+            if not isinstance(found, Resolved | Ambiguous) or found.path != repair.path:
+                raise _cannot(broken)
+            if repair.anchor != broken.link.anchor and not found.anchor_found:
+                raise _cannot(broken)
+            repaired = new
+        is_worse = frontmatter_of(after).warning and not frontmatter_of(text).warning
+        if repaired is None or len(before) != len(now) or is_worse:
+            raise _cannot(broken)
+        return repaired
+
+
+def _anchor_place(text: str, link: Link) -> tuple[int, int]:
+    """Where the heading or block of a link is written, after its `#`. Raises `EditRefused` for one by reference."""
+    if link.syntax == "wikilink":
+        inner = text[link.start : link.end - 2].partition("|")[0].removesuffix("\\")
+        start = link.start + inner.index("#") + 1
+        return start, link.start + len(inner.rstrip())
+    opening = text.rfind("](", link.start, link.end)
+    start = text.find("#", opening, link.end) + 1
+    if opening < 0 or not start:
+        raise EditRefused(f"The heading of {link.text} cannot be changed where it stands.")
+    is_angle = text[opening + 2 : link.end].lstrip().startswith("<")
+    end = text.find(">", start, link.end) if is_angle else start
+    while not is_angle and end < link.end - 1 and not text[end].isspace():
+        end += 1
+    return start, end
+
+
+def _cannot(broken: BrokenLink) -> EditRefused:
+    return EditRefused(
+        f"The link {broken.link.text} in {broken.source} cannot be rewritten where it stands.",
+        hint="Change it in your editor.",
+    )
+
+
+def past_renames(records: Iterable[ChangeRecord]) -> dict[str, str]:
+    """By the path that a file once had, the one that it has now, as far as the journal tells; the records in order."""
+    renamed: dict[str, str] = {}
+    for record in records:
+        for move in record.changes.moves if record.state == "applied" else ():
+            if is_note(move.target) and not move.target.startswith(f"{TRASH}/"):
+                for old, now in [*renamed.items()]:
+                    if now == move.source:
+                        renamed[old] = move.target
+                renamed[move.source] = move.target
+    return {old: now for old, now in renamed.items() if old != now}
+
 
 _PLAIN = lazy_pattern(r"(?:[\w ./-]|%20)*")
 """What is no mark of Markdown or YAML inside a link: such targets take each other's place without any other effect."""

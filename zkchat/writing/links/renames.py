@@ -1,23 +1,52 @@
 """Renaming and moving files and folders: every link of the vault follows."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from zkchat.errors import EditRefused, NoteNotFound, VaultError
-from zkchat.model.note import file_title, is_drawing, is_note
-from zkchat.vault.indexing.reader import is_source
-from zkchat.vault.library import Library
-from zkchat.vault.links.anchors import Anchors
-from zkchat.vault.links.catalog import Catalog, CatalogEntry
-from zkchat.vault.links.keys import keys_of_file
-from zkchat.vault.notes.link_targets import TextEdit, edited
-from zkchat.vault.notes.parse import parse_note
-from zkchat.vault.privacy.classes import written_class
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.moved import MovedFiles, is_other_host, update_base, update_canvas, update_text
-from zkchat.writing.staging import StagedChanges
+from zkchat.core import (
+    TRASH,
+    ChangeSet,
+    EditRefused,
+    FileConflict,
+    FileMove,
+    NoteNotFound,
+    VaultError,
+    counted,
+    counted_files,
+    file_title,
+    is_drawing,
+    is_note,
+    path_before,
+)
+from zkchat.index import Library, is_source
+from zkchat.notes import (
+    Anchors,
+    Catalog,
+    CatalogEntry,
+    TextEdit,
+    edited,
+    find_target,
+    keys_of_file,
+    link_targets,
+    name_key,
+    parse_note,
+    written_class,
+)
+from zkchat.writing.links.moved import (
+    MovedFiles,
+    base_targets,
+    canvas_targets,
+    is_other_host,
+    update_base,
+    update_canvas,
+    update_text,
+)
+from zkchat.writing.staging import Followed, StagedChanges, changed_meanwhile, rebase_content
+from zkchat.writing.targets import LinkStyle
 
 _MAX_PASSES = 4
 """A new name may change the title of a note that links to it, and with the title what other links mean."""
@@ -250,3 +279,186 @@ def catalog_of(entries: Iterable[CatalogEntry]) -> Catalog:
 
 def _keys(entry: CatalogEntry) -> frozenset[str]:
     return keys_of_file(entry.path, entry.title, entry.aliases)
+
+
+class ChangedMeaning(Struct, frozen=True, kw_only=True):
+    """Links of one file that meant one file."""
+
+    source: str
+    meant: str
+    """Empty where they led nowhere."""
+    links: int
+
+
+def links_to_new(library: Library, staged: StagedChanges, path: str, text: str) -> list[ChangedMeaning]:
+    """The links that mean another file or none now, and would mean a new file with this path and text."""
+    return _changed(library, staged, path, text, becomes=path)
+
+
+def links_lost(library: Library, staged: StagedChanges, path: str, text: str) -> list[ChangedMeaning]:
+    """The links that mean this note now, and would lead nowhere when it has this text."""
+    return _changed(library, staged, path, text, becomes="")
+
+
+def links_in_other_files(library: Library, staged: StagedChanges, path: str) -> list[ChangedMeaning]:
+    """The links and nodes of canvases and bases that mean this file."""
+    others = [row.path for row in library.files() if is_other_host(row.path)]
+    if not others:
+        return []
+    vault = VaultAsStaged(library.whole, staged)
+    catalog = catalog_of(vault.entries.values())
+    counts = {
+        host: sum(_meant(catalog, host, each) == path for each in _targets(host, vault.read(host)[0] or ""))
+        for host in sorted({staged.path_after(each) for each in others} - {path})
+    }
+    return [ChangedMeaning(source=host, meant=path, links=links) for host, links in counts.items() if links]
+
+
+def _changed(library: Library, staged: StagedChanges, path: str, text: str, *, becomes: str) -> list[ChangedMeaning]:
+    entry = entry_of(path, text)
+    vault = VaultAsStaged(library.whole, staged)
+    known = vault.entries.get(path)
+    keys = {key for each in (entry, known) if each for key in keys_of_file(each.path, each.title, each.aliases)}
+    hosts = sorted(host for host in vault.hosts(keys) if host != path)
+    if not hosts:
+        return []
+    before = catalog_of(vault.entries.values())
+    after = before.copy()
+    after.replace(entry)
+    found: Counter[tuple[str, str]] = Counter()
+    for host in hosts:
+        for each in _targets(host, vault.read(host)[0] or ""):
+            meant, means = (_meant(catalog, host, each) for catalog in (before, after))
+            if meant != means == becomes:
+                found[host, meant] += 1
+    return [ChangedMeaning(source=source, meant=meant, links=links) for (source, meant), links in found.items()]
+
+
+def _targets(host: str, text: str) -> Iterator[tuple[str, bool]]:
+    """What the links of a file name, and whether that is the very path of a file."""
+    if is_note(host):
+        yield from ((each.target, False) for each in link_targets(text))
+    elif is_drawing(host):
+        yield from canvas_targets(text, host)
+    elif is_other_host(host):
+        yield from base_targets(text)
+
+
+def _meant(catalog: Catalog, host: str, named: tuple[str, bool]) -> str:
+    """The path of the file that is meant; empty for none."""
+    target, is_path = named
+    if is_path:
+        return next(iter(catalog.at(name_key(target))), "")
+    found = find_target(catalog, target, host)
+    return found.path if found else ""
+
+
+def meant_before(changed: Iterable[ChangedMeaning]) -> list[str]:
+    """The files that the links meant."""
+    return [*dict.fromkeys(each.meant for each in changed if each.meant)]
+
+
+def counted_links(changed: Iterable[ChangedMeaning]) -> str:
+    """`3 links in 2 notes`."""
+    found = [*changed]
+    return f"{counted(sum(each.links for each in found), 'link')} in {counted_files({each.source for each in found})}"
+
+
+def remarks_on_new(changed: Iterable[ChangedMeaning], path: str, meant: str = "") -> tuple[str, ...]:
+    """What is to be said of the links that would mean a new file; `meant` names the files that they mean now."""
+    found = [*changed]
+    remarks = []
+    if taken_over := [each for each in found if each.meant]:
+        meant = meant or ", ".join(meant_before(taken_over))
+        remarks.append(f"{counted_links(taken_over)} for {meant} would lead to {path} instead.")
+    if revived := [each for each in found if not each.meant]:
+        leads = "leads" if sum(each.links for each in revived) == 1 else "lead"
+        remarks.append(f"{counted_links(revived)} that led nowhere {leads} to {path}.")
+    return tuple(remarks)
+
+
+def follow_links(
+    library: Library,
+    stage: Callable[[], StagedChanges],
+    style: LinkStyle,
+    changes: ChangeSet,
+    left_out: frozenset[str] = frozenset(),
+) -> Followed:
+    """Stage the moves of a change set anew, and add the links that have to follow by now.
+
+    `stage` begins with nothing staged. Raises `FilesChanged` where a file was changed in the same place, and what
+    `stage_move` raises where the moves cannot be made any more.
+    """
+    present = _Staged(library, stage(), changes, style)
+    found = {write.path: present.bytes_before(write.path) for write in changes.writes}
+    changed = {write.path: write for write in changes.writes if found[write.path] != write.before}
+    earlier = present
+    if changed:
+        befores = {path: write.before for path, write in changed.items() if write.before is not None}
+        earlier = _Staged(library, stage(), changes, style, befores)
+    writes, clashes = [], []
+    for write in changes.writes:
+        if write.path not in changed:
+            writes.append(write)
+            continue
+        before = None if write.before is None else earlier.after(write.path, write.before)
+        after = rebase_content(before, write.after, present.after(write.path, found[write.path]))
+        if after is None:
+            clashes.append(
+                FileConflict(path=write.path, expected=write.before, wanted=write.after, found=found[write.path])
+            )
+        elif after != found[write.path]:
+            writes.append(replace(write, before=found[write.path], after=after))
+    if clashes:
+        raise changed_meanwhile(clashes)
+    known = left_out | found.keys()
+    added = [write for path, write in present.writes.items() if path not in known]
+    links = sum(present.links.get(path, 0) - earlier.links.get(path, 0) for path in changed)
+    return Followed(
+        changes=replace(changes, writes=(*writes, *added)),
+        links=max(0, links) + sum(present.links.get(write.path, 0) for write in added),
+        unseen=tuple(write.path for write in added),
+        rebased=tuple(sorted(changed)),
+    )
+
+
+class _Staged:
+    """Moves that are staged with their links, and nothing else; some files may hold what they held earlier."""
+
+    def __init__(
+        self,
+        library: Library,
+        staged: StagedChanges,
+        changes: ChangeSet,
+        style: LinkStyle,
+        befores: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self._staged = staged
+        self.links: dict[str, int] = {}
+        """By path, how many links follow."""
+        for path, content in (befores or {}).items():
+            at = path_before(changes, path)
+            if (held := staged.read_bytes(at)) is not None:
+                text, made_from = (each.decode(errors="replace") for each in (content, held))
+                staged.write(at, text, made_from=made_from, title="")
+        for move in changes.moves:
+            self._stage(library, move, style)
+        self.writes = {write.path: write for write in staged.change_set().writes}
+
+    def after(self, path: str, before: bytes | None) -> bytes | None:
+        """What is made of a file that holds this."""
+        return self.writes[path].after if path in self.writes else before
+
+    def bytes_before(self, path: str) -> bytes | None:
+        """What the file that will be at a path holds now."""
+        write = self.writes.get(path)
+        return write.before if write else self._staged.read_bytes(path)
+
+    def _stage(self, library: Library, move: FileMove, style: LinkStyle) -> None:
+        if move.target.startswith(f"{TRASH}/"):  # links to what is deleted stay as they are
+            self._staged.move(move.source, move.target, title="")
+            counts: Mapping[str, int] = {}
+        else:
+            counts = stage_move(library, self._staged, move.source, move.target, style).counts
+        followed = {move.follow(path) or path: count for path, count in self.links.items()}
+        self.links = {path: followed.get(path, 0) + counts.get(path, 0) for path in {*followed, *counts}}

@@ -1,1 +1,1 @@
-"""Edits of frontmatter by the lines of one property."""
+"""Properties of a note's frontmatter, edited line by line."""

@@ -1,24 +1,327 @@
 """Set a property of a note, or add a tag: only the lines of that property change."""
 
+import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from zkchat.errors import EditRefused
-from zkchat.model.patterns import lazy_pattern
-from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.edits.note_text import Splice, checked, spliced, with_line_end
-from zkchat.writing.properties.lines import Entry, PropertyLines
-from zkchat.writing.properties.values import PropertyScalar, Quotes, write_literal, write_scalar
+from zkchat.core import EditRefused, UsageError, lazy_pattern
+from zkchat.notes import Frontmatter, frontmatter_of, parse_note
+from zkchat.writing.edits.passages import Splice, checked, spliced, with_line_end
+
+if TYPE_CHECKING:
+    import yaml
+
+
+_OPENING: Final = lazy_pattern(r"---[ \t]*(?:\n|\Z)")
+_COMMENT: Final = lazy_pattern(r"[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
+_HEADER: Final = lazy_pattern(r"[|>][-+0-9]{0,2}")
+_BY_HAND: Final = "Edit the passage of the frontmatter itself."
+
+
+class Entry(NamedTuple):
+    """A property, as offsets in the YAML."""
+
+    name: str
+    value: Any
+    """Its node in the YAML tree."""
+    start: int
+    """Where its line begins."""
+    colon_end: int
+    value_start: int
+    value_end: int
+    """After the last character of the value."""
+    end: int
+    """After the line end of its last line."""
+
+    @property
+    def is_block_scalar(self) -> bool:
+        return self.value.id == "scalar" and getattr(self.value, "style", None) in {"|", ">"}
+
+    @property
+    def is_block_list(self) -> bool:
+        return self.value.id == "sequence" and not self.value.flow_style
+
+    @property
+    def is_flow_list(self) -> bool:
+        return self.value.id == "sequence" and bool(self.value.flow_style)
+
+
+class PropertyLines:
+    """The frontmatter of a note with `\\n` as its only line end.
+
+    Raises `EditRefused` where it cannot be read, or has no lines of its own.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.matter: Frontmatter = frontmatter_of(text)
+        if not self.matter.end and _OPENING.match(text):
+            raise EditRefused(
+                "The note begins with a line `---` that opens no properties: it is not closed, or holds no names.",
+                hint="Correct or remove that line first.",
+            )
+        if self.matter.warning:
+            raise EditRefused(self.matter.warning.replace("it was left unread", "it is left as it is"), hint=_BY_HAND)
+        if self.matter.is_template:
+            raise EditRefused("The frontmatter is a template that is filled in later.", hint=_BY_HAND)
+        start, end = self.matter.span
+        self.source = text[start:end]
+        self._root = _compose(self.source)
+        self.entries = [*self._read_entries()]
+
+    @property
+    def indent(self) -> str:
+        """What stands before each name."""
+        return " " * self._root.start_mark.column if self._root else ""
+
+    def find(self, name: str) -> Entry | None:
+        """The property of this name, else the one whose name differs only in case. Raises `EditRefused`."""
+        found = [entry for entry in self.entries if entry.name == name]
+        found = found or [entry for entry in self.entries if entry.name.casefold() == name.casefold()]
+        if len(found) > 1:
+            start = self.matter.span[0]
+            lines = ", ".join(str(self.text.count("\n", 0, start + entry.start) + 1) for entry in found)
+            raise EditRefused(
+                f"The property {name} is there {len(found)} times, in lines {lines}.", hint="Leave one of them first."
+            )
+        if found and (reason := self._obstacle(found[0])):
+            raise EditRefused(f"The property {found[0].name} {reason}, and is left as it is.", hint=_BY_HAND)
+        return found[0] if found else None
+
+    def comment(self, entry: Entry) -> str:
+        """The comment on the line of a name, with the white space before it; for a value of lines, on its last."""
+        place = entry.value_end
+        if entry.is_block_scalar:
+            header = _HEADER.match(self.source, entry.value_start)
+            place = header.end() if header else place
+        elif self.is_below(entry):
+            place = entry.colon_end
+        found = _COMMENT.match(self.source, place)
+        return found[0].rstrip() if found else ""
+
+    def is_below(self, entry: Entry) -> bool:
+        """Whether the value begins on a line after that of the name."""
+        return "\n" in self.source[entry.colon_end : entry.value_start]
+
+    def items(self, entry: Entry) -> list[tuple[int, int]]:
+        """Where the items of a list stand."""
+        return [(item.start_mark.index, _end_of(item, self.source)) for item in entry.value.value]
+
+    def values(self) -> list[tuple[str, object]]:
+        """Each property with its value and how it is written, to be compared."""
+        return [(entry.name, _canonical(entry.value)) for entry in self.entries]
+
+    def value_of(self, entry: Entry) -> Any:
+        return _construct(entry.value, self.source)
+
+    def _read_entries(self) -> Iterator[Entry]:
+        if not self._root:
+            return
+        if self._root.flow_style or any(key.value == "<<" for key, _ in self._root.value):
+            raise EditRefused("The properties are written in a form that has no lines of their own.", hint=_BY_HAND)
+        for key, value in self._root.value:
+            start = key.start_mark.index - key.start_mark.column
+            colon = re.compile(r"[ \t]*:").match(self.source, key.end_mark.index)
+            value_end = _end_of(value, self.source)
+            yield Entry(
+                name=str(key.value),
+                value=value,
+                start=start,
+                colon_end=colon.end() if colon else -1,
+                value_start=max(value.start_mark.index, colon.end() if colon else 0),
+                value_end=max(value_end, colon.end() if colon else 0),
+                end=self.source.find("\n", value_end) + 1 or len(self.source),
+            )
+
+    def _obstacle(self, entry: Entry) -> str:
+        """Why a property cannot be changed by its lines."""
+        key_start = self.source[entry.start :].lstrip(" ")
+        if entry.colon_end < 0 or key_start.startswith(("?", "!", "&")):
+            return "is written in a form that has no line of its own"
+        if not _COMMENT.match(self.source, entry.value_end):
+            return "shares its line with another"
+        if self.source[entry.value_start : entry.value_start + 1] in {"&", "!"} or self._has_anchor(entry):
+            return "has an anchor or a type"
+        return ""
+
+    def _has_anchor(self, entry: Entry) -> bool:
+        if "&" not in self.source:
+            return False
+        import yaml
+
+        return any(
+            getattr(event, "anchor", None) and entry.start <= event.start_mark.index < entry.end
+            for event in yaml.parse(self.source, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        )
+
+
+def _compose(source: str) -> "yaml.MappingNode | None":
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        node = yaml.compose(source, loader)
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        raise EditRefused("The frontmatter is not valid YAML.", hint=_BY_HAND) from error
+    if node is not None and not isinstance(node, yaml.MappingNode):
+        raise EditRefused("The frontmatter holds no names with values.", hint=_BY_HAND)
+    return node
+
+
+def _construct(node: Any, source: str) -> Any:
+    import yaml
+
+    reader = yaml.SafeLoader(source)
+    try:
+        return reader.construct_object(node, deep=True)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError):
+        raise EditRefused("The frontmatter holds a value that cannot be read.", hint=_BY_HAND) from None
+    finally:
+        reader.dispose()
+
+
+def _end_of(node: Any, source: str) -> int:
+    """After the last character of a value, without the comments and blank lines that follow it."""
+    if node.id == "scalar" and getattr(node, "style", None) in {"|", ">"}:
+        return len(source[: node.end_mark.index].rstrip())
+    if node.id == "scalar" or node.flow_style or not node.value:
+        return int(node.end_mark.index)
+    last = node.value[-1][1] if node.id == "mapping" else node.value[-1]
+    return max(_end_of(last, source), int(node.start_mark.index))
+
+
+def _canonical(node: Any) -> object:
+    if node.id == "scalar":
+        return node.tag, node.value
+    if node.id == "mapping":
+        return node.tag, [(_canonical(key), _canonical(value)) for key, value in node.value]
+    return node.tag, [_canonical(item) for item in node.value]
+
+
+PropertyScalar = str | int | float | bool | date
+PropertyValue = PropertyScalar | list[PropertyScalar]
+
+_NUMBER: Final = lazy_pattern(r"-?(?:0|[1-9]\d*)(?P<fraction>\.\d+)?")
+"""As YAML and JSON both read it; `007`, `1e5` and `1_000` are text."""
+_DAY: Final = lazy_pattern(r"\d{4}-\d\d-\d\d")
+_MAX_DIGITS: Final = 18
+"""Of a number; a longer one is an identifier, which must keep its digits."""
+_LIKE_NUMBER: Final = lazy_pattern(r"[-+]?[.\d][\d_.:xobXOBa-fA-F+-]*(?:inf|nan)?|y|n|none", re.IGNORECASE)
+"""What some reader of YAML takes for a number, for true or for nothing, though PyYAML does not."""
+_LIKE_LINK: Final = lazy_pattern(r"\[\[|\{\{|\]\]|\}\}")
+_UNPRINTABLE: Final = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_NOT_DOUBLE: Final = lazy_pattern('[\\\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def parse_property_value(words: Sequence[str], *, as_text: bool = False) -> PropertyValue:
+    """The value that words of a command line mean; several are a list. Raises `UsageError` for JSON that is no value.
+
+    One word that begins with `[` or `"` is JSON: `["a", "b"]` is a list, `"5"` is text.
+    """
+    if as_text:
+        return words[0] if len(words) == 1 else [*words]
+    if len(words) == 1 and words[0].startswith(("[", '"')) and not words[0].startswith("[["):
+        return _parse_json(words[0])
+    values = [_parse_scalar(word) for word in words]
+    return values[0] if len(values) == 1 else values
+
+
+def _parse_scalar(word: str) -> PropertyScalar:
+    if word in {"true", "false"}:
+        return word == "true"
+    number = _NUMBER.fullmatch(word)
+    if number and len(word) <= _MAX_DIGITS and not number["fraction"]:
+        return int(word)
+    if number and repr(float(word)) == word:  # 1.10 is a version: as a number it would be 1.1
+        return float(word)
+    if _DAY.fullmatch(word):
+        try:
+            return date.fromisoformat(word)
+        except ValueError:
+            return word
+    return word
+
+
+def _parse_json(word: str) -> PropertyValue:
+    try:
+        value = json.loads(word)
+    except (ValueError, RecursionError):
+        raise UsageError(
+            f"{word!r} is not JSON.", hint='A list is ["a", "b"]; with --text it is taken as it is.'
+        ) from None
+    if isinstance(value, str):
+        return value
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, str) or (isinstance(each, int | float) and math.isfinite(each)) for each in values):
+        raise UsageError(
+            "A list holds texts, numbers, true and false, nothing else.", hint='For example ["a", 2, true]'
+        )
+    return [_parse_scalar(each) if isinstance(each, str) and _DAY.fullmatch(each) else each for each in values]
+
+
+Quotes = Literal["", "'", '"']
+
+
+def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = False) -> str:
+    """A value as YAML on one line; a text in the given quotes, or without any where that is safe."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _write_text(value, quotes, in_flow=in_flow)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float):
+        return _write_float(value)
+    return str(value)
+
+
+def write_literal(value: str, indent: str) -> str | None:
+    """A text of several lines as a literal block, from its `|` on; None where it cannot be one."""
+    lines = value.removesuffix("\n").split("\n")
+    is_plain = all(not _UNPRINTABLE.search(line.replace("\t", " ")) for line in lines)
+    if len(lines) < 2 or not lines[0].strip() or not lines[-1].strip() or lines[0][0].isspace() or not is_plain:
+        return None
+    written = (f"{indent}{line}" if line else "" for line in lines)
+    return "\n".join(("|" if value.endswith("\n") else "|-", *written))
+
+
+def _write_float(value: float) -> str:
+    if not math.isfinite(value):
+        raise EditRefused(f"{value} is no number that a property can hold.")
+    mantissa, exponent, power = repr(value).partition("e")
+    if exponent and "." not in mantissa:
+        mantissa += ".0"
+    return mantissa + exponent + power
+
+
+def _write_text(value: str, quotes: Quotes, *, in_flow: bool) -> str:
+    if not quotes and _is_plain(value, in_flow=in_flow):
+        return value
+    if not _UNPRINTABLE.search(value) and (quotes == "'" or (not quotes and ("\\" in value or '"' in value))):
+        return "'" + value.replace("'", "''") + "'"
+    return '"' + _NOT_DOUBLE.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + '"'
+
+
+def _is_plain(value: str, *, in_flow: bool) -> bool:
+    """Whether a text can stand without quotes, and every reader takes it for a text."""
+    import yaml
+
+    if value != value.strip() or _LIKE_NUMBER.fullmatch(value) or _LIKE_LINK.search(value):
+        return False
+    written = yaml.safe_dump([value], default_flow_style=in_flow, width=float("inf"), allow_unicode=True)
+    return written == (f"[{value}]\n" if in_flow else f"- {value}\n")
+
 
 _DASH: Final = lazy_pattern(r"([ \t]*)-([ \t]*)")
 _INDENT: Final = "  "
 _MAX_KEY: Final = 200
 _NOTHING: Final = "tag:yaml.org,2002:null"
-_BY_HAND: Final = "Edit the passage of the frontmatter itself."
 
 
 class Kept(NamedTuple):
@@ -102,9 +405,6 @@ def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
                 hint="Edit the passage itself.",
             )
         yield line
-
-
-PropertyValue = PropertyScalar | list[PropertyScalar]
 
 
 def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None) -> str:

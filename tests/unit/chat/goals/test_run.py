@@ -17,24 +17,22 @@ from tests.support.changes import Answering, ChangesInMemory, no, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
-from zkchat.chat.goals.bounded_turns import GoalBounds
-from zkchat.chat.goals.check import GoalChecker
-from zkchat.chat.goals.run import GoalRun
-from zkchat.context.relevance import Relevance
-from zkchat.errors import UsageError
-from zkchat.memory.facts import Memory
-from zkchat.model.entries import GoalEntry
-from zkchat.model.events import ChangesReviewed, Event, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
-from zkchat.model.goal import Goal
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
-from zkchat.ports.tools import ToolOutcome
-from zkchat.tools.arguments import Arguments
-from zkchat.tools.readings import Readings
-from zkchat.tools.registry import FunctionTool
-from zkchat.vault.library import GuardedLibrary, Library
+from zkchat.chat.goals.plan import GoalChecker
+from zkchat.chat.goals.run import GoalBounds, GoalRun
+from zkchat.chat.memory import Memory
+from zkchat.chat.tools.arguments import Arguments
+from zkchat.chat.tools.readings import Readings
+from zkchat.chat.tools.registry import FunctionTool
+from zkchat.core.errors import UsageError
+from zkchat.core.events import ChangesReviewed, Event, Goal, GoalEnded, StepFinished, StepStarted, TextDelta, Warned
+from zkchat.core.message import ToolCallPart
+from zkchat.core.ports import ToolOutcome
+from zkchat.core.prompt import Finish, ModelChunk, ModelInfo, ModelRequest, TextChunk, ToolRequested
+from zkchat.core.session import GoalEntry
+from zkchat.index.library import GuardedLibrary, Library
 from zkchat.writing.proposals import Proposals
 from zkchat.writing.staging import StagedChanges
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.goals.check import NoteText, find_support
+from zkchat.chat.goals.plan import NoteText, find_support
 
 NOTE = NoteText(
     "Sleep.md",

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.recall.ranking import GAP, AskedFeatures, asks_for_time, pack_features, reordered
-from zkchat.context.recall.search import MessageVectors
-from zkchat.model.session import MessageRow
-from zkchat.providers.static_vectors import installed
-from zkchat.vault.search.terms import query_terms, terms
+from zkchat.chat.message_search.ranking import GAP, AskedFeatures, asks_for_time, pack_features, reordered
+from zkchat.chat.message_search.search import MessageVectors
+from zkchat.core.session import MessageRow
+from zkchat.index.search.terms import query_terms, terms
+from zkchat.models.static_vectors import installed
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 VECTORS = MessageVectors(installed())

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.context.recall import ranking
-from zkchat.context.recall.ranking import K1, NEAR_WEIGHT, UNSEEN_WEIGHT, B, MessageRanking, MessageWords, pack_terms
-from zkchat.vault.search.terms import idf
+from zkchat.chat.message_search import ranking
+from zkchat.chat.message_search.ranking import (
+    K1,
+    NEAR_WEIGHT,
+    UNSEEN_WEIGHT,
+    B,
+    MessageRanking,
+    MessageWords,
+    pack_terms,
+)
+from zkchat.index.search.terms import idf
 
 Said = tuple[list[str], list[str]]
 WORDS = st.lists(st.sampled_from(["heron", "fish", "boat", "tar", "roof"]), max_size=6)

@@ -12,19 +12,16 @@ import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from zkchat.context.formatting import format_quote
-from zkchat.context.recall.search import ConversationSearch, RankedMessage
-from zkchat.context.recall.selection import MIN_SCORE, MIN_SHARE_OF_BEST, Recalled, recall
-from zkchat.context.tokens import Estimate
-from zkchat.errors import ProviderError, StorageDamaged
-from zkchat.model.choices import Role
-from zkchat.model.entries import Entry, MessageEntry, TitleEntry
-from zkchat.model.message import ChatMessage, ContextType
-from zkchat.model.parts import CompactionPart, Part, TextPart, ToolResultPart
-from zkchat.model.session import IndexedMessage, IndexedUpTo
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.message_index import SqliteMessageIndex
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.chat.context.formatting import format_quote
+from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.message_search.search import ConversationSearch, RankedMessage
+from zkchat.chat.request_plan import MIN_SCORE, MIN_SHARE_OF_BEST, Recalled, recall
+from zkchat.core.choices import Role
+from zkchat.core.errors import ProviderError, StorageDamaged
+from zkchat.core.message import ChatMessage, CompactionPart, ContextType, Part, TextPart, ToolResultPart
+from zkchat.core.session import Entry, IndexedMessage, IndexedUpTo, MessageEntry, TitleEntry
+from zkchat.models.static_vectors import installed
+from zkchat.sessions.store import SqliteMessageIndex, SqliteSessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 count = Estimate().count

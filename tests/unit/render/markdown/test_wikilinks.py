@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.support.screens import in_chunks, on_screen, streamed, terminal, written
-from zkchat.model.references import DocumentReference
+from zkchat.core.message import DocumentReference
 from zkchat.render.links import LinkTarget
 from zkchat.render.markdown.parser import label_of
 from zkchat.render.markdown.stream import MarkdownStream

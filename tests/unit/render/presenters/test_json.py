@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from tests.support.evidence import passage
 from tests.support.screens import a_usage, an_answer
-from zkchat.model.events import (
+from zkchat.core.choices import TokenUsage
+from zkchat.core.events import (
     AnswerReplaced,
     Compacted,
     Event,
@@ -28,11 +29,9 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import RequestContext, RequestItem
-from zkchat.model.usage import TokenUsage
-from zkchat.model.values import to_plain
-from zkchat.render.presenters.json import JsonPresenter
+from zkchat.core.message import DocumentReference, RequestContext, RequestItem
+from zkchat.core.values import to_plain
+from zkchat.render.presenters.text import JsonPresenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 

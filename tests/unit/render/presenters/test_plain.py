@@ -5,7 +5,8 @@ import io
 from msgspec.structs import replace
 
 from tests.support.screens import a_usage, an_answer
-from zkchat.model.events import (
+from zkchat.core.choices import TokenUsage
+from zkchat.core.events import (
     AnswerReplaced,
     Compacted,
     Compacting,
@@ -23,11 +24,9 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.parts import CompactionPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.usage import TokenUsage
-from zkchat.render.presenters.base import Presenter
+from zkchat.core.message import CompactionPart, DocumentReference
 from zkchat.render.presenters.plain import PlainPresenter
+from zkchat.render.presenters.text import Presenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 COMPACTED = replace(an_answer(), parts=(CompactionPart(number=1, summary="s", archived=("a",)),))

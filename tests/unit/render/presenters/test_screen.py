@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.screens import Clock, a_usage, an_answer, on_screen, terminal, written
-from zkchat.model.choices import ThinkingView
-from zkchat.model.events import (
+from zkchat.core.choices import ThinkingView, TokenUsage
+from zkchat.core.events import (
     Compacted,
     Compacting,
     Event,
@@ -25,14 +25,11 @@ from zkchat.model.events import (
     UsageReported,
     Warned,
 )
-from zkchat.model.parts import CompactionPart
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import RequestContext
-from zkchat.model.usage import TokenUsage
-from zkchat.render.answer_footer import AnswerFooter
+from zkchat.core.message import CompactionPart, DocumentReference, RequestContext
 from zkchat.render.console import console_for
-from zkchat.render.presenters.base import Presenter
+from zkchat.render.context import AnswerFooter
 from zkchat.render.presenters.screen import ScreenPresenter
+from zkchat.render.presenters.text import Presenter
 
 SLEEP = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md", cited=True)
 

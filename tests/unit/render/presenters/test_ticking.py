@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from zkchat.model.events import Event
-from zkchat.render.presenters import base
+from zkchat.core.events import Event
+from zkchat.render.presenters import text as base
 
 
 class CountingPresenter:

@@ -7,11 +7,9 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from tests.support.evidence import passage
-from zkchat.chat.further_passages import Page
+from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.question import Question
-from zkchat.model.evidence import Evidence
-from zkchat.model.parts import ToolCallPart
-from zkchat.model.references import DocumentReference
+from zkchat.core.message import DocumentReference, Evidence, ToolCallPart
 from zkchat.repl.commands.table import completions, run
 
 SLEEP = DocumentReference(

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.command_harness import CommandHarness
-from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
 from zkchat.repl.commands.table import run
 
 

@@ -11,10 +11,9 @@ from tests.support.conversations import Reciting, conversation_over
 from tests.support.libraries import library_of
 from tests.support.screens import a_usage
 from zkchat.chat.session_items import SessionItems
-from zkchat.model.events import Event, Warned
-from zkchat.model.parts import CompactionPart
-from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.render.context_lines import context_lines
+from zkchat.core.events import Event, Warned
+from zkchat.core.message import CompactionPart, LeftOut, RequestContext, RequestItem
+from zkchat.render.context import context_lines
 from zkchat.repl.command_context import Nothing, Outcome, Play
 from zkchat.repl.commands.table import run
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.model.events import Event, Warned
+from zkchat.core.events import Event, Warned
 from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import run
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.model.references import DocumentReference, LineRange
+from zkchat.core.message import DocumentReference, LineRange
+from zkchat.index.daily_notes import DailyNoteSettings
+from zkchat.index.library import Library
 from zkchat.repl.commands.table import completions, described_completions, run
-from zkchat.vault.daily_notes import DailyNoteSettings
-from zkchat.vault.library import Library
 
 LONG = "\n".join(f"Line {number} of a long note.\n" for number in range(1, 41))
 NOTES = {

@@ -5,8 +5,7 @@ import asyncio
 from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
-from zkchat.model.events import Event, Warned
-from zkchat.model.goal import Goal
+from zkchat.core.events import Event, Goal, Warned
 from zkchat.repl.command_context import Play
 from zkchat.repl.commands.table import completions, run
 

@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from tests.support.command_harness import CommandHarness
-from zkchat.model.events import Event, Warned
-from zkchat.model.parts import CompactionPart, ToolCallPart, ToolResultPart
+from zkchat.core.events import Event, Warned
+from zkchat.core.message import CompactionPart, ToolCallPart, ToolResultPart
 from zkchat.repl.command_context import NOTHING, Edit, Nothing, Outcome, Play, Switch
 from zkchat.repl.commands.table import completions, run
 

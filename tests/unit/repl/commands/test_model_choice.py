@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from tests.support.command_harness import CommandHarness
-from zkchat.errors import ProviderError
-from zkchat.model.providers import ModelListing, ModelRow
+from zkchat.core.errors import ProviderError
+from zkchat.core.prompt import ModelListing, ModelRow
 from zkchat.repl.command_context import Nothing, Outcome, Switch
 from zkchat.repl.commands.table import completions, run
 

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
 from tests.support.tool_servers import ServersInMemory, server
-from zkchat.chat.server_access import ServerAccess
-from zkchat.errors import UsageError
-from zkchat.model.tool_server import PromptArgument, ServerDefinition, ServerPrompt, ServerStatus
+from zkchat.chat.privacy import ServerAccess
+from zkchat.core.errors import UsageError
+from zkchat.core.tool_server import PromptArgument, ServerDefinition, ServerPrompt, ServerStatus
 from zkchat.repl.command_context import CommandContext, Outcome, Send
-from zkchat.repl.commands.servers import parse_arguments, state_lines
+from zkchat.repl.commands.session import parse_arguments, state_lines
 from zkchat.repl.commands.table import described_completions, run
 
 PROMPT = ServerPrompt(

@@ -23,22 +23,21 @@ from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON, SessionsInMemory
+from zkchat.chat.context.selection import Relevance
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.goals.run import GoalRun
+from zkchat.chat.memory import Memory
 from zkchat.chat.session_items import SessionItems
-from zkchat.context.relevance import Relevance
-from zkchat.memory.facts import Memory
-from zkchat.model.choices import ToolName
-from zkchat.model.entries import ItemsEntry
-from zkchat.model.profile import ProfileFile
-from zkchat.model.references import DocumentReference
-from zkchat.model.request_context import LeftOut, RequestContext, RequestItem
-from zkchat.model.values import from_plain
+from zkchat.core.choices import ToolName
+from zkchat.core.message import DocumentReference, LeftOut, RequestContext, RequestItem
+from zkchat.core.profile import ProfileFile
+from zkchat.core.session import ItemsEntry
+from zkchat.core.values import from_plain
+from zkchat.index.daily_notes import DailyNoteSettings
+from zkchat.index.library import Library
 from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Switch
 from zkchat.repl.commands.table import completions, run
-from zkchat.repl.vault_browser import VaultBrowser
-from zkchat.vault.daily_notes import DailyNoteSettings
-from zkchat.vault.library import Library
+from zkchat.repl.surface import VaultBrowser
 
 NOTES = {
     "Beekeeping.md": "# Beekeeping\n\n## Hives\n\nBees need a hive.\n\n## Honey\n\nHoney is sweet.\n",

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.model.references import DocumentReference
+from zkchat.core.message import DocumentReference
+from zkchat.index.library import Library
+from zkchat.notes.dates.unspaced import PERIOD_FORMS
 from zkchat.repl.commands.table import completions, run
-from zkchat.vault.dates.expressions import PERIOD_FORMS
-from zkchat.vault.library import Library
 
 NOTES = {
     "Body/Sleep.md": "---\ntags: [health]\n---\n# Sleep\n\nAdults need seven hours of sleep. [[Coffee]] [[Nowhere]]\n",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
-from zkchat.repl.commands.arguments import complete_answer_number
+from zkchat.repl.commands.places import complete_answer_number
 from zkchat.repl.commands.table import run
 
 NOTES = {"Sleep.md": "# Sleep\n\nAdults need seven hours of sleep.\n", "Tea.md": "# Tea\n\nTea is mild.\n"}

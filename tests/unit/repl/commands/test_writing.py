@@ -6,11 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.command_harness import CommandHarness
-from zkchat.model.choices import WriteMode
-from zkchat.model.entries import ChangesEntry
+from zkchat.core.choices import WriteMode
+from zkchat.core.session import ChangesEntry
 from zkchat.repl.commands.table import run
-from zkchat.writing.proposals import Proposals
-from zkchat.writing.review import ReviewPolicy
+from zkchat.writing.proposals import Proposals, ReviewPolicy
 from zkchat.writing.staging import StagedChanges
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.support.change_disk import Disk, Killed, move, write
-from zkchat.errors import VaultError
+from zkchat.core.errors import VaultError
 from zkchat.storage import vault_files
-from zkchat.storage.changes import files
+from zkchat.writing.changes import files
 
 
 class CaselessOs:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.change_disk import HERE, Disk, change, move, write
-from zkchat.model.change import FileMove, FileWrite
-from zkchat.storage.changes.git import GitCommits
+from zkchat.core.changes import FileMove, FileWrite
+from zkchat.writing.changes.git import GitCommits
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")]
 

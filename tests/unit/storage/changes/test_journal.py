@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.change_disk import NOON, Disk, Killed, move, write
-from zkchat.errors import StorageDamaged, StorageError, UsageError, VaultError
-from zkchat.storage.changes import journal
+from zkchat.core.errors import StorageDamaged, StorageError, UsageError, VaultError
+from zkchat.writing.changes import journal
 
 
 @pytest.fixture

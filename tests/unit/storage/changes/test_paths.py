@@ -9,8 +9,8 @@ from threading import Event, Thread
 import pytest
 
 from tests.support.change_disk import HERE, Disk, Tree, change, move, tree_of, write
-from zkchat.errors import StorageError, VaultError
-from zkchat.model.change import ChangeSet
+from zkchat.core.changes import ChangeSet
+from zkchat.core.errors import StorageError, VaultError
 
 OUTSIDE = [
     "../secret.md", "../new.md", "../../new.md", "a/../../secret.md", "a/../../new.md", "./../new.md", "a/./../../x.md",

@@ -13,7 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.change_disk import HERE, NOON, Disk, Killed, change, move, write
-from zkchat.errors import (
+from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
+from zkchat.core.errors import (
     FilesChanged,
     NoteNotFound,
     OutsideVault,
@@ -23,10 +24,9 @@ from zkchat.errors import (
     VaultError,
     ZkchatError,
 )
-from zkchat.model.change import ChangeOrigin, ChangeSet, FileMove, FileWrite
-from zkchat.storage.changes import files
-from zkchat.storage.changes.files import Place
-from zkchat.storage.changes.plan import ContentChange
+from zkchat.writing.changes import files
+from zkchat.writing.changes.files import Place
+from zkchat.writing.changes.journal import ContentChange
 
 
 @pytest.fixture

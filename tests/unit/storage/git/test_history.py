@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.git_repository import commit, git, repository
-from zkchat.model.history import CommittedFile, HistoryStatus
-from zkchat.storage.git import history
-from zkchat.storage.git.history import GitHistory
+from zkchat.core.note import CommittedFile, HistoryStatus
+from zkchat.storage import git as history
+from zkchat.storage.git import GitHistory
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")]
 

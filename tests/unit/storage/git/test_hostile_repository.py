@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.git_repository import commit, git, repository
-from zkchat.storage.git.history import GitHistory
+from zkchat.storage.git import GitHistory
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")]
 
@@ -151,6 +151,6 @@ def test_a_folder_of_objects_that_never_answers_is_given_up(
     slow.parent.mkdir()
     slow.write_text("#!/bin/sh\nprintf 'x'\nexec sleep 60\n")
     slow.chmod(0o700)
-    monkeypatch.setattr("zkchat.storage.git.history.MAX_SECONDS", 0.2)
+    monkeypatch.setattr("zkchat.storage.git.MAX_SECONDS", 0.2)
     reader = GitHistory(hostile, {"PATH": f"{slow.parent}:{os.environ['PATH']}"}, [tmp_path])
     assert reader.read(reader.head(), "").trouble == "it took longer than 0.2 seconds"

@@ -11,14 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.sessions import NOON
-from zkchat.model.change import ChangeOrigin, ChangeSet, FileWrite
-from zkchat.model.entries import MessageEntry
-from zkchat.model.message import ChatMessage
-from zkchat.model.parts import TextPart
-from zkchat.storage.changes.journal import SqliteChangeJournal
-from zkchat.storage.changes.plan import plan_changes
-from zkchat.storage.memories import SqliteMemories
-from zkchat.storage.sessions import SqliteSessions
+from zkchat.core.changes import ChangeOrigin, ChangeSet, FileWrite
+from zkchat.core.message import ChatMessage, TextPart
+from zkchat.core.session import MessageEntry
+from zkchat.sessions.memories import SqliteMemories
+from zkchat.sessions.store import SqliteSessions
+from zkchat.writing.changes.journal import SqliteChangeJournal, plan_changes
 
 
 def fill_sessions(path: Path) -> int:

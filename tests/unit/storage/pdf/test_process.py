@@ -13,9 +13,8 @@ import pytest
 
 from tests.support.broken_pdfs import BOMBS, HOPELESS, ODD, SOUND, long_page, text_pdf
 from tests.support.waiting import eventually
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.storage.pdf.limits import PdfLimits
-from zkchat.storage.pdf.process import PdfExtractor
+from zkchat.core.note import ExtractedText
+from zkchat.storage.pdf.layout import PdfExtractor, PdfLimits
 
 pytestmark = pytest.mark.outside
 
@@ -84,8 +83,8 @@ BOMB = """
 import sys
 from resource import RUSAGE_CHILDREN, getrusage
 from tests.support.broken_pdfs import BOMBS, SOUND
-from zkchat.storage.pdf.limits import PdfLimits
-from zkchat.storage.pdf.process import PdfExtractor
+from zkchat.storage.pdf.layout import PdfLimits
+from zkchat.storage.pdf.layout import PdfExtractor
 
 extractor = PdfExtractor(PdfLimits(), {})
 print(extractor.extract(BOMBS[sys.argv[1]]).trouble)
@@ -150,8 +149,8 @@ def test_a_process_that_is_ended_says_nothing_of_the_file(extractor: PdfExtracto
 CHILD = """
 import sys
 from tests.support.broken_pdfs import SOUND, long_page
-from zkchat.storage.pdf.limits import PdfLimits
-from zkchat.storage.pdf.process import PdfExtractor
+from zkchat.storage.pdf.layout import PdfLimits
+from zkchat.storage.pdf.layout import PdfExtractor
 
 extractor = PdfExtractor(PdfLimits(), {})
 extractor.extract(SOUND)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.note import FileStamp
+from zkchat.core.note import ExtractedText, FileStamp
 from zkchat.storage.pdf.texts import SqliteExtractedTexts
 
 TEXT = ExtractedText(

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from tests.support.libraries import Located
 from tests.support.world import World
-from zkchat.compose.library import open_library
-from zkchat.model.daily_brief import BriefNote, DailyBrief, FirstOf
-from zkchat.vault.brief.daily import make_brief
-from zkchat.vault.library import Library
+from zkchat.answers.brief import make_brief
+from zkchat.app.library import open_library
+from zkchat.core.reports import BriefNote, DailyBrief, FirstOf
+from zkchat.index.library import Library
 
 NOW = datetime(2026, 3, 8, 12, 0, tzinfo=UTC)
 """A Sunday."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.open_tasks import TaskFields, read_fields
+from zkchat.answers.open_tasks import TaskFields, read_fields
 
 DAY = date(2026, 3, 8)
 

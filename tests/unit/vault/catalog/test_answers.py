@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.model.dates import Calendar, DayRange
-from zkchat.vault.brief.daily import make_brief
-from zkchat.vault.catalog.answers import CatalogAnswer, answer_query
-from zkchat.vault.catalog.query import MAX_LISTED, CatalogQuery
-from zkchat.vault.library import Library
-from zkchat.vault.listings import recent_notes
+from zkchat.answers.brief import make_brief
+from zkchat.answers.catalog.answers import CatalogAnswer, answer_query
+from zkchat.answers.catalog.parser import MAX_LISTED, CatalogQuery
+from zkchat.core.note import Calendar, DayRange
+from zkchat.index.library import Library
+from zkchat.index.listings import recent_notes
 
 NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)
 THIS_WEEK = DayRange(date(2026, 3, 2), date(2026, 3, 9))

@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.lexicon.words import by_code, phrases
-from zkchat.model.dates import Calendar
-from zkchat.vault.catalog.lexer import LINK_MARK, tokens_of
-from zkchat.vault.catalog.parser import parse_question
-from zkchat.vault.catalog.query import CatalogQuery
-from zkchat.vault.dates.expressions import period_text
-from zkchat.vault.dates.lexer import fold
-from zkchat.vault.notes import wikilink
+from zkchat.answers.catalog.parser import LINK_MARK, CatalogQuery, parse_question, tokens_of
+from zkchat.core.note import Calendar
+from zkchat.language.words import by_code, phrases
+from zkchat.notes import link_catalog as wikilink
+from zkchat.notes.dates.calendar import fold
+from zkchat.notes.dates.unspaced import period_text
 
 ROWS = [
     line.split("\t")

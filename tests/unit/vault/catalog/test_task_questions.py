@@ -7,11 +7,10 @@ import pytest
 
 from tests.support.libraries import library_of
 from tests.unit.vault.catalog.test_questions import Names
-from zkchat.model.dates import Calendar
-from zkchat.vault.catalog.answers import answer_query
-from zkchat.vault.catalog.lexer import LINK_MARK
-from zkchat.vault.catalog.parser import parse_question
-from zkchat.vault.dates.expressions import period_text
+from zkchat.answers.catalog.answers import answer_query
+from zkchat.answers.catalog.parser import LINK_MARK, parse_question
+from zkchat.core.note import Calendar
+from zkchat.notes.dates.unspaced import period_text
 
 CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
 

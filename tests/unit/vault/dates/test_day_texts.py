@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.dates.day_texts import FIRST_YEAR, LAST_YEAR, parse_property
+from zkchat.notes.dates.day_texts import FIRST_YEAR, LAST_YEAR, parse_property
 
 DAY = "2026-03-08"
 BERLIN = timezone(timedelta(hours=1))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from zkchat.model.note import Section
-from zkchat.vault.dates.headings import day_of_headings, section_days
+from zkchat.core.note import Section
+from zkchat.notes.dates.day_texts import day_of_headings, section_days
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from zkchat.errors import UsageError
-from zkchat.model.dates import Calendar
-from zkchat.vault.dates.instants import parse_instant
+from zkchat.core.errors import UsageError
+from zkchat.core.note import Calendar
+from zkchat.notes.dates.unspaced import parse_instant
 
 NOW = datetime(2026, 3, 9, 12, 30, tzinfo=ZoneInfo("America/Los_Angeles"))
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.daily_notes import format_day
-from zkchat.vault.dates.names import moment_format, name_date
+from zkchat.index.daily_notes import format_day
+from zkchat.notes.dates.day_texts import moment_format, name_date
 
 DAY = "2026-03-08"
 

@@ -3,9 +3,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from zkchat.model.dates import NoteDate
-from zkchat.model.index import DateFacts
-from zkchat.vault.dates.origins import note_dates
+from zkchat.core.index import DateFacts
+from zkchat.core.note import NoteDate
+from zkchat.notes.dates.origins import note_dates
 
 BERLIN, NEW_YORK, KIRITIMATI = map(ZoneInfo, ("Europe/Berlin", "America/New_York", "Pacific/Kiritimati"))
 NOWHEN = DateFacts(None, None, None, None, None, 0)

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from zkchat.vault.dates.properties import stated_dates
+from zkchat.notes.dates.day_texts import stated_dates
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.broken_drawings import BROKEN, MALFORMED, UNREADABLE
 from tests.support.libraries import library_of
-from zkchat.errors import NoteUnreadable
-from zkchat.vault.documents.drawings import read_drawing
+from zkchat.core.errors import NoteUnreadable
+from zkchat.notes.drawings import read_drawing
 
 WHOLE = {
     "Note.md": "# Note\n\nThe wombat digs. [[Good.canvas]]\n",
@@ -55,7 +55,7 @@ def test_a_warning_says_what_is_wrong(tmp_path: Path, path: str, expected: str) 
 
 def test_only_so_many_nodes_groups_and_edges_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAX_CARDS", "MAX_GROUPS", "MAX_CONNECTIONS"):
-        monkeypatch.setattr(f"zkchat.vault.documents.drawings.{name}", 2)
+        monkeypatch.setattr(f"zkchat.notes.drawings.{name}", 2)
     place = {"x": 0, "y": 0, "width": 1, "height": 1}
     cards = [{"id": f"t{each}", "type": "text", "text": f"emu{each}", **place} for each in range(3)]
     groups = [{"id": f"g{each}", "type": "group", "label": f"zoo{each}", **place} for each in range(3)]

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.documents.document import Document, UnreadableDocument
-from zkchat.vault.documents.drawings import read_drawing
+from zkchat.notes.documents import Document, UnreadableDocument
+from zkchat.notes.drawings import read_drawing
 
 _MARKDOWN = st.lists(
     st.sampled_from(

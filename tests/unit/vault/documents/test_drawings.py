@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.vault.documents.document import Document, is_indexed
-from zkchat.vault.documents.drawings import read_drawing
+from zkchat.notes.documents import Document, is_indexed
+from zkchat.notes.drawings import read_drawing
 
 BOARDS = Path(__file__).parents[4] / "vault-fixtures" / "boards"
 

@@ -1,10 +1,9 @@
 import pytest
 
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.note import anchor_of, page_named, page_of
-from zkchat.vault.documents.document import document_of_pages
-from zkchat.vault.links.anchors import section_lines
-from zkchat.vault.notes.blocks import blocks
+from zkchat.core.note import ExtractedText, anchor_of, page_named, page_of
+from zkchat.notes.documents import document_of_pages
+from zkchat.notes.link_catalog import section_lines
+from zkchat.notes.note_blocks import blocks
 
 PAPER = "papers/Tides.pdf"
 

@@ -6,10 +6,9 @@ import pytest
 from PIL import Image
 
 from tests.support.images import SECRET, animation, exif, first_pixel, picture, told
-from zkchat.errors import ImageUnusable
-from zkchat.vault.images import encoding
-from zkchat.vault.images.encoding import encode_image, inspect_image
-from zkchat.vault.images.headers import MAX_PIXELS, MAX_SCANS
+from zkchat.core.errors import ImageUnusable
+from zkchat.notes import images as encoding
+from zkchat.notes.images import MAX_PIXELS, MAX_SCANS, encode_image, inspect_image
 
 BOX = (2048, 2048)
 RED = (256, 0, 0)

@@ -10,13 +10,12 @@ from time import sleep
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.errors import VaultError
-from zkchat.model.folder import FolderListing
-from zkchat.model.note import NoteWarning
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing.background import BackgroundRefresh
-from zkchat.vault.indexing.indexer import Progress, Refreshed
-from zkchat.vault.library import Library
+from zkchat.core.errors import VaultError
+from zkchat.core.note import FolderListing, NoteWarning
+from zkchat.index.indexing.background import BackgroundRefresh
+from zkchat.index.indexing.indexer import Progress, Refreshed
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 
 NO_TIME = 0.0
 PLENTY = 30.0

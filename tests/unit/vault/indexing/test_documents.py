@@ -10,13 +10,12 @@ import pytest
 
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
-from zkchat.errors import NoteNotFound, NoteUnreadable
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.note import Link, Missing, Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.errors import NoteNotFound, NoteUnreadable
+from zkchat.core.note import ExtractedText, Link, Missing, Resolved
+from zkchat.index import graph
+from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault import graph
-from zkchat.vault.library import Library, LibraryOptions
 
 CARD = '{{"nodes":[{{"id":"a","type":"text","text":"{}","x":0,"y":0,"width":9,"height":9}}]{}}}'
 FILE = '{"nodes":[{"id":"a","type":"file","file":"%s","x":0,"y":0,"width":9,"height":9}]}'
@@ -181,7 +180,7 @@ def test_a_vault_of_canvases_alone_is_not_empty(vault: Vault) -> None:
 
 
 def test_broken_links_of_a_canvas_are_told_and_not_repaired(vault: Vault) -> None:
-    from zkchat.vault.broken_links import broken_links
+    from zkchat.index.link_guesses import broken_links
 
     vault.write("Odd.canvas", FILE % "Notes/Note.md")
     found = [each for each in broken_links(vault.library()) if each.source == "Odd.canvas"]

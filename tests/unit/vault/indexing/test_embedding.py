@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.waiting import eventually
-from zkchat.errors import ProviderError, StorageFull, TextRefused
-from zkchat.model.embeddings import OpenText
-from zkchat.model.prompt import ModelInfo
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing import background, embedding
-from zkchat.vault.library import Library, LibraryOptions
-from zkchat.vault.search.similarity import packed
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.core.embeddings import OpenText
+from zkchat.core.errors import ProviderError, StorageFull, TextRefused
+from zkchat.core.prompt import ModelInfo
+from zkchat.index.indexing import background, embedding
+from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.method_vectors import packed
+from zkchat.index.search.vectors import VectorSearch
 
 NOTES = {"a": "# A\n\napples", "b": "# B\n\nbread", "c": "# C\n\ncider"}
 

@@ -8,13 +8,12 @@ from threading import Event
 import pytest
 
 from tests.support.waiting import eventually
-from zkchat.model.extracted_text import ExtractedText
-from zkchat.model.note import FileStamp, Link, Resolved
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.note import ExtractedText, FileStamp, Link, Resolved
+from zkchat.index.indexing.extraction import TextExtraction
+from zkchat.index.library import Library, LibraryOptions
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.storage.pdf.texts import SqliteExtractedTexts
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.indexing.extraction import TextExtraction
-from zkchat.vault.library import Library, LibraryOptions
 
 
 class Pages:

@@ -6,18 +6,26 @@ from typing import Any
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.errors import NoteUnreadable
-from zkchat.model.folder import IndexedFiles
-from zkchat.model.index import CatalogRow, IndexBatch
-from zkchat.model.note import Ambiguous, External, Missing, Note, NoteWarning, Resolution, Resolved, Section
-from zkchat.ports.note_index import NoteIndex
-from zkchat.ports.workers import Done, Task
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing import indexer, reader
-from zkchat.vault.indexing.indexer import Indexer, Refreshed
-from zkchat.vault.links.live_catalog import LiveCatalog
-from zkchat.vault.notes.chunker import sections_of
-from zkchat.vault.notes.parse import parse_note
+from zkchat.core.errors import NoteUnreadable
+from zkchat.core.index import CatalogRow, IndexBatch
+from zkchat.core.note import (
+    Ambiguous,
+    External,
+    IndexedFiles,
+    Missing,
+    Note,
+    NoteWarning,
+    Resolution,
+    Resolved,
+    Section,
+)
+from zkchat.core.vault_ports import Done, NoteIndex, Task
+from zkchat.index.indexing import indexer, reader
+from zkchat.index.indexing.indexer import Indexer, Refreshed
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.notes.link_resolver import LiveCatalog
+from zkchat.notes.markdown import sections_of
+from zkchat.notes.parse import parse_note
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import unicodedata
 
 import pytest
 
-from zkchat.vault.links.anchors import Anchors, heading_key, section_lines
-from zkchat.vault.notes.parse import parse_note
+from zkchat.notes.link_catalog import Anchors, heading_key, section_lines
+from zkchat.notes.parse import parse_note
 
 NOTE = parse_note(
     "N.md",

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import library_of
-from zkchat.vault.links.explain import explain
-from zkchat.vault.notes.wikilink import scan
+from zkchat.notes.link_catalog import scan
+from zkchat.notes.link_resolver import explain
 
 NOTES = {
     "Naming.md": "# Naming\n\nA block ^first\n",

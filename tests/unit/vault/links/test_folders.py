@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.index import CatalogRow
-from zkchat.vault.links.folders import Folders, describe_folder, folders_of, listed_paths, rows_in
+from zkchat.core.index import CatalogRow
+from zkchat.notes.privacy import Folders, describe_folder, folders_of, listed_paths, rows_in
 
 PATHS = ["Top.md", "Projects/Roof.md", "Projects/Meetings/One.md", "Old/Meetings/x.txt", "Über/a b/c.md"]
 

@@ -6,12 +6,10 @@ from typing import assert_never
 
 import pytest
 
-from zkchat.model.note import Ambiguous, External, Link, Missing, Note, Resolution, Resolved
-from zkchat.vault.links.anchors import Anchors
-from zkchat.vault.links.catalog import Catalog, CatalogEntry
-from zkchat.vault.links.resolver import is_attachment, resolve
-from zkchat.vault.notes.parse import parse_note
-from zkchat.vault.notes.wikilink import scan
+from zkchat.core.note import Ambiguous, External, Link, Missing, Note, Resolution, Resolved
+from zkchat.notes.link_catalog import Anchors, Catalog, CatalogEntry, scan
+from zkchat.notes.link_resolver import is_attachment, resolve
+from zkchat.notes.parse import parse_note
 
 FIXTURE = Path(__file__).parents[4] / "vault-fixtures" / "links"
 

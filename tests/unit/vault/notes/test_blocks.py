@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.notes.blocks import Block, blocks
+from zkchat.notes.note_blocks import Block, blocks
 
 FRAMES = re.compile(r"\s*|#{1,6}( .*)?|---|\^[a-z]+")
 """Lines that are in no block: blank ones, headings, rulers, block ids."""

@@ -2,9 +2,9 @@ import unicodedata
 
 import pytest
 
-from zkchat.model.note import Section
-from zkchat.vault.notes.chunker import MAX_TOKENS, sections_of
-from zkchat.vault.notes.parse import parse_note
+from zkchat.core.note import Section
+from zkchat.notes.markdown import MAX_TOKENS, sections_of
+from zkchat.notes.parse import parse_note
 
 
 def sections(text: str) -> list[Section]:

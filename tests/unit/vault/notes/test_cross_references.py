@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.notes.cross_references import holds_only_links, only_refers, without_cross_references
+from zkchat.notes.note_blocks import holds_only_links, only_refers, without_cross_references
 
 
 @pytest.mark.parametrize(

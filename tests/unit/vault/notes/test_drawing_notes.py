@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.vault.notes.chunker import sections_of
-from zkchat.vault.notes.parse import find_links, parse_note
-from zkchat.vault.notes.shown import shown_text
+from zkchat.notes.markdown import sections_of
+from zkchat.notes.parse import find_links, parse_note, shown_text
 
 BOARDS = Path(__file__).parents[4] / "vault-fixtures" / "boards"
 SKETCH, OLD = "Sketch.excalidraw.md", "Old sketch.excalidraw.md"

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.vault.notes.test_blocks import TEXTS
-from zkchat.vault.notes.blocks import blocks
-from zkchat.vault.notes.excerpts import excerpt
+from zkchat.notes.note_blocks import blocks, excerpt
 
 MARKS = re.compile(r"\| … \||(?:> )?…|\[…\]")
 

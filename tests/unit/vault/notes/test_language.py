@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.vault.notes.language import detect_language
+from zkchat.notes.runs import detect_language
 
 TEXTS = {
     "en": "The summary should be in the same language as the conversation.",

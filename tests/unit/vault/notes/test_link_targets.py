@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.notes.link_targets import TextEdit, edited, fits, link_targets, written_target
-from zkchat.vault.notes.parse import find_links
+from zkchat.notes.parse import TextEdit, edited, find_links, fits, link_targets, written_target
 
 
 def spans(text: str) -> list[str]:

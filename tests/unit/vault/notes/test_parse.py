@@ -2,10 +2,10 @@ from datetime import date
 
 import pytest
 
-from zkchat.model.note import Block, Heading, file_title
-from zkchat.vault.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain, read_yaml
-from zkchat.vault.notes.markdown import plain
-from zkchat.vault.notes.parse import parse_note
+from zkchat.core.note import Block, Heading, file_title
+from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain, read_yaml
+from zkchat.notes.markdown import plain
+from zkchat.notes.parse import parse_note
 
 
 @pytest.mark.parametrize(

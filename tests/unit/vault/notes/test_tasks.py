@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.notes.parse import MAX_TASK_CHARACTERS, MAX_TASKS, parse_note
+from zkchat.notes.parse import MAX_TASK_CHARACTERS, MAX_TASKS, parse_note
 
 
 def tasks(text: str) -> list[tuple[int, str, str]]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.vault.notes.wikilink import scan
+from zkchat.notes.link_catalog import scan
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.frontmatter_forms import FORMS, Form
-from zkchat.model.note import PrivacyClass
-from zkchat.vault.privacy.classes import STRICTNESS, class_of, privacy_of_text, written_class
+from zkchat.core.note import PrivacyClass
+from zkchat.notes.privacy import STRICTNESS, class_of, privacy_of_text, written_class
 
 BODY = "\nThe body of the note.\n"
 

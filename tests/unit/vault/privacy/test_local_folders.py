@@ -2,8 +2,7 @@
 
 import pytest
 
-from zkchat.vault.privacy.classes import is_inside
-from zkchat.vault.privacy.local_folders import local_folders, unmatched
+from zkchat.notes.privacy import is_inside, local_folders, unmatched
 
 ROOTS = ("/home/me/Vault", "/data/notes")
 PATHS = ["Journal/2026/May.md", "Work/Clients/A.md", "Plans.md"]

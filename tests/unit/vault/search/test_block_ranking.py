@@ -4,9 +4,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.model.note import Passage
-from zkchat.vault.search.block_ranking import RankedBlock, rank_blocks
-from zkchat.vault.search.weighted_question import WeightedQuestion
+from zkchat.core.note import Passage
+from zkchat.index.search.weighted_question import RankedBlock, WeightedQuestion, rank_blocks
 
 
 def equal(terms: Iterable[str]) -> dict[str, float]:

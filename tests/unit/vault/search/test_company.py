@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.vault.search.company import company_in
+from zkchat.index.search.weighted_question import company_in
 
 
 @pytest.mark.parametrize(

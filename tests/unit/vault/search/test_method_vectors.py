@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.embedders import StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
-from zkchat.vault.search.vectors import VectorSearch
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.vectors import VectorSearch
 
 NOTES = {name: f"# {name}\n\n{name} apples\n\n## More\n\n{name} pears" for name in ("one", "two", "three", "four")}
 STATIC = StaticEmbedder()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.model.note import Passage
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
+from zkchat.core.note import Passage
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 
 FILLER = {f"filler {number}": f"# Filler {number}\n\nNothing to see in place {number}." for number in range(8)}
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.note import Passage
-from zkchat.vault.search.previews import hits_of, readable
+from zkchat.core.note import Passage
+from zkchat.index.search.passages import hits_of, readable
 
 
 @pytest.mark.parametrize(

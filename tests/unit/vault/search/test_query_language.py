@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.model.dates import Calendar, DayRange
-from zkchat.vault.search.passages import Query, parse_query
+from zkchat.core.note import Calendar, DayRange
+from zkchat.index.search.passages import Query, parse_query
 
 
 @pytest.mark.parametrize(

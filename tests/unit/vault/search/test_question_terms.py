@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.search.question_terms import (
+from zkchat.index.search.weighted_question import (
     names_in,
     parts_of,
     topic_of,

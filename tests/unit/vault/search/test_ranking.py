@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.model.index import NoteFilter
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
-from zkchat.vault.search.ranking import NOTE_NAME_WEIGHT, SECTION_NAME_WEIGHT, Match, Scores, TextRanking
-from zkchat.vault.search.terms import query_terms
+from zkchat.core.index import NoteFilter
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.ranking import NOTE_NAME_WEIGHT, SECTION_NAME_WEIGHT, Match, Scores, TextRanking
+from zkchat.index.search.terms import query_terms
 
 
 class Notes:

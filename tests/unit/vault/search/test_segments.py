@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.model.index import SegmentHead, TermPostings
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.indexing.reader import read_part
-from zkchat.vault.library import Library
-from zkchat.vault.search import postings
+from zkchat.core.index import SegmentHead, TermPostings
+from zkchat.index.indexing.reader import read_part
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search import postings
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from zkchat.vault.search.similarity import (
+from zkchat.index.search.method_vectors import (
     Sections,
     Sketches,
     Vectors,

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.vault.search.passages import below_heading, matches
+from zkchat.index.search.passages import below_heading, matches
 
 
 @pytest.mark.parametrize(

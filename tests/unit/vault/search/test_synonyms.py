@@ -2,9 +2,9 @@
 
 import pytest
 
-from zkchat.lexicon.synonyms import SYNONYMS
-from zkchat.vault.search.synonyms import synonyms_of, with_synonyms
-from zkchat.vault.search.terms import query_terms, stem
+from zkchat.index.search.terms import query_terms, stem
+from zkchat.index.search.weighted_question import synonyms_of, with_synonyms
+from zkchat.language.question_words import SYNONYMS
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.search.terms import (
+from zkchat.index.search.terms import (
     END,
     are_all_queried,
     count_words,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.vault.search.terms import is_english, rank_variants, variant_prefixes
+from zkchat.index.search.terms import is_english, rank_variants, variant_prefixes
 
 
 @pytest.mark.parametrize(

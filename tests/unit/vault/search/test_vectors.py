@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tests.support.embedders import RecordingEmbedder
 from tests.support.waiting import eventually
-from zkchat.model.embeddings import PassageDigests, SimilarityTraits
-from zkchat.providers.static_vectors import installed
-from zkchat.storage.note_index import SqliteNoteIndex
+from zkchat.core.embeddings import PassageDigests, SimilarityTraits
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
+from zkchat.index.search.vectors import VectorSearch
+from zkchat.models.static_vectors import installed
 from zkchat.storage.vault_files import VaultFiles
-from zkchat.vault.library import Library
-from zkchat.vault.search.vectors import VectorSearch
 
 SUBJECTS = ("cat kitten", "car engine", "bread oven")
 

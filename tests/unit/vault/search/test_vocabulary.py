@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.search import vocabulary as vocabularies
-from zkchat.vault.search.terms import pieces, terms
-from zkchat.vault.search.vocabulary import TermLists, Vocabulary, vocabulary
+from zkchat.index.search import postings as vocabularies
+from zkchat.index.search.postings import TermLists, Vocabulary, vocabulary
+from zkchat.index.search.terms import pieces, terms
 
 TEXTS = ["Running notes, running!", "", "naïve “quotes” – and 笔记 too", "note", "the notes\u2014of\u00a0notes", "笔"]
 

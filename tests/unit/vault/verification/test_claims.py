@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.vault.verification.claims import MAX_CHARS, Claim, Polarity, parse_claim
+from zkchat.answers.verification.claims import MAX_CHARS, Claim, Polarity, parse_claim
 
 
 def polarity(claim: Claim) -> list[Polarity]:

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.retrieval.contradictions import measure, read_pairs
-from zkchat.model.evidence import Evidence
-from zkchat.model.references import LineRange
-from zkchat.vault.verification.contradiction import Contradiction, find_contradiction
+from zkchat.answers.verification.contradiction import Contradiction, find_contradiction
+from zkchat.core.message import Evidence, LineRange
 
 
 def passage(text: str, *, title: str = "Note", heading: str = "") -> Evidence:

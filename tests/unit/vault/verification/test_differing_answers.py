@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.evidence import passage
-from zkchat.vault.verification.differing_answers import answer_differently
+from zkchat.answers.verification.contradiction import answer_differently
 
 
 @pytest.mark.parametrize(

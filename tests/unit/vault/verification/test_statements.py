@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.vault.verification.statements import MAX_STATEMENTS, extract_statements
+from zkchat.answers.verification.verify import MAX_STATEMENTS, extract_statements
 
 
 def texts(draft: str) -> list[str]:

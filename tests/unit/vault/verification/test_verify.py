@@ -7,11 +7,10 @@ import pytest
 
 from benchmarks.retrieval.verification import ALTERED, judge, opened, read_statements
 from tests.support.libraries import Located, library_of
-from zkchat.model.references import LineRange
-from zkchat.model.verification import CheckedStatement
-from zkchat.vault.library import Library
-from zkchat.vault.verification.statements import MAX_CHARACTERS
-from zkchat.vault.verification.verify import MAX_PLACES, MAX_STATEMENT_CHARACTERS, verify
+from zkchat.answers.verification.verify import MAX_CHARACTERS, MAX_PLACES, MAX_STATEMENT_CHARACTERS, verify
+from zkchat.core.message import LineRange
+from zkchat.core.reports import CheckedStatement
+from zkchat.index.library import Library
 
 TEMPLATE = "The day begins with the plan of the week."
 NOTES = {

@@ -1,6 +1,6 @@
 import pytest
 
-from zkchat.errors import EditRefused
+from zkchat.core.errors import EditRefused
 from zkchat.writing.edits.sections import append_text
 
 

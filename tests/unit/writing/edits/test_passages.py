@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.errors import EditRefused
+from zkchat.core.errors import EditRefused
 from zkchat.writing.edits.passages import replace_passage
 
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from zkchat.errors import EditRefused
-from zkchat.model.choices import SectionPosition
+from zkchat.core.choices import SectionPosition
+from zkchat.core.errors import EditRefused
 from zkchat.writing.edits.sections import edit_section
 
 

@@ -10,17 +10,15 @@ import pytest
 from tests.support.changes import Answering, no, yes
 from tests.support.libraries import Located
 from tests.support.world import World
-from zkchat.compose.library import open_note_library
-from zkchat.compose.proposals import proposals_over
-from zkchat.compose.user_interface import UNATTENDED
-from zkchat.compose.workspace import load_workspace
-from zkchat.compose.writing import open_change_store
-from zkchat.compose.writing_options import WritingOptions
-from zkchat.model.change import ChangeOrigin, ChangeSet, ReviewOutcome
-from zkchat.tools.readings import Readings
-from zkchat.writing.conventions import LinkStyle
+from zkchat.app.conversation_options import WritingOptions
+from zkchat.app.library import open_note_library
+from zkchat.app.workspace import UNATTENDED, load_workspace
+from zkchat.app.writing import open_change_store, proposals_over
+from zkchat.chat.tools.readings import Readings
+from zkchat.core.changes import ChangeOrigin, ChangeSet, ReviewOutcome
 from zkchat.writing.links.renames import stage_move
-from zkchat.writing.review import ReviewPolicy, Verdict
+from zkchat.writing.proposals import ReviewPolicy, Verdict
+from zkchat.writing.targets import LinkStyle
 
 Meanwhile = Callable[[World], object]
 NOTES = {"Hub.md": "# Hub\n", "A.md": "one [[Hub]]\n\ntwo\n\nthree\n", "B.md": "two [[Hub|x]]\n", "Out.md": "nothing\n"}

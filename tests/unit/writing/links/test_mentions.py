@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import library_of
-from zkchat.model.note import Resolved
-from zkchat.vault.library import Library
-from zkchat.vault.notes.parse import parse_note
-from zkchat.writing.conventions import LinkStyle
+from zkchat.core.note import Resolved
+from zkchat.index.library import Library
+from zkchat.notes.parse import parse_note
 from zkchat.writing.links.mentions import MentionGroup, MentionLinks, stage_links
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import LinkStyle
 
 
 @contextmanager

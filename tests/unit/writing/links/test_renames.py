@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from scripts.check_renames import VaultInMemory
-from zkchat.errors import EditRefused, NoteNotFound, VaultError
-from zkchat.model.change import ChangeSet, FileMove
-from zkchat.storage.note_index import SqliteNoteIndex
-from zkchat.vault.library import Library
-from zkchat.writing.conventions import LinkFormat, LinkStyle
+from zkchat.core.changes import ChangeSet, FileMove
+from zkchat.core.errors import EditRefused, NoteNotFound, VaultError
+from zkchat.index.library import Library
+from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.writing.links.renames import MoveSummary, stage_move
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import LinkFormat, LinkStyle
 
 
 class Vault:

@@ -4,11 +4,11 @@ import pytest
 
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import library_of
-from zkchat.errors import EditRefused
-from zkchat.vault.broken_links import Repair, broken_links
-from zkchat.writing.conventions import LinkStyle
-from zkchat.writing.links.repairs import LinkRepairer
+from zkchat.core.errors import EditRefused
+from zkchat.index.link_guesses import Repair, broken_links
+from zkchat.writing.links.moved import LinkRepairer
 from zkchat.writing.staging import StagedChanges
+from zkchat.writing.targets import LinkStyle
 
 NOTES = {
     "Garden/Compost heap.md": "# Compost heap\n\n## How to turn it\n",

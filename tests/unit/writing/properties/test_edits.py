@@ -10,9 +10,8 @@ import pytest
 import yaml
 
 from tests.unit.writing.properties.odd_frontmatters import odd_notes
-from zkchat.errors import EditRefused
-from zkchat.writing.properties.edits import add_tag, set_property
-from zkchat.writing.properties.values import PropertyScalar
+from zkchat.core.errors import EditRefused
+from zkchat.writing.properties.edits import PropertyScalar, add_tag, set_property
 
 _BLOCK = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"[ \t]*#")

@@ -2,8 +2,8 @@ from datetime import date
 
 import pytest
 
-from zkchat.errors import UsageError
-from zkchat.writing.properties.values import PropertyValue, parse_property_value
+from zkchat.core.errors import UsageError
+from zkchat.writing.properties.edits import PropertyValue, parse_property_value
 
 
 @pytest.mark.parametrize(

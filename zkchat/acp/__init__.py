@@ -1,0 +1,17 @@
+"""The chat as an agent of the Agent Client Protocol."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.acp.agent import serve
+    from zkchat.acp.options import AgentOptions
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "agent": "serve",
+            "options": "AgentOptions",
+        },
+    )

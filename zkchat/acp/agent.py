@@ -1,0 +1,484 @@
+"""The methods of ACP that a client calls, served over standard streams, a worker thread for each conversation."""
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from functools import wraps
+from inspect import CORO_CREATED, getcoroutinestate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
+
+from acp import PROTOCOL_VERSION, RequestError
+from acp.agent.connection import AgentSideConnection
+from acp.schema import (
+    AgentCapabilities,
+    AllowedOutcome,
+    CloseSessionResponse,
+    ForkSessionResponse,
+    Implementation,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    NewSessionResponse,
+    PromptCapabilities,
+    PromptResponse,
+    RequestPermissionResponse,
+    ResumeSessionResponse,
+    SessionCapabilities,
+    SessionCloseCapabilities,
+    SessionForkCapabilities,
+    SessionInfo,
+    SessionListCapabilities,
+    SessionResumeCapabilities,
+    SetSessionConfigOptionResponse,
+    SetSessionModeResponse,
+)
+from msgspec.structs import replace
+
+from zkchat.acp import choices
+from zkchat.acp.options import AgentOptions
+from zkchat.app import Channel, Lines, claimed_streams, find_vault, open_sessions
+from zkchat.core import Environment, MessageEntry, Session, SessionNotFound, UsageError, VaultError, ZkchatError
+from zkchat.render import sanitize_line
+from zkchat.version import __version__
+
+if TYPE_CHECKING:
+    from acp.interfaces import Agent, Client
+    from acp.schema import PermissionOption, ToolCallUpdate
+
+    from zkchat.acp.prompts import Block
+    from zkchat.acp.session import AgentSession
+    from zkchat.acp.updates import Update
+
+
+T = TypeVar("T")
+
+
+class SessionClient:
+    """Sends updates of a session and asks for permissions, over the connection on another event loop."""
+
+    def __init__(self, connection: "Client", loop: asyncio.AbstractEventLoop, session_id: str) -> None:
+        self._connection = connection
+        self._loop = loop
+        self.session_id = session_id
+        self._asked: Future[RequestPermissionResponse] | None = None
+        """The question that the thread of the conversation waits for."""
+
+    async def update(self, *updates: "Update") -> None:
+        """Send updates in order. A client that is gone needs none."""
+        for update in updates:
+            sending = self._connection.session_update(self.session_id, update)
+            try:
+                with suppress(ConnectionError, RuntimeError):
+                    await asyncio.wrap_future(self._submit(sending))
+            finally:
+                if getcoroutinestate(sending) == CORO_CREATED:  # the connection's loop ended first
+                    sending.close()
+
+    def update_now(self, update: "Update") -> None:
+        """Send an update from code that cannot wait for it."""
+        with suppress(ConnectionError, RuntimeError):
+            self._submit(self._connection.session_update(self.session_id, update))
+
+    def ask(self, call: "ToolCallUpdate", options: "Sequence[PermissionOption]") -> str:
+        """Ask the user, and block this thread until there is an answer: the id of an option, empty for none."""
+        try:
+            self._asked = self._submit(self._connection.request_permission(self.session_id, call, list(options)))
+            outcome = self._asked.result().outcome
+        except (CancelledError, ConnectionError, RuntimeError, RequestError):
+            return ""
+        finally:
+            self._asked = None
+        return outcome.option_id if isinstance(outcome, AllowedOutcome) else ""
+
+    def stop_asking(self) -> None:
+        """Have a question that is open answered by nothing. May be called from any thread."""
+        if asked := self._asked:
+            asked.cancel()
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            raise
+
+
+CLOSE_SECONDS: Final = 10.0
+"""How long the end of a conversation may take: its answer is stopped, and what came of it is stored."""
+
+
+class Worker:
+    def __init__(self, name: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+        finally:
+            self.loop.close()
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run on the thread of the worker, from another event loop; a caller that is cancelled cancels the work."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def close(self, last: Coroutine[Any, Any, object]) -> None:
+        """Run what is left to do, and end the thread. Whoever waits for work that is under way gets its end."""
+        for work in (last, _end_all()):
+            with suppress(FutureTimeout):
+                self.submit(work).result(CLOSE_SECONDS)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(CLOSE_SECONDS)
+
+
+async def _end_all() -> None:
+    """Cancel everything else on this loop."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+P = ParamSpec("P")
+PAGE: Final = 100
+"""Sessions of one answer to `session/list`."""
+_MAX_CURSOR: Final = 9
+"""Characters of one; Python refuses to convert numbers of any length."""
+_NOT_FOUND: Final = -32002
+_INVALID: Final = -32602
+_FAILED: Final = -32603
+
+
+def answered(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Errors become answers that a user can read, with what to do about them."""
+
+    @wraps(act)
+    async def call(*arguments: P.args, **named: P.kwargs) -> T:
+        try:
+            return await act(*arguments, **named)
+        except ZkchatError as error:
+            sentence = f"{error.message} {error.hint}".strip()
+            raise RequestError(_code_of(error), sentence, {"details": sentence}) from None
+        except (RequestError, asyncio.CancelledError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the error boundary of this process
+            sentence = f"Something in zkchat went wrong ({type(error).__name__}: {error}). What was said is kept."
+            raise RequestError(_FAILED, sentence, {"details": sentence}) from None
+
+    return call
+
+
+def _code_of(error: ZkchatError) -> int:
+    if isinstance(error, SessionNotFound):
+        return _NOT_FOUND
+    return _INVALID if isinstance(error, UsageError | VaultError) else _FAILED
+
+
+class VaultAgent:
+    """Implements `acp.interfaces.Agent`, on the event loop of the connection. Each session has a thread of its own."""
+
+    def __init__(self, environment: Environment, options: AgentOptions) -> None:
+        self._environment = environment
+        self._options = options
+        self._sessions: dict[str, tuple[AgentSession, Worker]] = {}
+        self._announcements: set[asyncio.Future[None]] = set()
+        self._connection: Client
+
+    def on_connect(self, conn: "Client") -> None:
+        self._connection = conn
+
+    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
+        """Answered at once: no vault is looked for yet."""
+        del protocol_version
+        return InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_capabilities=AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=PromptCapabilities(embedded_context=True, image=True, audio=False),
+                session_capabilities=SessionCapabilities(
+                    list=SessionListCapabilities(),
+                    resume=SessionResumeCapabilities(),
+                    close=SessionCloseCapabilities(),
+                    fork=SessionForkCapabilities(),
+                ),
+            ),
+            agent_info=Implementation(name="zkchat", title="zkchat", version=__version__),
+            auth_methods=[],
+        )
+
+    async def authenticate(self, method_id: str, **_: Any) -> None:
+        """Nobody has to: keys of models are the settings' business."""
+        del method_id
+
+    @answered
+    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+        session_id = self._environment.new_id()
+        session, worker = await self._open(session_id, cwd, stored=False)
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return NewSessionResponse(session_id=session_id, config_options=[*options], modes=modes)
+
+    @answered
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
+        session, worker = await self._open(session_id, cwd, stored=True)
+        await worker.run(session.replay())
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return LoadSessionResponse(config_options=[*options], modes=modes)
+
+    @answered
+    async def resume_session(self, cwd: str, session_id: str, **_: Any) -> ResumeSessionResponse:
+        session, worker = await self._open(session_id, cwd, stored=True)
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return ResumeSessionResponse(config_options=[*options], modes=modes)
+
+    @answered
+    async def fork_session(self, cwd: str, session_id: str, **_: Any) -> ForkSessionResponse:
+        """A copy of a session, under an id of its own."""
+        environment, vault = self._place(cwd)
+        forked = environment.new_id()
+        await asyncio.to_thread(_copy_session, environment, vault, session_id, forked)
+        session, worker = await self._open(forked, cwd, stored=True)
+        options, modes = session.choices()
+        self._announce(session, worker)
+        return ForkSessionResponse(session_id=forked, config_options=[*options], modes=modes)
+
+    @answered
+    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
+        """The sessions of the vault that `cwd` means, those used last first."""
+        environment, vault = self._place(cwd or str(self._environment.cwd))
+        found = await asyncio.to_thread(_listed_sessions, environment, vault)
+        start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) <= _MAX_CURSOR else 0
+        infos = [
+            SessionInfo(
+                session_id=session.id,
+                cwd=cwd or str(vault),
+                title=sanitize_line(session.title) or None,
+                updated_at=session.updated_at.isoformat(),
+            )
+            for session in found[start : start + PAGE]
+        ]
+        following = start + PAGE
+        return ListSessionsResponse(sessions=infos, next_cursor=str(following) if following < len(found) else None)
+
+    @answered
+    async def prompt(self, session_id: str, prompt: "Sequence[Block]", **_: Any) -> PromptResponse:
+        session, worker = self._session(session_id)
+        return PromptResponse(stop_reason=await worker.run(session.prompt(prompt)))
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        if session_id in self._sessions:
+            self._sessions[session_id][0].cancel()
+
+    @answered
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
+        session, worker = self._session(session_id)
+        await worker.run(session.choose(choices.MODE, mode_id))
+        return SetSessionModeResponse()
+
+    @answered
+    async def set_config_option(
+        self, config_id: str, session_id: str, value: str | bool, **_: Any
+    ) -> SetSessionConfigOptionResponse:
+        session, worker = self._session(session_id)
+        await worker.run(session.choose(config_id, str(value)))
+        return SetSessionConfigOptionResponse(config_options=[*session.choices()[0]])
+
+    @answered
+    async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
+        self._session(session_id)
+        await self._close(session_id)
+        return CloseSessionResponse()
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        del params
+        raise RequestError.method_not_found(f"_{method}")
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """None is known."""
+
+    def stop_answers(self) -> None:
+        """Stop every answer that is under way; what came is kept."""
+        for session, _ in self._sessions.values():
+            session.cancel()
+
+    def close(self) -> None:
+        """Close every session. Nothing more is sent."""
+        while self._sessions:
+            _, (session, worker) = self._sessions.popitem()
+            session.cancel()
+            worker.close(session.close())
+
+    def _place(self, cwd: str) -> tuple[Environment, Path]:
+        """The environment as if zkchat was started in a folder, and the vault for it. Raises `VaultError`."""
+        folder = Path(cwd)
+        if not folder.is_absolute():
+            raise UsageError(f"The working folder of a session must be an absolute path, and {cwd} is none.")
+        environment = replace(self._environment, cwd=folder)
+        try:
+            return environment, find_vault(environment, self._options.vault)
+        except VaultError as error:
+            hint = "Name your notes where the agent is set up: zkchat acp --vault FOLDER. Or run zkchat setup once."
+            raise VaultError(error.message, hint=hint) from None
+
+    async def _open(self, session_id: str, cwd: str, *, stored: bool) -> "tuple[AgentSession, Worker]":
+        from zkchat.acp.session import AgentSession  # half a second, which the first answer need not wait for
+
+        environment, vault = self._place(cwd)
+        if session_id in self._sessions:
+            await self._close(session_id)
+        worker = Worker(f"acp-{session_id}")
+        client = SessionClient(self._connection, asyncio.get_running_loop(), session_id)
+        session = AgentSession(environment, self._options, client)
+        session.attach(worker.loop)
+        try:
+            await worker.run(session.open(vault, stored=stored))
+        except BaseException:
+            worker.close(session.close())
+            raise
+        self._sessions[session_id] = session, worker
+        return session, worker
+
+    async def _close(self, session_id: str) -> None:
+        session, worker = self._sessions.pop(session_id)
+        session.cancel()
+        await asyncio.to_thread(worker.close, session.close())
+
+    def _announce(self, session: "AgentSession", worker: Worker) -> None:
+        """Begin what follows the answer to the client: until it has that, it knows no session to update."""
+        announced = asyncio.wrap_future(worker.submit(session.announce()))
+        self._announcements.add(announced)
+        announced.add_done_callback(self._announcements.discard)
+
+    def _session(self, session_id: str) -> "tuple[AgentSession, Worker]":
+        found = self._sessions.get(session_id)
+        if found is None:
+            raise SessionNotFound(
+                f"The session {session_id} is not open here.", hint="Load it first: session/load or session/resume."
+            )
+        return found
+
+
+def _listed_sessions(environment: Environment, vault: Path) -> list[Session]:
+    with open_sessions(environment, vault) as store:
+        return [session for session in store.sessions() if session.listed]
+
+
+def _copy_session(environment: Environment, vault: Path, session_id: str, copy_id: str) -> None:
+    with open_sessions(environment, vault) as store:
+        bodies = [entry.body for entry in store.entries(store.get(session_id).id)]
+        store.add(
+            copy_id,
+            [
+                MessageEntry(message=replace(body.message, session_id=copy_id))
+                if isinstance(body, MessageEntry)
+                else body
+                for body in bodies
+            ],
+        )
+
+
+MAX_MESSAGE_BYTES: Final = 50_000_000
+"""Of one line; a longer one is no message."""
+_NO_JSON: Final = -32700
+_NO_REQUEST: Final = -32600
+
+
+class StdioTransport:
+    """Implements `acp._transport.Transport`. A thread reads, so that input is taken in whatever else is going on."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._lines = Lines(channel.read, MAX_MESSAGE_BYTES)
+        self._write = channel.write
+        self._received: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._is_broken = False
+        threading.Thread(target=self._read, name="acp-input", daemon=True).start()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Write a message. A client that reads no more ends the input as well."""
+        if self._is_broken:
+            return
+        try:
+            text = json.dumps(message, separators=(",", ":"), ensure_ascii=False)
+            self._write(f"{text}\n".encode(errors="replace"))  # half a character, which a name may hold, is no JSON
+        except OSError:
+            self._is_broken = True
+            self._received.put_nowait(None)
+
+    async def receive(self) -> dict[str, Any] | None:
+        return await self._received.get()
+
+    async def close(self) -> None:
+        self._is_broken = True
+
+    def _read(self) -> None:
+        for line in iter(self._lines.next, None):
+            if not line.strip():
+                continue
+            try:
+                message = json.loads(line, parse_constant=_refuse)
+            except (ValueError, RecursionError):
+                message = None
+            self._submit(self._take, message)
+        self._submit(self._received.put_nowait, None)
+
+    def _submit(self, act: Callable[[Any], object], argument: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits for input
+            self._loop.call_soon_threadsafe(act, argument)
+
+    def _take(self, message: object) -> None:
+        if isinstance(message, dict) and isinstance(message.get("method", ""), str):
+            self._received.put_nowait(message)
+            return
+        code, answered = (_NO_REQUEST, message.get("id")) if isinstance(message, dict) else (_NO_JSON, None)
+        error = {"code": code, "message": "That is no JSON-RPC message."}
+        self._loop.create_task(self.send({"jsonrpc": "2.0", "id": answered, "error": error}))
+
+
+def _refuse(constant: str) -> None:
+    """`NaN` and the infinities, which Python takes for JSON, but no client."""
+    raise ValueError(constant)
+
+
+DRAIN_SECONDS: Final = 20.0
+"""How long requests that were read before the end of input may take to be answered."""
+
+
+def serve(environment: Environment, options: AgentOptions) -> None:
+    """Answer the client on standard input and output until its input ends; then everything is stored."""
+    agent = VaultAgent(environment, options)
+    logging.getLogger().addHandler(logging.NullHandler())  # else the SDK prints traces of what it answers as an error
+    with claimed_streams(environment) as channel:
+        try:
+            asyncio.run(_serve(agent, channel))
+        finally:
+            agent.close()
+
+
+async def _serve(agent: VaultAgent, channel: Channel) -> None:
+    transport = StdioTransport(channel)
+    # Methods are called by the names of parameters, and only those that are needed are declared.
+    connection = AgentSideConnection(cast("Agent", agent), transport, listening=False, use_unstable_protocol=True)
+    await connection.listen()
+    before = {asyncio.current_task()}
+    await asyncio.sleep(0)  # what was read last begins
+    agent.stop_answers()
+    while requests := [task for task in asyncio.all_tasks() - before if task.get_name() == "acp.Connection.request"]:
+        done, _ = await asyncio.wait(requests, timeout=DRAIN_SECONDS)
+        if not done:
+            break
+    with suppress(ConnectionError):
+        await connection.close()

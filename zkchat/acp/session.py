@@ -1,0 +1,628 @@
+"""One session of a client: a conversation of the vault, on the thread of its worker."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, aclosing, suppress
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn, assert_never
+
+from acp.helpers import update_user_message_text
+from acp.schema import (
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    AvailableCommand,
+    AvailableCommandInput,
+    AvailableCommandsUpdate,
+    EmbeddedResourceContentBlock,
+    PermissionOption,
+    SessionInfoUpdate,
+    ToolCallUpdate,
+    UnstructuredCommandInput,
+    UserMessageChunk,
+)
+from msgspec.structs import replace
+
+from zkchat.acp import choices
+from zkchat.acp import updates as tool_calls
+from zkchat.acp.agent import SessionClient
+from zkchat.acp.options import AgentOptions
+from zkchat.acp.prompts import Block, PromptReader
+from zkchat.acp.reviewer import ClientCallReviewer, ClientChangeReviewer
+from zkchat.acp.updates import NotePlaces, TurnUpdates, Update, notice_chunk, plan_of, text_chunk, thought_chunk
+from zkchat.app import (
+    ConversationOptions,
+    ModelCatalogue,
+    OpenConversation,
+    ServerConnections,
+    WritingOptions,
+    bounds_of,
+    daily_note_settings,
+    left_out_sentence,
+    open_conversation,
+    open_goal_run,
+    trust_states,
+)
+from zkchat.chat import CallReviewer, Conversation, Reviewer, SessionItems
+from zkchat.core import (
+    ChangeSet,
+    ChatMessage,
+    CompactionPart,
+    ContextUsage,
+    DocumentReference,
+    Environment,
+    Event,
+    Goal,
+    ProviderError,
+    Session,
+    SessionError,
+    StorageError,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+    UsageError,
+    VaultError,
+    ZkchatError,
+    lazy_pattern,
+    patch_of,
+    shorten,
+)
+from zkchat.index import Progress
+from zkchat.render import (
+    RowSection,
+    compaction_part,
+    context_line,
+    plain_sections,
+    reference_lines,
+    reviewed,
+    sanitize_line,
+    sanitize_text,
+)
+from zkchat.repl import (
+    COMMANDS,
+    Background,
+    Command,
+    CommandContext,
+    Edit,
+    Leave,
+    Nothing,
+    PickRow,
+    Play,
+    Position,
+    Send,
+    Switch,
+    VaultBrowser,
+    VaultView,
+    find_command,
+    numbered_lines,
+    run,
+)
+from zkchat.writing import ChangeReviewer, LinkStyle
+
+if TYPE_CHECKING:
+    from acp.schema import SessionConfigOptionSelect, SessionModeState, StopReason
+
+    from zkchat.render import Matches
+
+
+_WIDTH: Final = 79
+"""Below the width at which lists are set in two columns."""
+_YES: Final = "yes"
+_FENCES: Final = lazy_pattern(r"`{3,}")
+
+
+class MarkdownSurface:
+    """Implements `repl.command_context.Surface`. What is printed is kept until it is taken."""
+
+    def __init__(self, client: SessionClient) -> None:
+        self._client = client
+        self._pieces: list[str] = []
+        self._lines: list[str] = []
+        self._questions = count(1)
+
+    def take(self) -> str:
+        """All that was printed, as Markdown."""
+        self._end_lines()
+        text, self._pieces = "\n\n".join(self._pieces), []
+        return text
+
+    @property
+    def width(self) -> int:
+        return _WIDTH
+
+    def print(self, text: str) -> None:
+        self._lines.extend(sanitize_text(text).split("\n"))
+
+    print_dimmed = print
+
+    def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
+        self._add(sanitize_text(text))
+
+    def print_sections(self, sections: Sequence[RowSection], _matches: "Matches | None" = None, /) -> None:
+        self.print(plain_sections(sections))
+
+    def print_changes(self, changes: ChangeSet) -> None:
+        if changes:
+            self._add(_fenced(sanitize_text(patch_of(changes).removesuffix("\n")), "diff"))
+
+    def print_heading(self, name: str, place: str) -> None:
+        self._add(f"**{sanitize_line(name)}** {sanitize_line(place)}")
+
+    def print_note(
+        self, text: str, *, source: str, first_line: int = 1, after: Position | None = None, whole: bool = False
+    ) -> Position:
+        """All of it: clients scroll."""
+        del source, first_line, after, whole
+        self._add(sanitize_text(text.strip("\n")))
+        return Position(row=1, rows=1)
+
+    def print_references(self, references: Sequence[DocumentReference]) -> None:
+        self.print("\n".join(reference_lines(references, most=len(references))))
+
+    def print_usage(self, usage: ContextUsage) -> None:
+        self.print(context_line(usage))
+
+    async def confirm(self, question: str) -> bool:
+        """A permission request, after what was printed so far."""
+        from zkchat.acp.updates import text_chunk
+
+        if printed := self.take():
+            await self._client.update(text_chunk(f"{printed}\n\n"))
+        call = ToolCallUpdate(
+            tool_call_id=f"question-{next(self._questions)}",
+            title=sanitize_line(question),
+            kind="other",
+            status="pending",
+        )
+        options = [
+            PermissionOption(option_id=_YES, name="Yes", kind="allow_once"),
+            PermissionOption(option_id="no", name="No", kind="reject_once"),
+        ]
+        return self._client.ask(call, options) == _YES
+
+    async def pick(self, _title: str, rows: Sequence[PickRow], instead: str) -> int | None:
+        self.print("\n".join([*numbered_lines(rows, self.width), instead]))
+        return None
+
+    @property
+    def has_desktop(self) -> bool:
+        return False
+
+    def open(self, _address: str) -> bool:
+        return False
+
+    def copy(self, text: str) -> bool:
+        self._add(sanitize_text(text))
+        return False
+
+    def _add(self, text: str) -> None:
+        self._end_lines()
+        self._pieces.append(text)
+
+    def _end_lines(self) -> None:
+        """Lines one below the other stay so; a single one is a sentence."""
+        lines, self._lines = self._lines, []
+        text = "\n".join(lines).strip("\n")
+        if text:
+            self._pieces.append(_fenced(text, "text") if "\n" in text else text)
+
+
+def _fenced(text: str, language: str) -> str:
+    fence = "`" * max(3, *(len(found) + 1 for found in [*_FENCES.findall(text), ""]))
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+NOT_OFFERED: Final = frozenset({"open", "link", "copy", "edit", "sessions", "resume", "new", "memory", "help", "quit"})
+"""They need a terminal, an editor or a desktop, or the client has them itself."""
+HELP: Final = "help"
+_HELP_SENTENCE: Final = "The commands that can be used here; /help NAME tells more of one."
+
+
+def offered_commands() -> tuple[Command, ...]:
+    return tuple(command for command in COMMANDS if command.name not in NOT_OFFERED)
+
+
+def commands_update() -> AvailableCommandsUpdate:
+    described = [_described(command.name, command.help, command.arguments) for command in offered_commands()]
+    return AvailableCommandsUpdate(
+        session_update="available_commands_update",
+        available_commands=[*described, _described(HELP, "what the commands do", "[NAME]")],
+    )
+
+
+def _described(name: str, help_text: str, arguments: str) -> AvailableCommand:
+    hint = AvailableCommandInput(UnstructuredCommandInput(hint=arguments)) if arguments else None
+    return AvailableCommand(name=name, description=help_text, input=hint)
+
+
+def help_text(argument: str) -> str:
+    """What `/help` says here, as Markdown. Raises `UsageError` for a command that there is not."""
+    if argument:
+        command = find_command(argument.removeprefix("/"))
+        return f"`{command.usage}`: {command.help}. {command.details}".strip()
+    rows = [f"- `{command.usage}`: {command.help}" for command in offered_commands()]
+    return "\n".join([_HELP_SENTENCE, "", *rows])
+
+
+def check_offered(line: str) -> None:
+    """Raises `UsageError` for a command that only the terminal has."""
+    name = (*line.removeprefix("/").split(maxsplit=1), "")[0]
+    if "/" in name or ":" in name:  # a message that begins with a path, a prompt of an MCP server
+        return
+    command = find_command(name)
+    if command.name in NOT_OFFERED:
+        raise UsageError(f"/{command.name} is for the terminal.", hint="/help lists what can be used here.")
+
+
+class _NoEditor:
+    """Implements `PageEditor`, `DocumentEditor` and `MentionChooser` where nobody edits."""
+
+    name = ""
+    style = LinkStyle()
+
+    def edit(self, *_: object, **__: object) -> NoReturn:
+        raise UsageError("Nothing can be edited from here.")
+
+    def choose(self, _groups: object) -> NoReturn:
+        raise UsageError("Nobody can be asked about links from here.", hint="In a terminal: zkchat note link NAME")
+
+
+class ClientCommands:
+    """What slash commands of one session need, over the conversation that is open."""
+
+    def __init__(self, environment: Environment, surface: MarkdownSurface) -> None:
+        self._environment = environment
+        self.surface = surface
+        self._view = VaultView()
+
+    def context(
+        self, opened: OpenConversation, models: ModelCatalogue, keys: Callable[[OpenConversation], Sequence[str]]
+    ) -> CommandContext:
+        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
+        goals.way_back = lambda _: "/goal resume goes on with it."
+        return CommandContext(
+            conversation=opened.conversation,
+            store=opened.store,
+            changes=opened.changes,
+            surface=self.surface,
+            links=opened.document_links,
+            items=SessionItems(opened.conversation),
+            page_editor=_NoEditor(),
+            browser=VaultBrowser(
+                library=opened.library,
+                view=self._view,
+                editor=_NoEditor(),
+                open_with=opened.settings.ui.open_with,
+                daily_notes=partial(daily_note_settings, opened.paths.vault),
+            ),
+            now=self._environment.now,
+            models=models,
+            goals=goals,
+            mentions=_NoEditor(),
+            keys=keys(opened),
+            servers=opened.conversation.servers,
+            embedding_progress=opened.library.embedding_progress,
+        )
+
+
+def replay(messages: Sequence[ChatMessage], goal: Goal | None, places: NotePlaces) -> Iterator[Update]:
+    """The messages in their order; what was compacted is there too."""
+    for message in messages:
+        for update in _updates_of(message, places):
+            if isinstance(update, UserMessageChunk | AgentMessageChunk | AgentThoughtChunk):
+                update.message_id = message.id
+            yield update
+    if goal and goal.steps:
+        yield plan_of(goal)
+
+
+def _updates_of(message: ChatMessage, places: NotePlaces) -> Iterator[Update]:
+    for part in message.parts:
+        match part:
+            case TextPart() if message.role == "user":
+                yield update_user_message_text(sanitize_text(part.text))
+            case TextPart():
+                yield text_chunk(part.text)
+            case ThinkingPart():
+                yield thought_chunk(part.text)
+            case ToolCallPart():
+                yield tool_calls.started(f"{message.id}-{part.call_id}", part.name, part.arguments)
+            case ToolResultPart():
+                summary = shorten(part.text, tool_calls.MAX_OUTPUT_CHARS)
+                yield tool_calls.finished(f"{message.parent_id}-{part.call_id}", summary, failed=part.failed)
+            case CompactionPart():
+                yield thought_chunk(f"{compaction_part(part)}\n")
+            case _:  # documents that went along, and what a newer zkchat wrote
+                pass
+    if message.role == "assistant":
+        there = (each for each in message.references if os.path.lexists(places.absolute(each.relative_path or "")))
+        yield from places.links([*there])
+
+
+BUSY: Final = "An answer of this session is under way. Wait for it, or cancel it."
+
+
+class _Interface:
+    """Implements `compose.user_interface.UserInterface`: asks about changes of notes and about servers."""
+
+    def __init__(
+        self, client: SessionClient, reviewer: ClientChangeReviewer, background: Callable[[], Background]
+    ) -> None:
+        self.reviewer: Reviewer | None = None
+        self.change_reviewer: ChangeReviewer | None = reviewer
+        self.call_reviewer: CallReviewer | None = ClientCallReviewer(client)
+        self._background = background
+
+    def may_remember(self, _text: str) -> bool:
+        return False
+
+    def indexing_progress(self) -> AbstractContextManager[Progress]:
+        """Indexing ends when the conversation is closed."""
+        return self._background().progress("Indexing notes")
+
+
+class AgentSession:
+    """All methods but `cancel` run on the thread of the session's worker."""
+
+    def __init__(self, environment: Environment, options: AgentOptions, client: SessionClient) -> None:
+        self._environment = environment
+        self._agent_options = options
+        self._client = client
+        self._resources = ExitStack()
+        self._servers = ServerConnections()
+        self._surface = MarkdownSurface(client)
+        self._commands = ClientCommands(environment, self._surface)
+        self._models = ModelCatalogue(lambda: self._opened.workspace)
+        self._model_names: tuple[str, ...] = ()
+        self._model_name = ""
+        """What the user calls the model that answers."""
+        self._turn: asyncio.Task[str] | None = None
+        self._is_cancelled = False
+        self._is_cut_off = False
+        self._idle = asyncio.Event()
+        """Set while no prompt is being answered."""
+        self._idle.set()
+        self._untold: list[tuple[str, str]] = []
+        """Sentences and their hints that the user has not read yet."""
+        self._told: Session | None = None
+        """What the client was told last of the session."""
+        self._opened: OpenConversation
+        self._background: Background
+        self._reviewer: ClientChangeReviewer
+        self._options: ConversationOptions
+
+    @property
+    def _talk(self) -> Conversation:
+        return self._opened.conversation
+
+    async def open(self, vault: Path, *, stored: bool) -> None:
+        """Open the conversation, of a session that is `stored` or of a new one. Raises `ZkchatError`.
+
+        A session that was answered before goes on with its own model and agent.
+        """
+        session_id, chosen = self._client.session_id, self._agent_options
+        self._places = NotePlaces(vault)
+        self._reviewer = ClientChangeReviewer(self._client, self._places)
+        self._options = ConversationOptions(
+            vault=vault,
+            model=None if stored else chosen.model,
+            session=session_id if stored else None,
+            id_of_new=session_id,
+            servers=self._servers,
+            bounded_refresh=True,
+            agent=None if stored else chosen.agent,
+            user_interface=_Interface(self._client, self._reviewer, lambda: self._background),
+            writing=WritingOptions(enabled=chosen.write or None),
+        )
+        self._open(self._options)
+        if stored and chosen.model and self._talk.history.model is None:
+            self._reopen(Switch(session=session_id, model=chosen.model))
+        opened = self._opened
+        self._model_names = ("quote", *opened.settings.models)
+        if opened.chosen:
+            self._untold.append((opened.chosen, ""))
+        self._untold += [(warning.text, warning.hint) for warning in opened.warnings]
+        left_out = [item for item in trust_states(self._environment, opened.paths) if item[1] != "approved"]
+        if left_out:
+            self._untold.append((left_out_sentence(left_out), ""))
+
+    def _open(self, options: ConversationOptions) -> None:
+        with ExitStack() as stack:
+            opened = stack.enter_context(open_conversation(self._environment, options))
+            background = stack.enter_context(Background())
+            before, self._resources = self._resources, stack.pop_all()
+        self._opened, self._background = opened, background
+        self._model_name = options.model or opened.conversation.model.name
+        before.close()
+
+    async def announce(self) -> None:
+        """What a client is told after it has the id of the session; the notes are indexed, and models listed."""
+        await self._client.update(commands_update())
+        self._background.submit(self._opened.refresher.refresh)
+        with suppress(ZkchatError):
+            overview = await self._models.survey(self._talk.model)
+            self._model_names = tuple(row.name for row in overview.rows)
+            if self._options.model is None:
+                self._model_name = next((row.name for row in overview.rows if row.is_in_use), self._model_name)
+            await self._client.update(choices.updates_of(self._talk, self._model_name, self._model_names)[0])
+
+    async def replay(self) -> None:
+        """Send the whole conversation to the client."""
+        await self._client.update(*replay(self._talk.messages, self._talk.history.goal, self._places))
+
+    def choices(self) -> "tuple[list[SessionConfigOptionSelect], SessionModeState]":
+        return choices.options_of(self._talk, self._model_name, self._model_names), choices.modes_of(self._talk)
+
+    async def choose(self, what: str, value: str) -> None:
+        """Make a choice of the client. Raises `ZkchatError` for one that cannot be made."""
+        if self._turn:
+            raise UsageError(BUSY)
+        match what:
+            case choices.MODE if value in {choices.ASK, choices.WRITE}:
+                self._talk.writing.allow(value == choices.WRITE)
+            case choices.MODEL:
+                await self._models.verify(value)
+                self._reopen(Switch(session=self._talk.session_id or None, model=value))
+            case choices.AGENT:
+                self._talk.use_agent(value)
+                self._reopen(Switch(session=self._talk.session_id))
+            case _:
+                raise UsageError(f"There is no choice {value!r} of {what!r} in a session.")
+
+    async def prompt(self, blocks: Sequence[Block]) -> "StopReason":
+        """Answer a prompt. Raises `ZkchatError` where there is no answer."""
+        if self._turn:
+            raise UsageError(BUSY)
+        self._is_cancelled = self._is_cut_off = False
+        self._idle.clear()
+        self._turn = asyncio.ensure_future(self._answer(blocks))
+        try:
+            await self._turn
+        except asyncio.CancelledError:
+            if not self._is_cancelled:
+                raise  # not this turn, but all of it is to end
+        finally:
+            self._turn = None
+            await self._tell_afterwards()
+            self._idle.set()
+        if self._is_cancelled:
+            return "cancelled"
+        return "max_tokens" if self._is_cut_off else "end_turn"
+
+    def cancel(self) -> None:
+        """Stop the answer; what came is kept. May be called from any thread."""
+        self._client.stop_asking()
+        with suppress(RuntimeError):  # it is closed
+            self._loop.call_soon_threadsafe(self._stop)
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The event loop on which all but `cancel` run."""
+        self._loop = loop
+
+    def _stop(self) -> None:
+        if self._turn:
+            self._is_cancelled = True
+            self._client.stop_asking()
+            self._turn.cancel()
+
+    async def close(self) -> None:
+        """Stop what is under way, store what is not stored, and close everything."""
+        self._stop()
+        await self._idle.wait()
+        with self._servers:  # they outlast the conversation, which is opened anew for another model
+            self._resources.close()
+
+    async def _answer(self, blocks: Sequence[Block]) -> str:
+        workspace, live = self._opened.workspace, self._opened.live
+        live.catch_up()
+        if any(isinstance(block, EmbeddedResourceContentBlock) for block in blocks):
+            with suppress(ProviderError):  # then the model counts as one that is not on this machine
+                await self._talk.connect()
+        reader = PromptReader(
+            workspace.paths.vault,
+            self._opened.library,
+            self._talk.model,
+            local_globs=live.local_only,
+            max_bytes=workspace.settings.limits.max_input_bytes,
+        )
+        prompt = reader.read(blocks)
+        if not prompt.text:
+            raise UsageError("There is no question.", hint=" ".join(prompt.notices))
+        for text, hint in [*self._untold, *((notice, "") for notice in prompt.notices)]:
+            await self._client.update(notice_chunk(text, hint))
+        self._untold.clear()
+        is_command = prompt.text.startswith("/")
+        if not is_command:
+            self._talk.keep(prompt.text, images=prompt.images)
+        await self._wait_for_index()
+        if is_command:
+            await self._command(prompt.text)
+        else:
+            await self._play(self._talk.say(prompt.text))
+        return prompt.text
+
+    async def _wait_for_index(self) -> None:
+        """A new vault is indexed before the first answer; until then the user reads what is waited for."""
+        if activity := self._background.activity:
+            await self._client.update(thought_chunk(f"{activity} …\n"))
+        await self._background.wait()
+
+    async def _command(self, line: str) -> None:
+        """Run a slash command, and show what it printed."""
+        before = self.choices()
+        try:
+            await self._run_command(line)
+        except (UsageError, ProviderError, VaultError, SessionError) as error:
+            self._surface.print(f"{error.message} {error.hint}".strip())
+        if printed := self._surface.take():
+            await self._client.update(text_chunk(printed))
+        if self.choices() != before:
+            await self._client.update(*choices.updates_of(self._talk, self._model_name, self._model_names))
+
+    async def _run_command(self, line: str) -> None:
+        name, argument = (*line.removeprefix("/").split(maxsplit=1), "", "")[:2]
+        if name.casefold() == HELP:
+            self._surface.print_markdown(help_text(argument))
+            return
+        check_offered(line)
+        context = self._commands.context(self._opened, self._models, self._agent_options.keys)
+        outcome = await run(context, line)
+        if printed := self._surface.take():
+            await self._client.update(text_chunk(f"{printed}\n\n"))
+        match outcome:
+            case Send():
+                await self._play(self._talk.say(outcome.text))
+            case Play():
+                await self._play(outcome.events)
+            case Switch():
+                self._reopen(outcome)
+                self._surface.print(f"{self._talk.model.name} answers from now on, as {self._talk.agent.name}.")
+            case Nothing() | Edit() | Leave():
+                pass
+            case _:
+                assert_never(outcome)
+
+    def _reopen(self, to: Switch) -> None:
+        """Open the same conversation anew, with another model or with the settings of another agent."""
+        before = self._talk.writing
+        options = replace(
+            self._options,
+            session=to.session,
+            agent=None if to.session else self._options.agent,
+            model=to.model or self._options.model,
+            writing=replace(self._options.writing, enabled=before.is_on),
+        )
+        self._open(options)
+        self._options = options
+        self._talk.writing.keep_accepted_folders(before)
+
+    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
+        """Send the events of a turn as they come. Raises `ProviderError` where the turn failed."""
+        updates = TurnUpdates(self._places, self._reviewer)
+        async with aclosing(events):
+            async for event in events:
+                await self._client.update(*updates.of(event))
+        self._is_cut_off = updates.is_cut_off
+        if (failed := updates.failure) and not self._is_cancelled:
+            raise ProviderError(failed.text, hint=failed.hint)
+
+    async def _tell_afterwards(self) -> None:
+        """After a turn: changes that were dropped with it, and what the session is called now."""
+        if dropped := self._talk.writing.take_dropped():
+            await self._client.update(notice_chunk(reviewed(dropped)))
+        self._talk.describe_soon()
+        with suppress(SessionError, StorageError):
+            if self._talk.session_id:
+                session = self._opened.store.get(self._talk.session_id)
+                if session != self._told:
+                    self._told = session
+                    await self._client.update(session_info(session))
+
+
+def session_info(session: Session) -> SessionInfoUpdate:
+    return SessionInfoUpdate(
+        session_update="session_info_update", title=session.title or None, updated_at=session.updated_at.isoformat()
+    )

@@ -1,1 +1,0 @@
-"""Agents and rules: who answers, and by which rules."""

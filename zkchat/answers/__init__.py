@@ -1,0 +1,49 @@
+"""What the notes say: evidence, lists of the catalog, verification, the daily brief."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.answers.brief import (
+        DEFAULT_DAYS,
+        LONG,
+        MAX_DAYS,
+        MAX_LISTED_IN_BRIEF,
+        SHORT,
+        as_data,
+        make_brief,
+        report_brief,
+        report_section,
+    )
+    from zkchat.answers.catalog.answers import CatalogAnswer, Row, answer_query
+    from zkchat.answers.catalog.parser import LINK_MARK, MAX_ASKED, MAX_LISTED, parse_question
+    from zkchat.answers.dated_evidence import find_evidence, time_of
+    from zkchat.answers.evidence import find_undated_evidence
+    from zkchat.answers.evidence_by_date import are_worth_showing, date_of
+    from zkchat.answers.evidence_passages import max_characters, rarest_idf
+    from zkchat.answers.verification.claims import LANGUAGES, Claim, parse_claim
+    from zkchat.answers.verification.comparison import weights_of
+    from zkchat.answers.verification.contradiction import Contradiction, find_contradiction
+    from zkchat.answers.verification.sentence_parser import parse_sentence, plain
+    from zkchat.answers.verification.verify import MAX_CHARACTERS, extract_statements, verify
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "brief": (
+                "DEFAULT_DAYS LONG MAX_DAYS MAX_LISTED_IN_BRIEF SHORT as_data make_brief report_brief report_section"
+            ),
+            "catalog.answers": "CatalogAnswer Row answer_query",
+            "catalog.parser": "LINK_MARK MAX_ASKED MAX_LISTED parse_question",
+            "dated_evidence": "find_evidence time_of",
+            "evidence": "find_undated_evidence",
+            "evidence_by_date": "are_worth_showing date_of",
+            "evidence_passages": "max_characters rarest_idf",
+            "verification.claims": "Claim LANGUAGES parse_claim",
+            "verification.comparison": "weights_of",
+            "verification.contradiction": "Contradiction find_contradiction",
+            "verification.sentence_parser": "parse_sentence plain",
+            "verification.verify": "MAX_CHARACTERS extract_statements verify",
+        },
+    )

@@ -1,0 +1,213 @@
+"""The daily brief of a vault: changes, open tasks by when they are due, and the same as lines for a model."""
+
+from calendar import isleap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from html import escape
+from itertools import islice
+from typing import Final
+
+from msgspec.structs import replace
+
+from zkchat.answers.open_tasks import first_confirmed, first_titled, open_tasks
+from zkchat.core import (
+    PAGES,
+    BriefNote,
+    Calendar,
+    CatalogRow,
+    DailyBrief,
+    FirstOf,
+    NoteDates,
+    OpenTask,
+    PastDay,
+    UnlinkedMention,
+    VaultError,
+    file_title,
+    newness,
+    shorten,
+)
+from zkchat.index import CommonNames, Library, NoteNames, named_in
+from zkchat.notes import Lines, blocks, flatten, frontmatter_of, plain
+
+MAX_LISTED_IN_BRIEF: Final = 30
+"""Lines of one list."""
+_MAX_LINE: Final = 300
+
+
+def report_section(title: str, lines: Iterable[str], total: int = 0) -> str:
+    """A list below its title, each item on one line; nothing where there is none."""
+    every = [" ".join(line.split()) for line in lines]
+    more = max(total, len(every)) - len(every[:MAX_LISTED_IN_BRIEF])
+    shown = [f"- {shorten(line, _MAX_LINE)}" for line in every[:MAX_LISTED_IN_BRIEF]]
+    return "\n".join([f"{title}:", *shown, *([f"- and {more:,} more"] if more else [])]) if every else ""
+
+
+def as_data(report: str) -> str:
+    """A report in marks that nothing in it can end."""
+    return f"<vault_report>\n{escape(report, quote=False)}\n</vault_report>"
+
+
+def report_brief(brief: DailyBrief, link_to: Callable[[str], str]) -> str:
+    """What a brief says of tasks and notes, in sections."""
+    tasks = brief.tasks
+    sections = (
+        report_section("overdue tasks", _tasks(tasks.overdue.items, link_to), tasks.overdue.total),
+        report_section("tasks due soon", _tasks(tasks.due.items, link_to), tasks.due.total),
+        report_section("open tasks without a date", _tasks(tasks.undated.items, link_to), tasks.undated.total),
+        report_section(
+            "changed notes, the latest first",
+            (f"{each.date.day} {link_to(each.path)}" for each in brief.changed.items),
+            brief.changed.total,
+        ),
+        report_section(
+            "notes of this day in the past",
+            (f"{each.date.day} {link_to(each.path)}: {each.beginning}" for each in brief.past.items),
+            brief.past.total,
+        ),
+    )
+    return "\n\n".join(filter(None, sections))
+
+
+def _tasks(tasks: Iterable[OpenTask], link_to: Callable[[str], str]) -> Iterator[str]:
+    for task in tasks:
+        due = f" (due {task.due})" if task.due else f" (scheduled {task.scheduled})" if task.scheduled else ""
+        yield f"{link_to(task.path)}: {task.text}{due}"
+
+
+DEFAULT_DAYS: Final = 7
+MAX_DAYS: Final = 366
+SHORT: Final = 5
+"""Items of each list on a screen."""
+LONG: Final = 100
+"""And for scripts."""
+_MAX_READ: Final = 40
+"""Changed notes that are looked through for names of others."""
+_MAX_MENTIONS: Final = 500
+_MAX_TEXT: Final = 200_000
+"""Characters of a note that are looked through."""
+_MAX_OPENING: Final = 8_000
+_MAX_BEGINNING: Final = 160
+
+
+def make_brief(
+    library: Library,
+    calendar: Calendar,
+    *,
+    days: int = DEFAULT_DAYS,
+    most: int = SHORT,
+    unlinked: bool = True,
+    daily: str | None = None,
+) -> DailyBrief:
+    """What changed in so many days, today included, and what is due in as many; of each list at most `most` items.
+
+    Of a library for a model it holds only what that model may see. `unlinked` says whether it is looked for what has
+    no links; a `daily` note comes first of all that changed, also where it did not.
+    """
+    today = calendar.today
+    first = today - timedelta(days=days - 1)
+    rows, dates = _rows(library), library.dates()
+    dates = {row.path: dates[row.path] for row in rows if row.path in dates}
+    changed = [path for path in dates if first <= dates[path].changed.day <= today]
+    changed.sort(key=lambda path: newness(dates[path]), reverse=True)
+    if daily in dates:
+        changed = [daily, *(path for path in changed if path != daily)]
+    notes = [
+        BriefNote(path=path, title="", date=dates[path].changed, is_new=_is_new(dates[path], first)) for path in changed
+    ]
+    past_day, past = _past(dates, today)
+    alone = {*_orphans(library, changed)} if unlinked else ()
+    return DailyBrief(
+        today=today,
+        days=days,
+        week_begins=today - timedelta(days=(today.weekday() - calendar.first_weekday) % 7),
+        changed=first_titled(library, notes, most),
+        changed_today=sum(note.date.day == today for note in notes),
+        changed_yesterday=sum(note.date.day == today - timedelta(days=1) for note in notes),
+        tasks=open_tasks(library, today, days=days, most=most, changed=changed),
+        past=_with_beginnings(library, first_titled(library, past, most)),
+        past_day=past_day,
+        orphans=first_titled(library, [note for note in notes if note.path in alone], most),
+        mentions=_mentions(library, rows, changed[:_MAX_READ], most) if unlinked else FirstOf(),
+    )
+
+
+def _rows(library: Library) -> list[CatalogRow]:
+    """All notes but templates and the pages that instruct the model."""
+    rows = {row.path: row for row in library.notes() if row.path not in PAGES}
+    return [rows[path] for path in library.without_templates(rows)]
+
+
+def _is_new(dates: NoteDates, first: date) -> bool:
+    return dates.written.is_told and first <= dates.written.day
+
+
+def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[BriefNote]]:
+    """The notes of this day in earlier years, the latest first; where there are none, of a month or a week ago."""
+    written = {path: each.written for path, each in dates.items() if each.written.is_told}
+    anniversaries = {(today.month, today.day)}
+    if today.month == 2 and today.day == 28 and not isleap(today.year):
+        anniversaries.add((2, 29))
+    kinds: dict[PastDay, Callable[[date], bool]] = {
+        "year": lambda day: day.year < today.year and (day.month, day.day) in anniversaries,
+        "month": lambda day: day == _month_before(today),
+        "week": lambda day: day == today - timedelta(days=7),
+    }
+    for kind, is_meant in kinds.items():
+        if found := [path for path in written if is_meant(written[path].day)]:
+            found.sort(key=lambda path: written[path].day, reverse=True)
+            return kind, [BriefNote(path=path, title="", date=written[path]) for path in found]
+    return "year", []
+
+
+def _month_before(day: date) -> date | None:
+    """The same day of the month before; None where that month is shorter."""
+    last = day.replace(day=1) - timedelta(days=1)
+    return last.replace(day=day.day) if day.day <= last.day else None
+
+
+def _with_beginnings(library: Library, notes: FirstOf[BriefNote]) -> FirstOf[BriefNote]:
+    return FirstOf([replace(note, beginning=_beginning(library, note.path)) for note in notes.items], notes.total)
+
+
+def _beginning(library: Library, path: str) -> str:
+    """The first sentence of a note; empty where it says nothing, or is gone."""
+    text = _text(library, path)
+    said = (block for block in blocks(text[frontmatter_of(text).end :][:_MAX_OPENING]) if not block.is_pointer)
+    first = next((block.sentences[0].text if block.sentences else block.text for block in said), "")
+    return shorten(plain(first), _MAX_BEGINNING, whole_words=True)
+
+
+def _orphans(library: Library, changed: Sequence[str]) -> Iterator[str]:
+    """Those of the notes without links to or from others. A daily note needs none."""
+    linked = {path for edge in library.edges(changed) for path in edge}
+    return (path for path in changed if path not in linked and any(map(str.isalpha, file_title(path))))
+
+
+def _mentions(
+    library: Library, rows: Sequence[CatalogRow], changed: Sequence[str], most: int
+) -> FirstOf[UnlinkedMention]:
+    """Where the notes that changed last name others without a link, each once in a note. Ordinary words are none."""
+    sources = {row.path for row in rows if row.is_source}
+    texts = {path: text for path in changed if path in sources and (text := _text(library, path))}
+    named = named_in(texts.values(), (row for row in rows if row.is_source))
+    names = NoteNames(named, CommonNames(library.idf, library.counts().sections).among)
+    linked = {*library.edges(texts)}
+    found = (each for path, text in texts.items() for each in _mentions_in(path, text, names))
+    unlinked = [*islice((each for each in found if (each.path, each.target) not in linked), _MAX_MENTIONS)]
+    nameable = {*library.confirmed({each.target for each in unlinked})}
+    return first_confirmed(library, [each for each in unlinked if each.target in nameable], most)
+
+
+def _mentions_in(path: str, text: str, names: NoteNames) -> Iterator[UnlinkedMention]:
+    lines = Lines(flatten(text))
+    first = {mention.path: mention for mention in reversed(names.find(text, path)) if not mention.is_common}
+    for mention in sorted(first.values()):
+        yield UnlinkedMention(path=path, line=lines.at(mention.start), name=mention.name, target=mention.path)
+
+
+def _text(library: Library, path: str) -> str:
+    """What a note says, without comments; empty where it is gone."""
+    try:
+        return library.section(path)[:_MAX_TEXT]
+    except VaultError:
+        return ""

@@ -1,0 +1,1 @@
+"""Questions about the vault itself, parsed and answered from the index."""

@@ -1,0 +1,566 @@
+"""Answers to questions about the vault and its tasks, computed from the index."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from itertools import groupby
+from typing import Final
+
+from msgspec import Struct
+
+from zkchat.answers.catalog.parser import MAX_ASKED, MAX_LISTED, CatalogQuery, QueryKind
+from zkchat.answers.open_tasks import all_tasks
+from zkchat.core import (
+    Ambiguous,
+    Calendar,
+    DateOrigin,
+    DayRange,
+    Missing,
+    NoteDate,
+    NoteDates,
+    NotesOfDays,
+    OpenTask,
+    Resolved,
+    VaultError,
+    counted,
+    file_title,
+    is_note,
+)
+from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts
+from zkchat.notes import Folders, describe_period, name_key
+
+_DEFAULT_RANKED: Final = 5
+"""Notes that are listed as the newest or longest, where no number is asked for."""
+_OVERVIEW_ITEMS: Final = 6
+_LINKS_SHOWN: Final = 3
+"""Broken links of one note that are named."""
+_MAX_TAGS: Final = 40
+"""Tags that are named, one after the other."""
+
+
+_DAYS_SOON: Final = 7
+_MAX_CHARACTER_BYTES: Final = 4
+_ORIGINS: Final[Mapping[DateOrigin, str]] = {
+    "name": "names",
+    "frontmatter": "properties",
+    "git": "{which} commits",
+    "file": "files",
+}
+_ORIGINS_OF_ONE: Final[Mapping[DateOrigin, str]] = {
+    "name": "its name",
+    "frontmatter": "its properties",
+    "git": "its {which} commit",
+    "file": "the time its file was last changed",
+}
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A line of the list."""
+
+    path: str | None = None
+    """The note that it begins with."""
+    details: str = ""
+
+
+class CatalogAnswer(Struct, frozen=True, kw_only=True):
+    heading: str
+    rows: tuple[Row, ...] = ()
+    more: int = 0
+    """Rows that are left out."""
+
+
+class _View:
+    """Reads each part of the catalog once, and only where it is asked for."""
+
+    def __init__(self, library: Library, calendar: Calendar, *, by_change: bool = True) -> None:
+        """`by_change`: whether the time of a note is that of its last change, and not when it was written."""
+        self.library = library
+        self.calendar = calendar
+        self._by_change = by_change
+        self._dates: dict[str, NoteDates] = {}
+        """By path, of the notes that were asked for, or of all."""
+
+    @cached_property
+    def stamps(self) -> Mapping[str, tuple[int, int, bool]]:
+        return self.library.stamps()
+
+    def date_of(self, path: str) -> NoteDate:
+        """When a note was last changed, or when it was written."""
+        dates = self._dates_of(path)
+        return dates.changed if self._by_change else dates.written
+
+    def _dates_of(self, path: str) -> NoteDates:
+        if path not in self._dates:
+            self._dates = self.library.dates()
+        return self._dates[path]
+
+    def notes_of(self, period: DayRange) -> list[str]:
+        """Those that were changed, or written, on these days, by path."""
+        wanted = NotesOfDays(days=period, by_change=self._by_change)
+        found = notes_by_day(self.library, wanted, with_templates=True)
+        self._dates |= found
+        return sorted(found)
+
+    def changed_last(self, limit: int) -> list[str]:
+        """So many notes and more, the one that changed last first."""
+        found = changed_last(self.library, limit)
+        self._dates |= found
+        return self.newest_first(found)
+
+    @cached_property
+    def notes(self) -> Sequence[str]:
+        """By path."""
+        return [row.path for row in self.library.notes() if row.path in self.stamps]
+
+    @cached_property
+    def taggable(self) -> Sequence[str]:
+        """Notes, and canvases and other files whose text may hold tags, by path."""
+        return [row.path for row in self.library.indexed() if row.path in self.stamps]
+
+    @cached_property
+    def tags(self) -> Mapping[str, Sequence[str]]:
+        return self.library.tags()
+
+    @cached_property
+    def tag_counts(self) -> Mapping[str, int]:
+        """How many notes have each tag or one below it, the most frequent first."""
+        return dict(_ranked({each.tag: each.notes for each in tag_counts(self.library)}))
+
+    @cached_property
+    def folders(self) -> Folders:
+        return Folders(row.path for row in self.library.files())
+
+    @cached_property
+    def folder_sizes(self) -> Counter[str]:
+        """By folder, with a slash at its end, how many notes lie in it or below it."""
+        sizes: Counter[str] = Counter()
+        for path in self.notes:
+            end = path.find("/")
+            while end >= 0:
+                sizes[path[: end + 1]] += 1
+                end = path.find("/", end + 1)
+        return sizes
+
+    @cached_property
+    def incoming(self) -> Mapping[str, int]:
+        """By note, how many others link to it; the most linked first."""
+        counts = Counter(target for source, target in self.library.edges() if source != target and is_note(target))
+        return dict(_ranked(counts))
+
+    def tagged(self, tag: str) -> set[str]:
+        """The notes with a tag, or with one below it."""
+        key = tag.casefold()
+        return {path for known, paths in self.tags.items() if f"{known}/".startswith(f"{key}/") for path in paths}
+
+    def link(self, path: str) -> str:
+        """The link to a note; empty for one that may not be named."""
+        return self.library.link_to(path) if self.library.confirmed([path]) else ""
+
+    def time_of(self, path: str) -> datetime:
+        return self.date_of(path).at(self.calendar.now.tzinfo)
+
+    def newest_first(self, paths: Iterable[str]) -> list[str]:
+        """By their time; those of the same time by the day they were written, then by path."""
+        return sorted(sorted(paths), key=self.newness, reverse=True)
+
+    def newness(self, path: str) -> tuple[datetime, date]:
+        """Greater for a note of a later time; of the same, for one that was written on a later day."""
+        return self.time_of(path), self._dates_of(path).written.day
+
+    def origins(self, paths: Sequence[str]) -> str:
+        """By what the times of these notes are known, in words."""
+        found = {self.date_of(path).origin for path in paths}
+        which = "last" if self._by_change else "first"
+        if len(paths) == 1:
+            return f"by {_ORIGINS_OF_ONE[next(iter(found))].format(which=which)}"
+        words = [word.format(which=which) for origin, word in _ORIGINS.items() if origin in found]
+        if words in ([], ["files"]):
+            return "by the time their files were last changed"
+        return f"by their {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}"
+
+    def date(self, path: str) -> str:
+        """The time of a note in words: `today 09:12`, `2026-11-01`."""
+        day, clock, _ = self.date_of(path)
+        days = (self.calendar.today - day).days
+        if 0 <= days <= 1:
+            return f"{'yesterday' if days else 'today'}{f' {clock:%H:%M}' if clock else ''}"
+        return str(day)
+
+    def date_beside_link(self, path: str) -> str:
+        """The same beside the link; empty where the name of the note tells it."""
+        day, clock, _ = self.date_of(path)
+        return "" if clock is None and file_title(path) == str(day) else self.date(path)
+
+    def by_length(self, paths: Sequence[str], limit: int, *, longest: bool) -> dict[str, int]:
+        """The longest or shortest notes with their characters. As few as possible are read: a character takes one to
+        four bytes of the file's size."""
+        found: list[tuple[int, str]] = []
+        sign = -1 if longest else 1
+        for path in sorted(paths, key=lambda path: (sign * self.stamps[path][0], path)):
+            bytes_ = self.stamps[path][0]
+            nearest = bytes_ if longest else bytes_ // _MAX_CHARACTER_BYTES
+            if len(found) == limit and sign * nearest > found[-1][0]:
+                break
+            with suppress(VaultError):
+                found = sorted([*found, (sign * len(self.library.read(path)), path)])[:limit]
+        return {path: sign * length for length, path in found}
+
+
+def _ranked(sizes: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Names with their numbers, the largest first."""
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+
+
+def answer_query(
+    library: Library, query: CatalogQuery, path: str, calendar: Calendar, *, most: int = MAX_LISTED
+) -> CatalogAnswer:
+    """The answer to a query with at most so many rows; `path` is the note that it names, if any."""
+    most = max(most, MAX_ASKED) if query.wants_all else most
+    by_change = query.by_change or query.period is None
+    return _ANSWERS[query.kind](_Asked(query, path, _View(library, calendar, by_change=by_change), most))
+
+
+class _Asked:
+    """A query with the catalog that it is asked of."""
+
+    def __init__(self, query: CatalogQuery, path: str, view: _View, most: int) -> None:
+        self.query = query
+        self.most = most
+        self.path = path
+        self.view = view
+        self.folder = view.folders.find(query.folder) if query.folder is not None else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes with the tags and in the folder that are asked for."""
+        paths = [*(self.view.taggable if self.query.tags else self.view.notes)]
+        combined = any if self.query.any_tag else all
+        if tagged := [self.view.tagged(tag) for tag in self.query.tags]:
+            paths = [path for path in paths if combined(path in each for each in tagged)]
+        for unwanted in map(self.view.tagged, self.query.without_tags):
+            paths = [path for path in paths if path not in unwanted]
+        if self.query.folder is not None:
+            paths = [path for path in paths if self.folder and path.startswith(self.folder)]
+        return paths
+
+    @property
+    def is_about_all(self) -> bool:
+        """Whether it asks for notes whatever their tags and folders."""
+        return not (self.query.tags or self.query.without_tags or self.query.folder is not None)
+
+    def notes_of(self, period: DayRange) -> list[str]:
+        """Those of the notes that are of a period."""
+        if self.is_about_all:
+            return self.view.notes_of(period)
+        return [path for path in self.notes if self.view.date_of(path).day in period]
+
+    @property
+    def changed_last(self) -> list[str]:
+        """As many of the notes as are shown, or more, the one that changed last first."""
+        shown = self.limit if self.query.order else self.most
+        return self.view.changed_last(shown) if self.is_about_all else self.view.newest_first(self.notes)
+
+    @property
+    def limit(self) -> int:
+        default = _DEFAULT_RANKED if self.most == MAX_LISTED else self.most
+        return min(self.query.limit or default, MAX_ASKED)
+
+    def described(self, number: int = 2) -> str:
+        """`notes`, and which: `notes tagged #book in Projects/`."""
+        words = "note" if number == 1 else "notes"
+        query = self.query
+        if query.tags:
+            words += f" tagged {_tags(query.tags, 'or' if query.any_tag else 'and')}"
+        if query.without_tags:
+            words += f" {'but not' if query.tags else 'not tagged'} {_tags(query.without_tags, 'or')}"
+        if self.query.folder is not None:
+            words += f" in {self.folder or self.query.folder}"
+        return words
+
+    def counted(self, number: int) -> str:
+        return f"{number:,} {self.described(number)}"
+
+    def listed(
+        self,
+        paths: Sequence[str],
+        heading: str,
+        describe: Callable[[str], str] | None = None,
+        *,
+        limit: int | None = None,
+        tells_rest: bool = True,
+    ) -> CatalogAnswer:
+        """The first of the notes, without those that may not be named."""
+        first = paths[: limit or self.most]
+        details = describe or self.view.date_beside_link
+        return CatalogAnswer(
+            heading=f"{heading}:",
+            rows=tuple(Row(path=path, details=details(path)) for path in self.view.library.confirmed(first)),
+            more=len(paths) - len(first) if tells_rest else 0,
+        )
+
+
+def _tags(tags: Iterable[str], conjunction: str) -> str:
+    return f" {conjunction} ".join(f"#{tag}" for tag in tags)
+
+
+def _list_notes(asked: _Asked) -> CatalogAnswer:
+    query, view = asked.query, asked.view
+    when = ""
+    is_about_latest = query.order == "newest" or (query.is_about_changes and not query.order)
+    if query.period:
+        paths = asked.notes_of(query.period)
+        verb = "changed" if query.by_change else "written"
+        when = f" {verb} {describe_period(query.period, view.calendar)}, {view.origins(paths or asked.notes)}"
+    else:
+        paths = asked.changed_last if is_about_latest else asked.notes
+    if not paths:
+        return CatalogAnswer(heading=_no_notes(asked, when))
+    if query.order:
+        return _rank_notes(asked, paths)
+    paths = view.newest_first(paths)
+    if query.is_about_changes and not query.period:
+        heading = f"The {asked.described()} changed last, {view.origins(paths[: asked.most])}"
+        return asked.listed(paths, heading, tells_rest=False)
+    return asked.listed(paths, f"{asked.counted(len(paths))}{when}")
+
+
+def _no_notes(asked: _Asked, when: str) -> str:
+    """That there are none; where a time is asked for, which note changed last."""
+    query, view = asked.query, asked.view
+    if query.folder is not None and not asked.folder:
+        near = ", ".join(view.folders.nearest(query.folder))
+        return f"There is no folder {query.folder.rstrip('/')}." + (f" Nearest: {near}." if near else "")
+    sentence = f"No {asked.described(1)}{when}." if when else f"There is no {asked.described(1)}."
+    last = max(asked.notes, key=view.newness, default="")
+    named = view.link(last) if when and last else ""
+    what = "The last one to change was" if query.by_change else "The newest is"
+    return sentence + (f" {what} {named}, {view.date(last)}." if named else "")
+
+
+def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
+    """The first notes by their length or time."""
+    view, order, limit = asked.view, asked.query.order, asked.limit
+    if order in {"longest", "shortest"}:
+        lengths = view.by_length(paths, limit, longest=order == "longest")
+        heading = f"The {order} {asked.described()}"
+        return asked.listed([*lengths], heading, lambda path: counted(lengths[path], "character"), limit=limit)
+    is_oldest = order == "oldest"
+    first = sorted(paths, key=lambda path: (view.time_of(path), path)) if is_oldest else view.newest_first(paths)
+    what = f"{asked.described()} that have not changed for the longest" if is_oldest else f"newest {asked.described()}"
+    return asked.listed(first, f"The {what}, {view.origins(first[:limit])}", limit=limit, tells_rest=False)
+
+
+def _list_orphans(asked: _Asked) -> CatalogAnswer:
+    orphans = {*graph.orphans(asked.view.library)}
+    return _list_lacking(asked, orphans.__contains__, "link to or from another note")
+
+
+def _list_untagged(asked: _Asked) -> CatalogAnswer:
+    tagged = {path for paths in asked.view.tags.values() for path in paths}
+    return _list_lacking(asked, lambda path: path not in tagged, "tag")
+
+
+def _list_lacking(asked: _Asked, lacks: Callable[[str], bool], what: str) -> CatalogAnswer:
+    """The notes without something that every note should have; templates need not."""
+    notes = asked.notes
+    counting = asked.view.library.without_templates(notes)
+    if not notes:
+        return CatalogAnswer(heading=_no_notes(asked, ""))
+    if not counting:
+        return CatalogAnswer(heading=f"The {asked.described()} are templates, which are not counted.")
+    paths = [*filter(lacks, counting)]
+    if not paths:
+        templates = len(notes) - len(counting)
+        verb = "is" if templates == 1 else "are"
+        rest = f" ({counted(templates, 'template')} {verb} not counted)" if templates else ""
+        return CatalogAnswer(heading=f"Every {asked.described(1)} has a {what}{rest}.")
+    return asked.listed(paths, f"{asked.counted(len(paths))} {'has' if len(paths) == 1 else 'have'} no {what}")
+
+
+def _list_backlinks(asked: _Asked) -> CatalogAnswer:
+    if not asked.path:
+        return _list_links_to_nothing(asked)
+    links = asked.view.library.links_to(asked.path)
+    sources = Counter(link.source for link in links if link.source != asked.path)
+    named = asked.view.link(asked.path) or file_title(asked.path)
+    if not sources:
+        return CatalogAnswer(heading=f"No note links to {named}.")
+    heading = f"{_links(len(sources))} to {named}"
+    return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
+
+
+def _list_links_to_nothing(asked: _Asked) -> CatalogAnswer:
+    """The notes that link to one that is not there."""
+    name = asked.query.note or ""
+    broken = graph.doubts(asked.view.library).broken
+    sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
+    if not sources:
+        return CatalogAnswer(heading=f"There is no note “{name}”, and no note links to one of that name.")
+    heading = f"There is no note “{name}”, but {_links(len(sources))} to one of that name"
+    return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
+
+
+def _links(number: int) -> str:
+    return f"{counted(number, 'note')} link{'s' * (number == 1)}"
+
+
+def _list_links(asked: _Asked) -> CatalogAnswer:
+    if not asked.path:
+        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
+    found = graph.links(asked.view.library, asked.path)
+    inner = [each.found.path for each in found if isinstance(each.found, Resolved | Ambiguous)]
+    targets = Counter(path for path in inner if path != asked.path)
+    broken = len({each.link.text for each in found if isinstance(each.found, Missing)})
+    named = asked.view.link(asked.path) or file_title(asked.path)
+    nowhere = f"; {counted(broken, 'link')} of it lead{'s' * (broken == 1)} nowhere" if broken else ""
+    if not targets:
+        return CatalogAnswer(heading=f"{named} links to no other note{nowhere}.")
+    heading = f"{named} links to {counted(len(targets), 'document')}{nowhere}"
+    return asked.listed([*targets], heading, lambda path: _times(targets[path]))
+
+
+def _times(number: int) -> str:
+    return f"{number} times" if number > 1 else ""
+
+
+def _list_hubs(asked: _Asked) -> CatalogAnswer:
+    incoming, notes = asked.view.incoming, {*asked.notes}
+    linked = [path for path in incoming if path in notes]
+    if not linked:
+        return CatalogAnswer(heading=f"No note links to other {asked.described()}.")
+    return asked.listed(
+        linked,
+        f"The {asked.described()} that most others link to",
+        lambda path: f"linked by {counted(incoming[path], 'note')}",
+        limit=asked.limit,
+        tells_rest=False,
+    )
+
+
+def _list_broken_links(asked: _Asked) -> CatalogAnswer:
+    notes = {*asked.notes}
+    found = (each for each in graph.doubts(asked.view.library).broken if each.source in notes)
+    broken = sorted(found, key=lambda each: each.source or "")
+    if not broken:
+        return CatalogAnswer(heading=f"No link in {asked.described()} is broken.")
+    by_note = {source or "": [*group] for source, group in groupby(broken, key=lambda each: each.source)}
+
+    def describe(path: str) -> str:
+        links = [f"`{each.link.text.replace('`', '')}` in line {each.link.line}" for each in by_note[path]]
+        more = f" and {len(links) - _LINKS_SHOWN} more" if len(links) > _LINKS_SHOWN else ""
+        return ", ".join(links[:_LINKS_SHOWN]) + more
+
+    leads = f"lead{'s' * (len(broken) == 1)} nowhere"
+    heading = f"{counted(len(broken), 'link')} {leads}, in {asked.counted(len(by_note))}"
+    return asked.listed([*by_note], heading, describe)
+
+
+def _list_tags(asked: _Asked) -> CatalogAnswer:
+    tags = [*asked.view.tag_counts.items()]
+    if not tags:
+        return CatalogAnswer(heading="No note has a tag.")
+    heading = f"{counted(len(tags), 'tag')}, with the number of notes that have each:"
+    shown = [f"#{tag} ({number:,})" for tag, number in tags[:_MAX_TAGS]]
+    return CatalogAnswer(heading=heading, rows=(Row(details=", ".join(shown)),), more=len(tags) - len(shown))
+
+
+def _list_folders(asked: _Asked) -> CatalogAnswer:
+    folders = _ranked(asked.view.folder_sizes)
+    if not folders:
+        return CatalogAnswer(heading="All notes lie at the top of the vault, in no folder.")
+    heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
+    rows = tuple(Row(details=f"{folder} ({number:,})") for folder, number in folders[: asked.most])
+    return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))
+
+
+def _count_notes(asked: _Asked) -> CatalogAnswer:
+    return CatalogAnswer(heading=f"{_totals(asked.view)}.")
+
+
+def _describe_vault(asked: _Asked) -> CatalogAnswer:
+    """Largest folders, most frequent tags, most linked notes."""
+    view, library = asked.view, asked.view.library
+    if not view.notes:
+        return CatalogAnswer(heading="There are no notes yet.")
+    folders = _ranked({folder: size for folder, size in view.folder_sizes.items() if folder.count("/") == 1})
+    tags = [*view.tag_counts.items()]
+    newest = view.newest_first(view.notes)[: _OVERVIEW_ITEMS // 2]
+    lines = {
+        "Largest folders": [f"{name} ({size:,})" for name, size in folders[:_OVERVIEW_ITEMS]],
+        "Most frequent tags": [f"#{name} ({size:,})" for name, size in tags[:_OVERVIEW_ITEMS]],
+        "Most linked": [
+            f"{library.link_to(path)} ({view.incoming[path]:,})"
+            for path in library.confirmed([*view.incoming][:_OVERVIEW_ITEMS])
+        ],
+        "Changed last": [f"{library.link_to(path)} ({view.date(path)})" for path in library.confirmed(newest)],
+    }
+    rows = tuple(Row(details=f"{what}: {', '.join(items)}") for what, items in lines.items() if items)
+    return CatalogAnswer(heading=f"{_totals(view)}:", rows=rows)
+
+
+def _totals(view: _View) -> str:
+    counts = view.library.counts()
+    folders = f" in {counted(len(view.folder_sizes), 'folder')}" if view.folder_sizes else ""
+    numbers = f"{counted(counts.links, 'link')}, {counted(len(view.tag_counts), 'tag')}"
+    return (
+        f"{counted(len(view.notes), 'note')}{folders}, with {numbers} and {counted(counts.attachments, 'other file')}"
+    )
+
+
+def _tasks_asked_for(
+    library: Library, query: CatalogQuery, calendar: Calendar, path: str = ""
+) -> tuple[str, Sequence[OpenTask]]:
+    """A heading, and the tasks: with a date by it, the earliest first, those without one after them; of all notes, or
+    of the one of this path."""
+    today = calendar.today
+    tasks = [task for task in all_tasks(library) if not (task.start and task.start > today)]
+    tasks = [task for task in tasks if task.path == path] if path else tasks
+    place = f" in {library.link_to(path)}" if path else ""
+    overdue = [task for task in tasks if task.day and task.day < today]
+    if query.tasks == "overdue":
+        found, what = overdue, "overdue"
+    elif query.tasks == "open" and query.period is None:
+        found, what = tasks, "open"
+    else:
+        period = query.period or DayRange(today, today + timedelta(days=_DAYS_SOON + 1))
+        found = [task for task in tasks if task.day and task.day in period]
+        what = f"due {describe_period(query.period, calendar) if query.period else 'in the next days'}"
+    found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
+    others = len({*overdue} - {*found})
+    more = f", {others:,} more {'is' if others == 1 else 'are'} overdue" if others else ""
+    more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" and not others else more
+    if not found:
+        return f"No task is {what}{place}{more.replace(' more ', ' ')}.", []
+    return f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{place}{more}:", found
+
+
+def _describe_task(task: OpenTask) -> str:
+    """What is to be done, by when, and its line."""
+    due = f"{'due' if task.due else 'scheduled'} {task.day}" if task.day else ""
+    return ", ".join(filter(None, (task.text, due, f"line {task.line}")))
+
+
+def _list_tasks(asked: _Asked) -> CatalogAnswer:
+    if asked.query.note and not asked.path:
+        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
+    heading, tasks = _tasks_asked_for(asked.view.library, asked.query, asked.view.calendar, asked.path)
+    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in tasks[: asked.most])
+    return CatalogAnswer(heading=heading, rows=rows, more=len(tasks) - len(rows))
+
+
+_ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
+    "notes": _list_notes,
+    "orphans": _list_orphans,
+    "untagged": _list_untagged,
+    "broken_links": _list_broken_links,
+    "overview": _describe_vault,
+    "count": _count_notes,
+    "tags": _list_tags,
+    "folders": _list_folders,
+    "backlinks": _list_backlinks,
+    "links": _list_links,
+    "hubs": _list_hubs,
+    "tasks": _list_tasks,
+}

@@ -1,0 +1,295 @@
+"""The passages of a vault that answer a question, best first; else what comes nearest.
+
+Notes that the question links to come first, and are quoted in any case: the passages that fit, or how the note begins.
+Everything else has to meet a share of the question.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from math import inf
+
+from msgspec.structs import replace
+
+from zkchat.answers.evidence_by_date import by_date, newest_first, with_names_first, with_useful_dates, written_date
+from zkchat.answers.evidence_passages import (
+    EVERYWHERE,
+    MAX_OPENING_CHARACTERS,
+    SEARCHED_PASSAGES,
+    Candidate,
+    Scope,
+    max_characters,
+    of_named,
+    opening_of,
+    passages_of,
+    rarest_idf,
+    resolved,
+    search_passages,
+    section_of,
+    telling,
+    whole_notes,
+    with_namesakes,
+)
+from zkchat.core import DEFAULT_LIMIT, Evidence, Findings, LineRange, Passage, VaultError, anchor_of, as_open_as
+from zkchat.index import (
+    MAX_QUERY_CHARACTERS,
+    MAX_SCORE,
+    Library,
+    RankedBlock,
+    WeightedQuestion,
+    rank_blocks,
+    terms,
+    topic_of,
+    topic_terms,
+    with_compounds,
+    written_words,
+)
+from zkchat.notes import excerpt, find_lines
+
+MAX_EVIDENCE = 30
+"""Passages that can be asked for."""
+# The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
+MIN_CONFIDENCE = 1.03
+"""Of what is shown as an answer: its score, and what its similarity to the question adds."""
+DOUBTLESS = 1.78
+"""Below this confidence an answer is shown with a word of doubt."""
+MIN_SCORE_AFTER_LINKED = 1.2
+"""The score from which a passage of another note follows those of linked ones."""
+SIMILARITY_CONFIDENCE = 0.4
+"""What the similarity in meaning of the question and a passage with its title adds."""
+MEANING_WEIGHT = 0.4
+"""What similarity in meaning counts."""
+MIN_FIT = 0.15
+"""The least share of the question, and similarity to it, of a passage of a linked note that fits it."""
+MIN_SHARE_OF_BEST = 0.6
+"""The second and third are shown only if they score at least this share of the best."""
+
+MIN_SHARE_OF_FURTHER = 0.45
+"""And those after them, for whoever asks for more, this one."""
+
+_MAX_NEAREST = 3
+_MAX_COMPARED = 30
+"""Passages that are compared by meaning."""
+
+
+def find_undated_evidence(
+    library: Library,
+    question: str,
+    linked: Sequence[tuple[str, str]],
+    *,
+    limit: int = DEFAULT_LIMIT,
+    skip: int = 0,
+    scope: Scope = EVERYWHERE,
+) -> Findings:
+    """Passages for a question without its links; `linked` are the notes (path and heading) they lead to."""
+    asked = as_open_as(question, with_compounds(" ".join(question[:MAX_QUERY_CHARACTERS].split()), library.idf))
+    if not linked and not topic_terms(asked):
+        return Findings()
+    notes: dict[str, Passage] = {}
+    if scope.order:
+        ranked = by_date(library, asked, scope)
+    else:
+        topic = topic_of(asked)
+        passages = search_passages(library, topic, scope) if topic else []
+        passages = with_namesakes(library, topic, scope, passages)
+        notes = whole_notes(library, passages)
+        first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
+        ranked = [*first, *_of_others(library, asked, passages, notes, first)]
+        ranked = with_names_first(library, scope.names, ranked) if scope.names else ranked
+    confidence = _confidence(library, asked, ranked[0], is_compared=not scope.order) if ranked else 0.0
+    close = [each for each in ranked if each.linked or each.score >= MIN_SHARE_OF_FURTHER * ranked[0].score]
+    found = _best_first(passages_of(close, notes))[:MAX_EVIDENCE]
+    if confidence < MIN_CONFIDENCE:
+        return Findings(nearest=() if skip else _evidence(library, _of_different_notes(found)))
+    limit = max(limit, len(dict.fromkeys(linked)))
+    best = _close(found)
+    if not scope.order:
+        best = newest_first(library, asked, best, has_links=bool(linked))
+    shown = ([*best, *found[len(best) :]] if skip or limit > DEFAULT_LIMIT else best)[skip : skip + limit]
+    more = len(found) - skip - len(shown)
+    day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
+    evidence = _evidence(library, _grouped(with_useful_dates(shown)))
+    is_doubtful = confidence < DOUBTLESS or (bool(shown) and _lacks_a_name(library, asked, shown[0]))
+    return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
+
+
+def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
+    """How notes begin: of few their first blocks, of many one block each."""
+    found: list[Candidate] = []
+    each_gives = max(1, 2 * DEFAULT_LIMIT // max(1, len(paths)))
+    for path in paths:
+        with suppress(VaultError):  # it is gone, or cannot be read
+            found += opening_of(library, path, "")[:each_gives]
+    dates = library.dates([each.path for each in found])
+    dated = [
+        replace(each, linked=False, date=dates[each.path].written if each.path in dates else None) for each in found
+    ]
+    return _evidence(library, with_useful_dates(dated))
+
+
+def _of_linked(library: Library, asked: str, linked: Sequence[tuple[str, str]]) -> list[Candidate]:
+    """The best of each linked note, then the others of all of them."""
+    of_each: list[list[Candidate]] = []
+    for path, anchor in dict.fromkeys(linked):
+        with suppress(VaultError):  # it is gone, or cannot be read
+            of_each.append(_of_note(library, asked, path, anchor))
+    best = [found[0] for found in of_each if found]
+    rest = [each for found in of_each for each in found[1:]]
+    return [*best, *sorted(rest, key=lambda each: -each.score)]
+
+
+def _of_note(library: Library, asked: str, path: str, anchor: str) -> list[Candidate]:
+    """The passages of a note that fit, best first; else how it begins."""
+    names = {term for name in (*library.names(path), anchor) for term in terms(name)}
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library), without=names)
+    if not question.weights:
+        return opening_of(library, path, anchor)
+    passages = [section_of(library, path, anchor)]
+    if len(passages[0].text) == MAX_OPENING_CHARACTERS and not anchor:
+        passages = library.search(topic_of(asked), within=[path], limit=SEARCHED_PASSAGES)
+    ranked = [*islice(telling(rank_blocks(question, passages)), _MAX_COMPARED)]
+    near = library.similarities(asked, [_said(each) for each in ranked])
+    fitting = [
+        _nearer(replace(each, score=each.own_score), MEANING_WEIGHT * max(0.0, similarity))
+        for each, similarity in zip(ranked, near, strict=True)
+        if each.coverage + similarity >= MIN_FIT
+    ]
+    fitting.sort(key=lambda each: (-each.score, each.passage.first_line, each.block.first_line))
+    return [Candidate(each, linked=True) for each in fitting] or opening_of(library, path, anchor)
+
+
+def _of_others(
+    library: Library,
+    asked: str,
+    passages: Sequence[Passage],
+    notes: Mapping[str, Passage],
+    first: Sequence[Candidate],
+) -> Iterator[Candidate]:
+    """The passages of other notes; after linked ones, those that meet more of the question."""
+    known = {candidate.path for candidate in first}
+    least = max((candidate.ranked.own_score for candidate in first), default=0.0)
+    question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
+    for ranked in telling(_by_meaning(library, asked, rank_blocks(question, passages, notes))):
+        if ranked.passage.path in known or ranked.own_score < least:
+            continue
+        candidate = Candidate(ranked)
+        if first and candidate.score < MIN_SCORE_AFTER_LINKED:
+            return
+        yield candidate
+
+
+def _by_meaning(library: Library, asked: str, ranked: Sequence[RankedBlock]) -> list[RankedBlock]:
+    """Ranked anew, since a passage may say the same in other words."""
+    compared = ranked[:_MAX_COMPARED]
+    near = library.similarities(asked, [_said(each) for each in compared])
+    nearer = [
+        _nearer(each, MEANING_WEIGHT * max(0.0, similarity)) for each, similarity in zip(compared, near, strict=True)
+    ]
+    return sorted([*nearer, *ranked[_MAX_COMPARED:]], key=lambda each: -each.score)
+
+
+def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compared: bool) -> float:
+    """How likely it is that a passage answers, whether or not its score has its meaning in it; without limit if the
+    user has said that the answer stands there."""
+    if candidate.linked:
+        return inf
+    ranked = candidate.ranked if is_compared else _by_meaning(library, asked, [candidate.ranked])[0]
+    (similarity,) = library.similarities(asked, [_described(ranked)])
+    return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
+
+
+def _lacks_a_name(library: Library, asked: str, candidate: Candidate) -> bool:
+    """Whether the question says the name of a note that the note of a passage never says: it tells of another thing."""
+    if candidate.linked:
+        return False
+    path, topic = candidate.path, topic_of(asked)
+    told = [path, *library.names(path), *candidate.ranked.heading_path, candidate.ranked.block.text]
+    with suppress(VaultError):  # it is gone, or cannot be read
+        told.append(section_of(library, path, "").text)
+    missing = set(terms(topic)).difference(terms("\n".join(told)))
+    return any(missing.issuperset(terms(word)) and resolved(library, word) for word in written_words(topic))
+
+
+def _nearer(ranked: RankedBlock, by: float) -> RankedBlock:
+    return replace(ranked, score=ranked.score + by, own_score=ranked.own_score + by)
+
+
+def _said(ranked: RankedBlock) -> str:
+    """The block with its heading: the title, which all blocks of a note share, tells none of them apart."""
+    return "\n".join((*(each for each in ranked.heading_path[-1:] if each != ranked.passage.title), ranked.block.text))
+
+
+def _described(ranked: RankedBlock) -> str:
+    """The block with what it is called, for a comparison by meaning."""
+    return "\n".join((ranked.passage.title, *ranked.heading_path[-1:], ranked.block.text))
+
+
+def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that are shown at once before all others, so that whoever asks for more reads each of them once."""
+    close = _close(candidates)
+    return [*close, *(each for each in candidates if each not in close)]
+
+
+def _close(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best, the best of each linked note, and those that come close to it."""
+    least = MIN_SHARE_OF_BEST * max((each.score for each in candidates[:1]), default=0.0)
+    best_of_linked = {each.path: number for number, each in reversed([*enumerate(candidates)]) if each.linked}
+    return [
+        each
+        for number, each in enumerate(candidates)
+        if number == 0 or each.score >= least or best_of_linked.get(each.path) == number
+    ]
+
+
+def _grouped(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those of one note together, notes in the order of their best."""
+    paths = [*dict.fromkeys(each.path for each in candidates)]
+    return sorted(candidates, key=lambda each: paths.index(each.path))
+
+
+def _of_different_notes(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The best passage of each of the nearest notes."""
+    best: dict[str, Candidate] = {}
+    for candidate in candidates:
+        best.setdefault(candidate.path, candidate)
+    return [*islice(best.values(), _MAX_NEAREST)]
+
+
+def _evidence(library: Library, candidates: Iterable[Candidate]) -> tuple[Evidence, ...]:
+    """What can be quoted of them; a note may be gone since it was indexed."""
+    found: list[Evidence] = []
+    for candidate in candidates:
+        with suppress(VaultError):
+            found.append(_quoted(library, candidate))
+    return tuple(found)
+
+
+def _quoted(library: Library, candidate: Candidate) -> Evidence:
+    ranked, passage = candidate.ranked, candidate.ranked.passage
+    return Evidence(
+        text=excerpt(ranked.block, ranked.best_sentences, max_characters(ranked.block.text)),
+        relative_path=passage.path,
+        title=passage.title,
+        wikilink=library.link_into(passage.path, ranked.heading_path),
+        heading="" if ranked.block.kind == "faq" else _heading(passage, ranked.heading_path),
+        lines=_lines(library, ranked),
+        score=round(min(1.0, candidate.score / MAX_SCORE), 4),
+        linked=candidate.linked,
+        date=candidate.date.day if candidate.date else None,
+        outdated_by=library.link_to(candidate.outdated_by) if candidate.outdated_by else "",
+        outdates=tuple(dict.fromkeys(map(library.link_to, candidate.outdates))),
+    )
+
+
+def _heading(passage: Passage, heading_path: Sequence[str]) -> str:
+    """The innermost heading, or the page, unless it only repeats the title."""
+    heading = anchor_of(passage.path, heading_path)
+    return heading if heading != passage.title else ""
+
+
+def _lines(library: Library, ranked: RankedBlock) -> LineRange:
+    """Where the block stands in the file: exact as long as the file is the one that was indexed."""
+    passage = ranked.passage
+    text = library.read(passage.path)
+    first, last = find_lines(text, passage.first_line, passage.last_line, ranked.block.text)
+    return LineRange(first=first, last=last)

@@ -1,0 +1,363 @@
+"""Passages that may answer a question, and what is quoted of each note."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.core import (
+    DEFAULT_LIMIT,
+    PAGES,
+    Ambiguous,
+    DayRange,
+    Link,
+    NoteDate,
+    Passage,
+    Resolved,
+    VaultError,
+    is_pdf,
+    wide_letters,
+)
+from zkchat.index import (
+    Library,
+    RankedBlock,
+    blocks_of,
+    idf,
+    is_source,
+    names_in,
+    parts_of,
+    query_terms,
+    terms,
+    topic_of,
+    with_synonyms,
+)
+from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
+
+SEARCHED_PASSAGES = 12
+"""Of all notes, or of a long one that is linked."""
+NAMED_NOTES = 2
+"""Notes, the best first, by whose names more is looked for."""
+MAX_HELD = 0.7
+"""The share of the words of a question that the best passage has where more is looked for."""
+NAMESAKE_SHARE = 0.9
+"""What passages score that were found by such names, beside those that were found by the question."""
+WHOLE_NOTES = 5
+"""Notes, the best first, of which all sections are looked at."""
+MAX_WHOLE_NOTE = 10_000
+"""Characters of such a note."""
+
+
+class Scope(Struct, frozen=True):
+    """Which notes evidence is looked for in, and which of them come first."""
+
+    period: DayRange | None = None
+    order: Order | None = None
+    """By the day they were written, among those that answer; None: the best first."""
+    names: tuple[str, ...] = ()
+    """Notes that hold them come before all others."""
+    without_pdfs: bool = False
+    """Where it is asked what the user wrote."""
+
+
+EVERYWHERE: Final = Scope()
+
+
+class Candidate(Struct, frozen=True):
+    ranked: RankedBlock
+    linked: bool = False
+    date: NoteDate | None = None
+    outdated_by: str = ""
+    """The path of the newest note that says otherwise."""
+    outdates: tuple[str, ...] = ()
+    """The paths of older notes that say otherwise."""
+
+    @property
+    def path(self) -> str:
+        return self.ranked.passage.path
+
+    @property
+    def score(self) -> float:
+        return self.ranked.score
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether it is quoted because the note begins with it, and not for what it says."""
+        return self.linked and not self.ranked.best_sentences
+
+
+def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEARCHED_PASSAGES) -> list[Passage]:
+    """The best for the topic of a question, and for what its words could be called instead.
+
+    Without the pages that instruct the model: they are no notes, and may not be approved.
+    """
+    return _searched(library, with_synonyms(topic), scope, limit)
+
+
+def _searched(library: Library, query: str, scope: Scope, limit: int) -> list[Passage]:
+    found = library.search(query, limit=limit, period=scope.period)
+    return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
+
+
+def with_namesakes(library: Library, topic: str, scope: Scope, found: Sequence[Passage]) -> list[Passage]:
+    """The passages that were found, and those for the same topic under the names of the best notes.
+
+    The question may describe what a note only names: "kitchen scale" finds the note Grama, and that name finds Grama
+    FAQ. Where the best passage has most words of the question there is nothing to look for.
+    """
+    asked = set(query_terms(topic))
+    if not found:
+        return []
+    held = asked.intersection(terms("\n".join((found[0].title, *found[0].heading_path, found[0].text))))
+    if len(held) > MAX_HELD * len(asked):
+        return [*found]
+    titles = dict.fromkeys(each.title for each in found)
+    names = [title for title in islice(titles, NAMED_NOTES) if not asked.issuperset(query_terms(title))]
+    further = _searched(library, " ".join((topic, *names)), scope, SEARCHED_PASSAGES) if names else []
+    known = {(each.path, each.first_line) for each in found}
+    ratio = NAMESAKE_SHARE * found[0].score / further[0].score if further and further[0].score else 1.0
+    added = (each for each in further if (each.path, each.first_line) not in known)
+    return [*found, *(replace(each, score=ratio * each.score) for each in added)]
+
+
+def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:
+    """The best notes by path: what answers may stand beside what was found, in a section that has none of the words."""
+    best: dict[str, Passage] = {}
+    for each in passages:
+        best.setdefault(each.path, each)
+    notes: dict[str, Passage] = {}
+    for path, first in islice(best.items(), WHOLE_NOTES):
+        with suppress(VaultError):  # it is gone, or cannot be read
+            text = library.section(path)
+            body = text[frontmatter_of(text).end :]
+            if len(body) <= MAX_WHOLE_NOTE:
+                lines = text.count("\n") + 1
+                notes[path] = replace(first, heading_path=(), text=body, first_line=1, last_line=lines, score=0.0)
+    return notes
+
+
+def rarest_idf(library: Library) -> float:
+    """The inverse document frequency of a word that one note has."""
+    return idf(max(1, library.note_count()), 1)
+
+
+def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
+    """Without blocks that only point elsewhere: "See also [[Compost]]." answers nothing."""
+    return (each for each in ranked if not each.block.is_pointer)
+
+
+MIN_SHARE_OF_NEIGHBOUR = 0.85
+"""Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
+MIN_OPENING = 160
+"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
+_MAX_COLUMNS = 480
+"""Of a passage; where letters take two columns, half as many."""
+MAX_OPENING_CHARACTERS = 20_000
+"""Characters of a note in which its first passages are looked for."""
+_MAX_NAMED = 8
+"""Notes that a question asks about together."""
+
+
+def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
+    """Each candidate with what is quoted together with it, and without those that are quoted already.
+
+    `notes` are those that were read as a whole.
+    """
+    scores = {(each.path, each.ranked.block.text): each.score for each in candidates}
+    cut: dict[str, _CutText] = {}
+    quoted: set[tuple[str, str]] = set()
+
+    def is_alike(candidate: Candidate, block: Block) -> bool:
+        key = candidate.path, block.text
+        if key in quoted or scores.get(key, 0.0) < MIN_SHARE_OF_NEIGHBOUR * candidate.score:
+            return False
+        return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
+
+    def is_quoted_apart(candidate: Candidate, block: Block) -> bool:
+        return (candidate.path, block.text) in scores
+
+    found: list[Candidate] = []
+    for each in candidates:
+        if (each.path, each.ranked.block.text) in quoted:
+            continue
+        passage = each.ranked.passage if each.linked else notes.get(each.path, each.ranked.passage)
+        if passage.text not in cut:
+            cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
+        text = cut[passage.text]
+        span = text.span_of(each.ranked.block)
+        if span and each.is_opening:
+            span = text.with_following(span, partial(is_quoted_apart, each))
+        elif span:
+            span = text.with_neighbours(span, partial(is_alike, each))
+        if span:
+            quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
+        found.append(text.quoted(each, passage, span) if span and span[0] < span[1] else each)
+    return _deduplicated(found)
+
+
+def max_characters(text: str) -> int:
+    """Of an excerpt of a text."""
+    return round(_MAX_COLUMNS * len(text) / (len(text) + wide_letters(text)))
+
+
+class _CutText(Struct, frozen=True):
+    """A section or a note, and its blocks."""
+
+    text: str
+    blocks: Sequence[Block]
+
+    def span_of(self, block: Block) -> tuple[int, int] | None:
+        """The numbers of the first and last block under the same heading, if they are short: nobody would copy one line
+        of three. Else that of the block; None if it is cut in another way here."""
+        place = next((number for number, each in enumerate(self.blocks) if each.text == block.text), None)
+        if place is None:
+            return None
+        path = self.blocks[place].heading_path
+        same = [number for number, each in enumerate(self.blocks) if each.heading_path == path and not each.is_pointer]
+        if place in same and self._fits(same[0], same[-1]):
+            return same[0], same[-1]
+        return place, place
+
+    def with_neighbours(self, span: tuple[int, int], is_alike: Callable[[Block], bool]) -> tuple[int, int]:
+        """With the blocks before and after it that are alike, as long as all of it is short.
+
+        The ranking cannot tell then which of them answers, and each alone would take the place of another note.
+        """
+        first, last = span
+        while True:
+            if last + 1 < len(self.blocks) and is_alike(self.blocks[last + 1]) and self._fits(first, last + 1):
+                last += 1
+            elif first and is_alike(self.blocks[first - 1]) and self._fits(first - 1, last):
+                first -= 1
+            else:
+                return first, last
+
+    def with_following(self, span: tuple[int, int], is_quoted_apart: Callable[[Block], bool]) -> tuple[int, int]:
+        """With the blocks after it that are not quoted apart, as long as it tells little and all of it is short: a
+        note may begin with one line that only says what it is not about."""
+        first, last = span
+        while (
+            last + 1 < len(self.blocks)
+            and not is_quoted_apart(self.blocks[last + 1])
+            and self._fits(first, last + 1)
+            and len(without_cross_references(self.text[slice(*self._characters(first, last))])) < MIN_OPENING
+        ):
+            last += 1
+        return first, last
+
+    def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
+        start, end = self._characters(*span)
+        first = self.blocks[span[0]]
+        is_one = all(each.heading_path == first.heading_path for each in self.blocks[span[0] : span[1] + 1])
+        kind = candidate.ranked.block.kind if is_one else "paragraph"
+        whole = replace(first, text=self.text[start:end], kind=kind, sentences=())
+        return replace(candidate, ranked=replace(candidate.ranked, passage=passage, block=whole, best_sentences=()))
+
+    def _fits(self, first: int, last: int) -> bool:
+        start, end = self._characters(first, last)
+        return 0 <= start < end and end - start <= max_characters(self.text[start:end])
+
+    def _characters(self, first: int, last: int) -> tuple[int, int]:
+        """Where these blocks stand in the text."""
+        start = self.text.find(self.blocks[first].text)
+        end = self.text.find(self.blocks[last].text, max(0, start))
+        return start, end + len(self.blocks[last].text) if end >= 0 else -1
+
+
+def _deduplicated(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The first of each wording."""
+    kept: dict[str, Candidate] = {}
+    for candidate in candidates:
+        kept.setdefault(" ".join(terms(candidate.ranked.block.text)), candidate)
+    return [*kept.values()]
+
+
+def of_named(library: Library, asked: str, passages: Sequence[Passage], period: DayRange | None) -> list[Candidate]:
+    """How the notes begin whose name is all that the question says."""
+    topic = frozenset(query_terms(topic_of(asked)))
+    paths = _named(library, asked) if not period else []
+    if topic:
+        found = dict.fromkeys(passage.path for passage in passages)
+        paths = [*paths, *(path for path in found if _is_called(library, path, topic))]
+    openings: list[list[Candidate]] = []
+    for path in dict.fromkeys(paths):
+        with suppress(VaultError):  # it is gone, or cannot be read; others may still speak of it
+            if is_source(frontmatter_of(library.read(path)).properties):
+                openings.append(opening_of(library, path, ""))
+    each_gives = max(1, DEFAULT_LIMIT // len(openings)) if openings else 0
+    return [candidate for opening in openings for candidate in opening[:each_gives]]
+
+
+def _named(library: Library, asked: str) -> list[str]:
+    """The notes that have the name, or each of the names, that is all the question says: "Tea vs. coffee"."""
+    if whole := _called(library, asked):
+        return whole
+    parts = parts_of(asked)
+    if not 1 < len(parts) <= _MAX_NAMED:
+        return []
+    found: list[str] = []
+    for part in parts:
+        if not (paths := _called(library, part)):
+            return []
+        found += paths
+    return found
+
+
+def _called(library: Library, text: str) -> list[str]:
+    """The notes with the longest name that may be all that a text says."""
+    return next(filter(None, (resolved(library, name) for name in names_in(text))), [])
+
+
+def resolved(library: Library, name: str) -> list[str]:
+    """The notes that have a name."""
+    match library.resolve(Link(text=f"[[{name}]]", target=name), suggestions=0):
+        case Resolved(path=path) if library.is_indexed(path):
+            return [path]
+        case Ambiguous(path=path, others=others):
+            return [each for each in (path, *others) if library.is_indexed(each)]
+        case _:
+            return []
+
+
+def _is_called(library: Library, path: str, topic: Set[str]) -> bool:
+    return any(topic == frozenset(query_terms(name)) for name in library.names(path))
+
+
+def opening_of(library: Library, path: str, anchor: str) -> list[Candidate]:
+    """How a note or section begins: the first block of each of its first sections, and more of them if they are few."""
+    passage = section_of(library, path, anchor)
+    found = blocks(passage.text)
+    telling = [block for block in found if not block.is_pointer] or found
+    first_of_section: dict[tuple[str, ...], Block] = {}
+    for block in telling:
+        first_of_section.setdefault(block.heading_path, block)
+    chosen = [*islice(first_of_section.values(), DEFAULT_LIMIT)]
+    chosen += islice((block for block in telling if block not in chosen), DEFAULT_LIMIT - len(chosen))
+    return [
+        Candidate(
+            RankedBlock(
+                passage=passage, block=block, best_sentences=(), score=1.0, coverage=0.0, framed=0.0, own_score=0.0
+            ),
+            linked=True,
+        )
+        for block in sorted(chosen, key=lambda block: block.first_line)
+    ]
+
+
+def section_of(library: Library, path: str, anchor: str) -> Passage:
+    """The note, or what stands under one of its headings, as a passage."""
+    text = library.section(path, anchor)
+    return Passage(
+        path=path,
+        title=library.title(path),
+        heading_path=(anchor,) if anchor else (),
+        text=text[frontmatter_of(text).end :][:MAX_OPENING_CHARACTERS],
+        first_line=1,
+        last_line=library.read(path).count("\n") + 1,
+        score=1.0,
+        snippet="",
+        why="linked",
+    )

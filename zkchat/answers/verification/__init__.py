@@ -1,0 +1,1 @@
+"""Whether the notes support a statement, say the same, or contradict it."""

@@ -1,0 +1,394 @@
+"""How a sentence of a note relates to a statement: whether it says the same, or the same with something altered.
+
+Precision first: a statement with another number, name or negation is not supported, however alike the rest is.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Final
+
+from msgspec import Struct
+
+from zkchat.answers.verification.sentence_parser import CONDITION, NEGATION, Operator, ParsedSentence, Token, beginning
+from zkchat.core import Difference
+
+# Chosen on the first half of benchmarks/retrieval/verification.json; benchmarks/retrieval/verification.py measures.
+MIN_COVERAGE: Final = 0.8
+"""The share of a statement's content that a passage must hold to support it."""
+MIN_OWN_COVERAGE: Final = 0.5
+"""The share that must stand in the sentence itself, and not in the title and the headings above it."""
+MIN_ALTERED_COVERAGE: Final = 0.7
+"""The share, without what is altered, that a sentence must hold to contradict a statement."""
+MIN_DENIED_SHARE: Final = 0.6
+"""The share of the clauses of a sentence that a statement must hold for one to deny the other."""
+MIN_WEIGHT: Final = 1.0
+"""The least weight of what both hold; a word that one note has weighs 1, one of every note next to nothing."""
+MIN_COHESION: Final = 0.5
+"""The share of neighbours in the statement that must be neighbours in the sentence as well."""
+MAX_DISTANCE: Final = 2
+"""How far apart, counted in content, two neighbours may stand."""
+MAX_CONTENT: Final = 200
+"""Content of a statement and of a sentence that are compared; longer ones can only be quoted."""
+LETTER_WEIGHT: Final = 0.4
+"""The weight of a letter of a script without spaces, against that of a word."""
+NUMBER_WEIGHT: Final = 0.5
+SIGN_WEIGHT: Final = 0.1
+_MAX_PARTS: Final = 12
+"""Parts of a statement that may stand in another order."""
+_YEARS: Final = range(1500, 2101)
+_MIN_PREFIX: Final = 4
+_MIN_PREFIX_SHARE: Final = 0.6
+_MAX_ENDING: Final = 4
+"""Letters after the beginning that two forms of a word share."""
+
+Weights = Mapping[str, float]
+
+
+class Comparison(Struct, frozen=True):
+    """What came of comparing a statement with a sentence."""
+
+    score: float = 0.0
+    """The share of the statement that is held."""
+    supports: bool = False
+    difference: Difference | None = None
+    """In what the sentence says otherwise, if it does."""
+
+
+UNRELATED: Final = Comparison()
+
+
+class Source(Struct, frozen=True):
+    """A sentence of a note with what stands above it."""
+
+    sentence: ParsedSentence
+    frame: tuple[Token, ...] = ()
+    """The tokens of title, headings and lead: what the sentence need not repeat."""
+
+
+def compare(said: ParsedSentence, source: Source, weights: Weights) -> Comparison:
+    """Compare a statement with a sentence of a note."""
+    held = source.sentence.beginnings
+    if max(len(said.content), len(source.sentence.content)) > MAX_CONTENT:
+        return UNRELATED
+    weighed = {place: _weight(said.tokens[place], weights) for place in said.content}
+    within_reach = sum(weight for place, weight in weighed.items() if beginning(said.tokens[place]) in held)
+    if within_reach < MIN_OWN_COVERAGE / 2 * sum(weighed.values()) or not weighed:
+        return UNRELATED
+    return _Alignment(said, source, weighed).result()
+
+
+class _Alignment:
+    """The content of a statement beside that of a sentence."""
+
+    def __init__(self, said: ParsedSentence, source: Source, weights: Mapping[int, float]) -> None:
+        self._said = said
+        self._held = source.sentence
+        self._frame = source.frame
+        self._weights = weights
+        self._matches = self._match()
+        """By place of a content token of the statement: its place in the sentence."""
+        self._taken = {*self._matches.values()}
+        self._framed = {place for place in said.content if place not in self._matches and self._is_framed(place)}
+
+    def result(self) -> Comparison:
+        total = sum(self._weights.values())
+        own = sum(self._weights[place] for place in self._matches)
+        held = own + sum(self._weights[place] for place in self._framed)
+        if own < MIN_OWN_COVERAGE / 2 * total or own < MIN_WEIGHT / 2:
+            return UNRELATED
+        score = round(held / total, 4)
+        altered = self._alterations()
+        if not altered:
+            is_enough = held >= MIN_COVERAGE * total and own >= MIN_OWN_COVERAGE * total and own >= MIN_WEIGHT
+            return Comparison(score, supports=is_enough and self._is_cohesive)
+        if len(altered) > 1 or None in altered or own < MIN_WEIGHT:
+            return Comparison(score)
+        missing = sum(self._weights[place] for place in self._unmatched if self._is_marked(place))
+        is_same_otherwise = held >= MIN_ALTERED_COVERAGE * (total - missing) and self._is_cohesive
+        if "negation" in altered and not self._is_denial:
+            is_same_otherwise = False
+        return Comparison(score, difference=altered.pop() if is_same_otherwise else None)
+
+    @cached_property
+    def _unmatched(self) -> list[int]:
+        return [place for place in self._said.content if place not in self._matches and place not in self._framed]
+
+    def _is_marked(self, place: int) -> bool:
+        return place in self._said.names or self._said.tokens[place].kind == "number"
+
+    def _match(self) -> dict[int, int]:
+        """Pair the content of the statement with that of the sentence, what stands in the same order first."""
+        said, held = self._said, self._held
+        theirs = [held.tokens[place] for place in held.content]
+        names = _canonical_names([said.tokens[place] for place in said.content], theirs)
+        others = [_name_of(token) for token in theirs]
+        pairs: dict[int, int] = {}
+        left = dict.fromkeys(range(len(others)))
+        for block in SequenceMatcher(None, names, others, autojunk=False).get_matching_blocks():
+            for step in range(block.size):
+                pairs[said.content[block.a + step]] = held.content[block.b + step]
+                del left[block.b + step]
+        free: dict[str, list[int]] = {}
+        for number in left:
+            free.setdefault(others[number], []).append(held.content[number])
+        for number, place in enumerate(said.content):
+            if place not in pairs and free.get(names[number]):
+                pairs[place] = free[names[number]].pop(0)
+        return pairs
+
+    def _is_framed(self, place: int) -> bool:
+        """Whether a token stands above the sentence; a number only beside the same, such as that of a name."""
+        token = self._said.tokens[place]
+        found = [number for number, other in enumerate(self._frame) if _is_same(token, other)]
+        if token.kind != "number":
+            return bool(found)
+        around = [
+            self._said.tokens[each] for step in (-1, 1) if (each := self._neighbour(self._said, place, step)) >= 0
+        ]
+        return any(
+            _is_same(one, other)
+            for number in found
+            for other in self._frame[max(0, number - 1) : number + 2]
+            for one in around
+        )
+
+    @cached_property
+    def _is_cohesive(self) -> bool:
+        """Whether what stands together in the statement stands together in the sentence."""
+        order = self._held.order
+        places = [order[self._matches[place]] for place in self._said.content if place in self._matches]
+        near = [abs(one - another) <= MAX_DISTANCE for one, another in pairwise(places)]
+        return sum(near) >= MIN_COHESION * len(near) and not self._mixes_clauses and not self._exchanges()
+
+    @cached_property
+    def _mixes_clauses(self) -> bool:
+        """Whether a clause of the statement takes up what the sentence says of different things."""
+        said, held = self._said.tokens, self._held.tokens
+        matched = [place for place in self._said.content if place in self._matches]
+        for one, another in pairwise(matched):
+            first, last = self._matches[one], self._matches[another]
+            if said[one].clause != said[another].clause or held[first].clause == held[last].clause:
+                continue
+            if last < first or any(first < each < last and each not in self._taken for each in self._held.content):
+                return True
+        return False
+
+    def _exchanges(self) -> bool:
+        """Whether two parts of the sentence have changed places around a third, and not with all that belongs to them.
+
+        "In the garden stands a shed" for "A shed stands in the garden" keeps "in the" with the garden.
+        """
+        heads = self._heads()
+        if len(heads) > _MAX_PARTS:
+            return True
+        return any(
+            first > middle > last and self._is_exchanged((one, first), (another, last))
+            for (one, first), (_, middle), (another, last) in combinations(heads, 3)
+        )
+
+    def _is_exchanged(self, one: tuple[int, int], another: tuple[int, int]) -> bool:
+        pairs = one, another
+        said, held = self._said.tokens, self._held.tokens
+        if self._said.marks_case and all(said[mine].word == held[theirs].word for mine, theirs in pairs):
+            return False
+        roles = [(self._said.roles.get(mine), self._held.roles.get(theirs)) for mine, theirs in pairs]
+        return any(mine != theirs for mine, theirs in roles) or roles[0] == roles[1]
+
+    def _heads(self) -> list[tuple[int, int]]:
+        """The first token of each part that stands in both in the same order, with its place in the sentence."""
+        pairs = [(place, self._matches[place]) for place in self._said.content if place in self._matches]
+        pairs += self._operator_pairs()
+        pairs.sort()
+        heads: list[tuple[int, int]] = []
+        before = -1
+        ranks = {place: rank for rank, place in enumerate(sorted(there for _, there in pairs))}
+        for place, there in pairs:
+            if ranks[there] != before + 1 or not heads:
+                heads.append((place, there))
+            before = ranks[there]
+        return heads
+
+    def _operator_pairs(self) -> list[tuple[int, int]]:
+        """Operators that both have once: what stands before and after them may not be exchanged."""
+        mine, theirs = (
+            {each.word: each.place for each in reversed(sentence.operators)} for sentence in (self._said, self._held)
+        )
+        return [(place, theirs[word]) for word, place in mine.items() if word in theirs]
+
+    def _alterations(self) -> set[Difference | None]:
+        """What differs in number, name or negation, and None for what is simply not the same."""
+        found: set[Difference | None] = set()
+        for place, other in self._matches.items():
+            if self._said.tokens[place].kind == "number" and not self._counts_the_same(place, other):
+                found.add(None)
+        for place in self._unmatched:
+            found |= self._substitution(place)
+        for place in self._framed:
+            found |= self._displacement(place)
+        if any(self._counts_more_than_one(place) for place in self._said.single_units):
+            found.add("number")
+        return found | self._operator_differences()
+
+    @cached_property
+    def _is_denial(self) -> bool:
+        """Whether one denies what the other says: both say what is denied, in the same order, and little else."""
+        denied = [each.target for each in self._said.operators if each.word == NEGATION]
+        clauses = {self._held.tokens[place].clause for place in self._taken}
+        there = [place for place in self._held.content if self._held.tokens[place].clause in clauses]
+        in_order = [self._matches[place] for place in self._said.content if place in self._matches]
+        return (
+            all(target in self._matches for target in denied)
+            and len(self._taken) >= MIN_DENIED_SHARE * len(there)
+            and in_order == sorted(in_order)
+        )
+
+    # Numbers.
+
+    def _counts_the_same(self, mine: int, theirs: int) -> bool:
+        """Whether a number stands before or after the same in both, or is the only one that it can be."""
+        for step in (1, -1):
+            one, another = self._neighbour(self._said, mine, step), self._neighbour(self._held, theirs, step)
+            if one >= 0 and self._matches.get(one) == another:
+                return True
+        is_year = _is_year(self._said.tokens[mine])
+        alike = [place for place in self._held.numbers if _is_year(self._held.tokens[place]) == is_year]
+        return len(alike) == 1
+
+    def _stands_for_one(self, place: int) -> bool:
+        """Whether the sentence has "a year" where the statement has another number of years."""
+        is_one = 1.0 in self._said.tokens[place].values
+        return not is_one and self._matches.get(place + 1) in self._held.single_units
+
+    def _counts_more_than_one(self, place: int) -> bool:
+        """Whether the sentence has another number of years where the statement has "a year"."""
+        there = self._matches.get(place, 0)
+        before = self._held.tokens[there - 1] if there else None
+        return before is not None and before.kind == "number" and 1.0 not in before.values
+
+    @staticmethod
+    def _neighbour(sentence: ParsedSentence, place: int, step: int) -> int:
+        """The place of the content token before or after; negative where there is none."""
+        number = sentence.order[place] + step
+        return sentence.content[number] if 0 <= number < len(sentence.content) else -1
+
+    # What stands in the place of another.
+
+    def _substitution(self, place: int) -> set[Difference | None]:
+        """What an unmatched token of the statement means: nothing for a small addition."""
+        token = self._said.tokens[place]
+        others = self._replaced(place)
+        if token.kind == "number":
+            is_other = any(each.kind == "number" for each in others) or self._stands_for_one(place)
+            return {"number"} if is_other else {None}
+        if place in self._said.names:
+            return {"name"} if any(each.is_capitalised for each in others) else {None}
+        around = self._replaced(place, reach=2)
+        return {None} if any(each.kind == token.kind for each in around) else set()
+
+    def _displacement(self, place: int) -> set[Difference | None]:
+        """What it means that the sentence has something else where the statement has what stands only above it."""
+        others = self._replaced(place)
+        if self._said.tokens[place].kind == "number":
+            return {"number"} if any(each.kind == "number" for each in others) else set()
+        is_subject = place == self._said.content[0] or place in self._said.names
+        return {None} if is_subject and any(each.kind == "word" for each in others) else set()
+
+    def _replaced(self, place: int, reach: int = 1) -> list[Token]:
+        """The content that the sentence has around there and the statement has not.
+
+        It stands between the next tokens, in both directions, that both have; with a greater `reach`, beyond them.
+        """
+        content, number, end = self._said.content, self._said.order[place], len(self._held.tokens)
+        before = [self._matches[each] for each in reversed(content[:number]) if each in self._matches][:reach]
+        after = [self._matches[each] for each in content[number + 1 :] if each in self._matches][:reach]
+        bounds = [
+            before[-1] if len(before) == reach else -1,
+            after[-1] if len(after) == reach else end,
+        ]
+        first, last = min(bounds), max(bounds)
+        between = (each for each in self._held.content if first < each < last and each not in self._taken)
+        return [self._held.tokens[each] for each in between]
+
+    # Negation and other operators.
+
+    def _operator_differences(self) -> set[Difference | None]:
+        mine = self._said.operators
+        theirs = [each for each in self._held.operators if self._bears_on_statement(each)]
+        negated = [each for each in mine if each.word == NEGATION]
+        negated_there = [each for each in theirs if each.word == NEGATION]
+        found: set[Difference | None] = set()
+        if bool(negated) != bool(negated_there):
+            found.add("negation")
+        elif len(negated) != len(negated_there):
+            found.add(None)
+        if self._targets(mine) != {(each.word, each.target) for each in theirs if each.word != NEGATION}:
+            found.add(None)
+        return found
+
+    def _bears_on_statement(self, operator: Operator) -> bool:
+        return operator.word == CONDITION or operator.target < 0 or operator.target in self._taken
+
+    def _targets(self, operators: Iterable[Operator]) -> set[tuple[str, int]]:
+        """What operators other than negators bear on, by places of the sentence."""
+        return {(each.word, self._matches.get(each.target, -1)) for each in operators if each.word != NEGATION}
+
+
+def weights_of(terms: Iterable[str], idf: Mapping[str, float], rarest: float) -> dict[str, float]:
+    """The weight of each term: 1 for one that a single note has or none, little for one that all notes have."""
+    return {term: min(1.0, idf.get(term, rarest) / rarest) if rarest else 1.0 for term in terms}
+
+
+def _weight(token: Token, weights: Weights) -> float:
+    match token.kind:
+        case "word":
+            return weights.get(token.key, 1.0)
+        case "letter":
+            return LETTER_WEIGHT * weights.get(token.key, 1.0)
+        case "number":
+            return NUMBER_WEIGHT
+        case "sign":
+            return SIGN_WEIGHT
+
+
+def _is_year(token: Token) -> bool:
+    return token.word.isdecimal() and len(token.word) == 4 and int(token.word) in _YEARS
+
+
+def _canonical_names(mine: Iterable[Token], theirs: Iterable[Token]) -> list[str]:
+    """For each token of a statement the name of the token that it is the same as, else its own."""
+    by_beginning: dict[str, list[Token]] = {}
+    for token in theirs:
+        by_beginning.setdefault(beginning(token), []).append(token)
+    found: list[str] = []
+    for token in mine:
+        alike = by_beginning.get(beginning(token), ())
+        same = [_name_of(each) for each in alike if _is_same(token, each)]
+        found.append(_name_of(token) if not same or _name_of(token) in same else same[0])
+    return found
+
+
+def _name_of(token: Token) -> str:
+    """What tells tokens apart."""
+    return f"{token.kind[0]}{token.key}"
+
+
+def _is_same(token: Token, other: Token) -> bool:
+    """Whether two tokens mean the same, as far as they can be told."""
+    if token.kind != other.kind:
+        return False
+    if token.kind == "number":
+        return token.key == other.key or not token.values.isdisjoint(other.values)
+    return token.key == other.key or (token.kind == "word" and _are_forms(token, other))
+
+
+def _are_forms(token: Token, other: Token) -> bool:
+    """Whether two words are forms of one, as far as their beginnings tell; names have to be the same."""
+    one, another = token.word, other.word
+    if one.isascii() and (token.is_capitalised or other.is_capitalised):
+        return False
+    shared = next((place for place, pair in enumerate(zip(one, another, strict=False)) if pair[0] != pair[1]), None)
+    prefix = min(len(one), len(another)) if shared is None else shared
+    longer = max(len(one), len(another))
+    return prefix >= _MIN_PREFIX and prefix >= _MIN_PREFIX_SHARE * longer and longer - prefix <= _MAX_ENDING

@@ -1,0 +1,478 @@
+"""Whether an answer contradicts the passages it was given: by a number, a date, a negation or a name.
+
+Precision first: where it is unclear what a sentence says, it contradicts nothing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from math import isclose
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.answers.verification.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
+from zkchat.answers.verification.sentence_parser import listed
+from zkchat.core import Evidence
+from zkchat.index import stem, topic_of, wants_time, words
+from zkchat.language import any_of, by_code, of_all
+from zkchat.notes import detect_language, guess_language, sentences
+
+# Chosen on the first half of benchmarks/retrieval/contradictions.json; benchmarks/retrieval/contradictions.py measures.
+MIN_COVERAGE: Final = 0.75
+"""The share of the answer's terms that a sentence must hold to be about the same."""
+MIN_DENIED_COVERAGE: Final = 0.85
+"""The share of a denied clause's terms that the other sentence must hold."""
+MIN_SHARED: Final = 1.5
+"""The least weight of the terms that both hold."""
+MIN_QUESTION_COVERAGE: Final = 0.6
+"""The share of the question that a sentence must hold where the answer leaves out what it is about."""
+UNSPACED_LETTER_WEIGHT: Final = 0.5
+"""The weight of a letter that is part of a word, against 1 for a word."""
+TOLERANCE: Final = 0.1
+"""By which a number may differ that is said to be approximate."""
+MIN_PREFIX: Final = 4
+"""Letters that two forms of a word begin with."""
+MAX_SENTENCES: Final = 40
+"""Sentences of an answer, and of a passage, that are compared."""
+MAX_DOCUMENT_SENTENCES: Final = 400
+"""Sentences of a document that may support an answer."""
+_MAX_SENTENCE_CHARS: Final = 500
+_NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：")
+_CODE: Final = ("```", "~~~", "|")
+
+ContradictionKind = Literal["number", "negation", "name"]
+
+
+class Contradiction(Struct, frozen=True):
+    kind: ContradictionKind
+    said: str
+    """The sentence of the answer."""
+    evidence: Evidence
+    """The passage that says otherwise."""
+
+
+class _Source(Struct, frozen=True):
+    """A sentence of a passage."""
+
+    claim: Claim
+    context: frozenset[str]
+    """The terms of its title and heading."""
+    evidence: Evidence
+
+
+def find_contradiction(
+    answer: str, evidence: Sequence[Evidence], question: str = "", documents: Sequence[str] = ()
+) -> Contradiction | None:
+    """The first sentence of an answer that contradicts a passage, unless another passage or document supports it."""
+    language = language_of("\n".join([question, answer, *(each.text for each in evidence)]))
+    if language is None:
+        return None
+    asked = content_terms(question, language) if question else frozenset()
+    given = [text for each in evidence for text in (each.text, each.title, each.heading)]
+    known = frozenset(word for text in (question, *given, *documents) for word in words(text))
+    supports = [
+        parse_claim(sentence, language) for text in documents for sentence in _statements(text, MAX_DOCUMENT_SENTENCES)
+    ]
+    comparison = _Comparison(language, [*_sources(evidence, language)], supports, asked, known)
+    for sentence in _statements(answer):
+        if found := comparison.contradiction(sentence):
+            return found
+    return None
+
+
+def language_of(text: str) -> str | None:
+    """The language of a text: if that is unclear, the one of those that can be compared whose words it holds most."""
+    if detected := detect_language(text):
+        return detected if detected in LANGUAGES else None
+    return guess_language(text, LANGUAGES)
+
+
+def _statements(text: str, most: int = MAX_SENTENCES) -> list[str]:
+    """The sentences that state something: no questions, introductions, code or tables."""
+    found = sentences(text[: most * _MAX_SENTENCE_CHARS])[:most]
+    return [
+        each
+        for each in found
+        if len(each) <= _MAX_SENTENCE_CHARS and not each.endswith(_NO_STATEMENT_ENDS) and not each.startswith(_CODE)
+    ]
+
+
+def _sources(evidence: Iterable[Evidence], language: str) -> Iterator[_Source]:
+    for each in evidence:
+        context = content_terms(f"{each.title}; {each.heading}", language)
+        for sentence in _statements(each.text):
+            yield _Source(parse_claim(sentence, language), context, each)
+
+
+class _Comparison(Struct, frozen=True):
+    language: str
+    sources: Sequence[_Source]
+    supports: Sequence[Claim]
+    """What else the model was given."""
+    asked: frozenset[str]
+    """The terms of the question."""
+    known: frozenset[str]
+    """All words of the question and of what the model was given."""
+
+    def contradiction(self, sentence: str) -> Contradiction | None:
+        claim = parse_claim(sentence, self.language)
+        for source in self.sources:
+            kind = self._kind(claim, source)
+            if kind and not (kind == "negation" and self._is_supported(claim)):
+                return Contradiction(kind, sentence, source.evidence)
+        return None
+
+    def _kind(self, claim: Claim, source: _Source) -> ContradictionKind | None:
+        if self._denies(claim, source):
+            return "negation"
+        if not self._is_about_the_same(claim, source):
+            return None
+        if self._differs_in_number(claim, source.claim):
+            return "number"
+        return "name" if self._differs_in_name(claim, source.claim) else None
+
+    def _is_about_the_same(self, claim: Claim, source: _Source) -> bool:
+        named = frozenset(word for name in claim.names for word in name.words if word not in self.known)
+        terms = frozenset(term for term in claim.terms if not any(word.startswith(term) for word in named))
+        held = source.claim.terms | source.context
+        units = claim.units & source.claim.units
+        covers = coverage(terms | units, held | units) >= MIN_COVERAGE
+        return covers and self._shares_enough(terms, held, units)
+
+    def _shares_enough(self, terms: frozenset[str], held: frozenset[str], units: frozenset[str] = frozenset()) -> bool:
+        """Whether enough is shared; what the answer leaves out is in the question. Units alone tell little."""
+        if _weight(matched(terms, held)) >= MIN_SHARED:
+            return True
+        both = terms | self.asked | units
+        is_asked_for = coverage(self.asked, held | units) >= MIN_QUESTION_COVERAGE
+        return is_asked_for and _weight(matched(both, held | units)) >= MIN_SHARED
+
+    # Negation.
+
+    def _denies(self, claim: Claim, source: _Source) -> bool:
+        other, flipped = self._without_prefix(claim, source.claim)
+        if flipped and other.is_affirmed:
+            return self._excludes(Clause(other.terms, _relations_of(claim), "denied"), source)
+        if any(clause.polarity == "unclear" for clause in claim.clauses):
+            return False
+        denied = [clause for clause in claim.clauses if clause.polarity == "denied"]
+        return any(self._excludes(clause, source) for clause in denied) or (
+            not denied and self._is_denied_by(claim, source)
+        )
+
+    def _excludes(self, denied: Clause, source: _Source) -> bool:
+        """Whether a clause of the answer denies what a sentence of a passage affirms."""
+        if any(clause.polarity == "denied" for clause in source.claim.clauses):
+            return False
+        affirmed = [clause for clause in source.claim.clauses if clause.polarity == "affirmed"]
+        held = source.context.union(*(clause.terms for clause in affirmed))
+        relations = frozenset[str]().union(*(clause.relations for clause in affirmed))
+        return (
+            bool(affirmed and denied.terms)
+            and coverage(denied.terms, held) >= MIN_DENIED_COVERAGE
+            and denied.relations <= relations
+            and self._shares_enough(denied.terms, held)
+        )
+
+    def _is_denied_by(self, claim: Claim, source: _Source) -> bool:
+        """Whether a clause of a passage denies what the answer affirms."""
+        held = claim.terms | self.asked if len(claim.terms) < 2 else claim.terms
+        return any(
+            clause.polarity == "denied"
+            and bool(clause.terms)
+            and coverage(clause.terms, held) >= MIN_DENIED_COVERAGE
+            and coverage(claim.terms, clause.terms | source.context) >= MIN_COVERAGE
+            and clause.relations <= _relations_of(claim)
+            and self._shares_enough(claim.terms, clause.terms | source.context)
+            for clause in source.claim.clauses
+        )
+
+    def _without_prefix(self, claim: Claim, other: Claim) -> tuple[Claim, bool]:
+        """The claim with "encrypted" for "unencrypted" where the other says "encrypted", and whether it was so."""
+        for prefix in by_code("negative_prefixes").get(self.language, "").split():
+            for mine, theirs in ((claim, other), (other, claim)):
+                for term in mine.terms - theirs.terms:
+                    plain = term.removeprefix(prefix)
+                    if plain != term and len(plain) >= MIN_PREFIX and plain in theirs.terms:
+                        changed = claim.terms - {term} | {plain} if mine is claim else claim.terms
+                        return Claim(changed, claim.clauses), True
+        return claim, False
+
+    def _is_supported(self, claim: Claim) -> bool:
+        """Whether some passage says the same with the same polarity."""
+        denied = {clause.terms for clause in claim.clauses if clause.polarity == "denied"}
+        for other in (*(source.claim for source in self.sources), *self.supports):
+            if not denied and other.is_affirmed and coverage(claim.terms, other.terms) == 1:
+                return not self._without_prefix(claim, other)[1]
+            clauses = (clause.terms for clause in other.clauses if clause.polarity == "denied")
+            if any(coverage(terms, held) == 1 for held in clauses for terms in denied):
+                return True
+        return False
+
+    # Numbers and dates.
+
+    def _differs_in_number(self, claim: Claim, other: Claim) -> bool:
+        if claim.months and len(other.months) == 1 and claim.months.isdisjoint(other.months):
+            return not any(claim.months & source.claim.months for source in self.sources)
+        if claim.weekdays and other.weekdays and claim.weekdays.isdisjoint(other.weekdays):
+            return not any(claim.weekdays & source.claim.weekdays for source in self.sources)
+        if claim.is_bounded or other.is_bounded:
+            return False
+        tolerance = TOLERANCE if claim.is_approximate or other.is_approximate else 0.0
+        return any(self._is_another(mine, claim, other, tolerance) for mine in claim.quantities)
+
+    def _is_another(self, mine: Quantity, claim: Claim, other: Claim, tolerance: float) -> bool:
+        """Whether the other has a different number of the same, and no passage has this one."""
+        theirs = [
+            each for each in other.quantities if each.unit == mine.unit and self._has_same_subject(claim, mine, each)
+        ]
+        if not theirs or any(f"{value:g}" in self.known for value in mine.values):
+            return False
+        claims = (*(source.claim for source in self.sources), *self.supports)
+        everywhere = [each for claim in claims for each in claim.quantities]
+        is_known = any(are_close(mine, each, tolerance) for each in everywhere)
+        values = [value for each in theirs for value in each.values]
+        is_between = len(theirs) > 1 and any(min(values) <= value <= max(values) for value in mine.values)
+        return not is_known and not is_between
+
+    def _has_same_subject(self, claim: Claim, mine: Quantity, theirs: Quantity) -> bool:
+        """Whether what the claim begins with stands before the other number too, unless the question is about it."""
+        return claim.first in self.asked | mine.after or claim.first not in theirs.after
+
+    # Names.
+
+    def _differs_in_name(self, claim: Claim, other: Claim) -> bool:
+        unknown = [name for name in claim.names if name.after and name.words.isdisjoint(self.known)]
+        said = frozenset(word for name in claim.names for word in name.words)
+        missing = [name for name in other.names if name.words.isdisjoint(said | self.asked)]
+        return len(unknown) == 1 and len(missing) == 1 and _are_different(unknown[0], missing[0])
+
+
+def _are_different(mine: Name, theirs: Name) -> bool:
+    """Whether two names stand in the same place and are not two spellings of one."""
+    initials = ["".join(sorted(word[0] for word in name.words)) for name in (mine, theirs)]
+    are_acronyms = any(word == initials[1 - place] for place, name in enumerate((mine, theirs)) for word in name.words)
+    are_alike = any(one[:3] == another[:3] for one in mine.words for another in theirs.words)
+    return mine.after == theirs.after and not are_acronyms and not are_alike
+
+
+def are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
+    return any(
+        isclose(mine, theirs, rel_tol=tolerance) or (mine.is_integer() and round(theirs) == mine and abs(theirs) > 10)
+        for mine in one.values
+        for theirs in another.values
+    )
+
+
+def _relations_of(claim: Claim) -> frozenset[str]:
+    return frozenset(word for clause in claim.clauses for word in clause.relations)
+
+
+def matched(terms: frozenset[str], held: frozenset[str]) -> frozenset[str]:
+    return frozenset(term for term in terms if term in held or any(_is_form_of(term, other) for other in held))
+
+
+def _is_form_of(term: str, other: str) -> bool:
+    """Whether two terms are forms of one word, as far as their beginnings tell."""
+    longer = max(len(term), len(other))
+    size = max(MIN_PREFIX, round(0.7 * longer))
+    return term[:size] == other[:size] and min(len(term), len(other)) >= size
+
+
+def coverage(terms: frozenset[str], held: frozenset[str]) -> float:
+    return _weight(matched(terms, held)) / _weight(terms) if terms else 0.0
+
+
+def _weight(terms: Iterable[str]) -> float:
+    return sum(UNSPACED_LETTER_WEIGHT if len(term) == 1 else 1.0 for term in terms)
+
+
+# Chosen on the first half of benchmarks/retrieval/newest.json; benchmarks/retrieval/newest.py measures.
+MIN_ASKED: Final = 0.6
+"""The share of the question that a passage must hold, with its title and heading, to answer it."""
+MIN_OWN_ASKED: Final = 0.5
+"""The share that must stand in the clause itself."""
+MIN_OWN_WORDS: Final = 0.75
+"""The share that both clauses must hold where a plain word is what differs."""
+MAX_CHARACTERS: Final = 2_000
+"""Of a passage that are looked at."""
+_CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
+"""Up to the next mark; one between digits ends no clause."""
+
+_DATE_UNITS: Final = frozenset({"year", "day of the month", "年", "日"})
+_CONTRADICTIONS: Final = frozenset(get_args(ContradictionKind))
+
+
+class _Answer(Struct, frozen=True):
+    """What a passage says on the question, at most a clause of it."""
+
+    claim: Claim
+    context: frozenset[str]
+    """The terms of its title and heading."""
+    text: str
+
+
+def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
+    """Whether two passages say different things on a question."""
+    language = language_of("\n".join((question, one.text, another.text)))
+    if language is None:
+        return False
+    plain = [replace(each, text=_plainly(each.text, language)) for each in (one, another)]
+    asked = content_terms(re.sub(any_of("amount_asked"), " ", topic_of(question)), language)
+    mine, theirs = (_best(each, asked, language, wants_date=wants_time(question)) for each in plain)
+    if not (mine and theirs):
+        return False
+    if _differ_in_words(mine, theirs, asked, language):
+        return True
+    if _is_about_the_same(mine, theirs, asked):
+        if _differ(mine.claim, theirs.claim):
+            return True
+        kinds = _CONTRADICTIONS
+    elif _is_about_the_same(_nameless(mine), _nameless(theirs), asked):
+        kinds = frozenset({"name"})
+    else:
+        return False
+    found = (find_contradiction(said.text, [other], question) for said, other in (plain, plain[::-1]))
+    return any(each.kind in kinds for each in found if each)
+
+
+def _plainly(text: str, language: str) -> str:
+    """The text with "not" in the place of "no longer"."""
+    pattern, plain = (by_code(key).get(language, "") for key in ("no_longer", "not_instead"))
+    beginning = text[:MAX_CHARACTERS]
+    return re.sub(pattern, plain, beginning, flags=re.IGNORECASE) if pattern else beginning
+
+
+def _best(passage: Evidence, asked: frozenset[str], language: str, *, wants_date: bool) -> _Answer | None:
+    """The sentence or clause that holds most of the question, the shortest of them; None where it holds too little.
+
+    One that gives a number or date may leave a part of the question to the title: "The budget is 900 euros". Where a
+    date is asked for, one that gives a date comes first.
+    """
+    context = content_terms(f"{passage.title}; {passage.heading}", language)
+    found: list[tuple[bool, float, int, _Answer]] = []
+    for text in _clauses(passage.text):
+        claim = parse_claim(text, language)
+        said = claim.terms | claim.units
+        said |= _asks_for_colour(asked, language) if _colours(text, language) else frozenset()
+        own, whole = coverage(asked, said), coverage(asked, said | context)
+        dated = wants_date and _gives_date(claim)
+        if (own >= MIN_OWN_ASKED and whole >= MIN_ASKED) or (claim.units and own and whole == 1):
+            found.append((dated, own, -len(text), _Answer(claim, context, text)))
+    return max(found, key=lambda each: each[:3])[3] if found else None
+
+
+def _gives_date(claim: Claim) -> bool:
+    return bool(claim.months or claim.weekdays or not claim.units.isdisjoint(_DATE_UNITS))
+
+
+def _differ_in_words(mine: _Answer, theirs: _Answer, asked: frozenset[str], language: str) -> bool:
+    """Whether they name different colours of the same, or another word in the same sentence."""
+    ours, others = (_colours(each.text, language) for each in (mine, theirs))
+    if ours and others and ours.isdisjoint(others) and _asks_for_colour(asked, language):
+        sides = ((mine, theirs), (theirs, mine))
+        held = asked | ours | others
+        rests = [_rest(one.claim, another.claim.terms | another.context | held) for one, another in sides]
+        polarities = {clause.polarity for each in (mine, theirs) for clause in each.claim.clauses}
+        return not any(rests) and "denied" not in polarities
+    own = (coverage(asked, each.claim.terms) for each in (mine, theirs))
+    return min(own) >= MIN_OWN_WORDS and _differ_in_one_word(mine.text, theirs.text, language)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    for sentence in sentences(text):
+        if not sentence.endswith(("?", "？")):
+            yield sentence
+            pieces = [match[0].strip() for match in _CLAUSE.finditer(sentence)]
+            yield from pieces if len(pieces) > 1 else ()
+
+
+def _is_about_the_same(mine: _Answer, theirs: _Answer, asked: frozenset[str]) -> bool:
+    """Whether one of them says nothing beside the question that the other does not say too.
+
+    The other, if it says more, has to repeat what is asked: "The garage costs 80 euros" under "Workshop" does not.
+    """
+    sides = ((mine, theirs), (theirs, mine))
+    rests = [_rest(one.claim, another.claim.terms | another.context | asked) for one, another in sides]
+    return not all(rests) and all(
+        not rest or coverage(asked, side.claim.terms | side.claim.units) == 1
+        for rest, side in zip(rests, (mine, theirs), strict=True)
+    )
+
+
+def _nameless(answer: _Answer) -> _Answer:
+    """Without the names that it gives, which may be what differs."""
+    named = frozenset(stem(word) for name in answer.claim.names for word in name.words)
+    return replace(answer, claim=replace(answer.claim, terms=answer.claim.terms - named))
+
+
+def _rest(claim: Claim, held: frozenset[str]) -> frozenset[str]:
+    return claim.terms - matched(claim.terms, held) - _stems("update_words")
+
+
+def _differ(mine: Claim, theirs: Claim) -> bool:
+    if mine.is_bounded or theirs.is_bounded:
+        return False
+    for ours, others in ((mine.months, theirs.months), (mine.weekdays, theirs.weekdays)):
+        if ours and others and ours.isdisjoint(others):
+            return True
+    tolerance = TOLERANCE if mine.is_approximate or theirs.is_approximate else 0.0
+    if any(_is_another(each, [*theirs.quantities], tolerance) for each in mine.quantities):
+        return True
+    polarities = [{clause.polarity for clause in claim.clauses if clause.terms} for claim in (mine, theirs)]
+    return {"affirmed"} in polarities and {"denied"} in polarities
+
+
+def _is_another(mine: Quantity, theirs: Sequence[Quantity], tolerance: float) -> bool:
+    same_unit = [each for each in theirs if each.unit == mine.unit]
+    return len(same_unit) == 1 and not are_close(mine, same_unit[0], tolerance)
+
+
+def _colours(text: str, language: str) -> frozenset[str]:
+    """The terms of the colours that a text names."""
+    if language in by_code("colours", spaced=False):
+        return frozenset(match[0][0] for match in re.finditer(any_of("colours", spaced=False), text))
+    return frozenset(stem(word) for word in words(text) if word in listed("colours"))
+
+
+def _asks_for_colour(asked: frozenset[str], language: str) -> frozenset[str]:
+    """The terms of a question that ask for a colour."""
+    if language in by_code("colours", spaced=False):
+        return asked.intersection(of_all("colour_nouns", spaced=False).split())
+    return asked & _stems("colour_nouns")
+
+
+def _differ_in_one_word(mine: str, theirs: str, language: str) -> bool:
+    """Whether two sentences that tell a state are the same but for one word, after a preposition: "in the shed" and
+    "in the cellar", not "in the shed" and "in the shed on the left"."""
+    ours, others = (_skeleton(text) for text in (mine, theirs))
+    if len(ours) != len(others) or not _tell_a_state(ours, language):
+        return False
+    places = [place for place, pair in enumerate(zip(ours, others, strict=True)) if pair[0] != pair[1]]
+    if len(places) != 1 or places[0] == 0:
+        return False
+    place = places[0]
+    return ours[place - 1] in listed("place_words", language) and _are_other_words(ours[place], others[place])
+
+
+def _skeleton(text: str) -> list[str]:
+    """The words of a sentence without articles and those that say when it holds."""
+    left_out = listed("articles") | listed("update_words")
+    return [word for word in words(text) if word not in left_out]
+
+
+def _tell_a_state(spoken: Sequence[str], language: str) -> bool:
+    denying = listed("negators", language)
+    return not listed("state_verbs").isdisjoint(spoken) and denying.isdisjoint(spoken)
+
+
+def _are_other_words(one: str, another: str) -> bool:
+    """Whether they are no two forms of one word, and no numbers."""
+    return one.isalpha() and another.isalpha() and min(len(one), len(another)) > 2 and one[:3] != another[:3]
+
+
+@cache
+def _stems(key: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(of_all(key)))

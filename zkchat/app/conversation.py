@@ -1,0 +1,534 @@
+"""One conversation: opened from its vault, session, model and agent, closed at the end; goal runs over it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from zkchat.app.conversation_core import background_summaries, open_for_answers, turn_settings
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.document_links import VaultDocumentLinks
+from zkchat.app.library import NoteIndexRefresher, open_note_library
+from zkchat.app.models import (
+    LiveSettings,
+    ModelInUse,
+    create_provider,
+    guarded_provider,
+    provider_context,
+    tokenizer_of,
+)
+from zkchat.app.paths import Paths
+from zkchat.app.stores import open_session_store
+from zkchat.app.trust import ProfileStore, VaultTrust
+from zkchat.app.workspace import Workspace, load_workspace
+from zkchat.app.writing import open_change_store
+from zkchat.chat import Asked, Conversation, ConversationCore, Journal, Profiles, Relevance
+from zkchat.config import Settings
+from zkchat.core import (
+    PROVIDERS,
+    Agent,
+    AgentEntry,
+    ChangeStore,
+    ConfigError,
+    Environment,
+    GoalEntry,
+    History,
+    ImagePart,
+    ImageUnusable,
+    ItemsEntry,
+    ListingEntry,
+    ModelEntry,
+    ModelProvider,
+    NoteNotFound,
+    NoteUnreadable,
+    ProfileProblem,
+    Session,
+    SessionStore,
+    StorageDamaged,
+    StorageError,
+    StorageTooNew,
+    UsageError,
+    Warned,
+    ZkchatError,
+    read_bounded,
+)
+from zkchat.index import Library
+from zkchat.models import ResumedProvider, create, descriptor_of, installed
+from zkchat.notes import MAX_FILE_BYTES, digest_of, encode_image, inspect_image
+from zkchat.sessions import UnavailableSessions
+
+if TYPE_CHECKING:
+    from zkchat.chat import GoalBounds, GoalRun, PlanReviewer
+
+
+def open_goal_run(
+    environment: Environment,
+    opened: "OpenConversation",
+    bounds: "GoalBounds",
+    plan_reviewer: "PlanReviewer | None" = None,
+) -> "GoalRun":
+    """A goal run in this conversation; without a reviewer, the model's plan is worked on as it is."""
+    from zkchat.chat import GoalChecker, GoalRun
+
+    conversation = opened.conversation
+    return GoalRun(
+        conversation=conversation,
+        now=environment.now,
+        new_id=environment.new_id,
+        bounds=bounds,
+        plan_reviewer=plan_reviewer,
+        check=GoalChecker(conversation, opened.library).check,
+    )
+
+
+def bounds_of(
+    settings: Settings, steps: int | None = None, tokens: int | None = None, minutes: float | None = None
+) -> "GoalBounds":
+    """The bounds that the user named, else those of the settings."""
+    from zkchat.chat import GoalBounds
+
+    if minutes is not None and not minutes > 0:  # nor NaN
+        raise UsageError("A goal needs some time.", hint="Name more than 0 minutes: --minutes 5")
+    goal = settings.goal
+    return GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
+
+
+def session_with_open_goal(store: SessionStore, most: int = 50) -> str | None:
+    """The id of the session, of those used last, whose goal can be gone on with."""
+    for session in store.sessions()[:most]:
+        goals = [entry.body.goal for entry in store.entries(session.id) if isinstance(entry.body, GoalEntry)]
+        if goals and goals[-1].can_go_on:
+            return session.id
+    return None
+
+
+MAX_INLINE_SIDE: Final = 1568
+"""Pixels of the longer side of an image that is stored with its message."""
+
+
+def read_image_file(path: str, most: int) -> bytes:
+    """What a file holds that the user named. Raises `NoteNotFound` or `NoteUnreadable`."""
+    try:
+        return read_bounded(Path(path), max_bytes=most)
+    except FileNotFoundError as error:
+        raise NoteNotFound(f"There is no file {path}.") from error
+    except OSError as error:
+        raise NoteUnreadable(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -> tuple[ImagePart, ...]:
+    """The images for a message; one of the vault as if it were mentioned. Raises `UsageError` for what is no image."""
+    if not files:
+        return ()
+    parts: list[ImagePart] = []
+    for file in dict.fromkeys(files):
+        whole = environment.cwd / file.expanduser()
+        try:
+            data = read_image_file(str(whole), MAX_FILE_BYTES)
+            header = inspect_image(data, file.name)
+        except NoteNotFound as error:
+            raise UsageError(f"--image: There is no file {file}.") from error
+        except ZkchatError as error:
+            raise UsageError(f"--image: {error.message}", hint=error.hint) from error
+        inside = whole.resolve().is_relative_to(vault.resolve())
+        parts.append(
+            ImagePart(
+                name=whole.resolve().relative_to(vault.resolve()).as_posix() if inside else file.name,
+                media_type=f"image/{header.format}",
+                file="" if inside else str(whole),
+                digest=digest_of(data),
+                size=len(data),
+                width=header.width,
+                height=header.height,
+            )
+        )
+    return tuple(parts)
+
+
+def inline_image(name: str, data: str) -> ImagePart:
+    """An image without a file, in base 64, made smaller: it is stored with its message. Raises `ImageUnusable`."""
+    from base64 import b64decode, b64encode
+
+    if len(data) > MAX_FILE_BYTES * 4 // 3:
+        raise ImageUnusable(f"{name} is larger than {MAX_FILE_BYTES:,} bytes.")
+    try:
+        content = b64decode(data, validate=True)
+    except ValueError as error:
+        raise ImageUnusable(f"{name} is no image.") from error
+    encoded = encode_image(content, (MAX_INLINE_SIDE, MAX_INLINE_SIDE), name)
+    return ImagePart(
+        name=name,
+        media_type=encoded.media_type,
+        data=b64encode(encoded.data).decode("ascii"),
+        width=encoded.width,
+        height=encoded.height,
+    )
+
+
+_NO_CHOICE: Final = frozenset({"quote", "scripted:scripted"})
+"""That there was no model, or a script whose file nobody kept, binds no session."""
+
+
+class SessionModel(Struct, frozen=True, kw_only=True):
+    """What a session says of the model that answers in it from now on."""
+
+    kept: ModelEntry | None = None
+    """None where the user says it, by a flag, a variable, an agent or the settings."""
+    must_run_here: bool = False
+    """Whether nothing is sent to it unless it runs on this machine."""
+    told: bool = False
+    """Whether the user chose the model for this session now."""
+    warnings: tuple[Warned, ...] = ()
+
+    @property
+    def name(self) -> str | None:
+        return self.kept.name if self.kept else None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user chose the model for this session, now or before."""
+        return self.told or bool(self.kept and self.kept.chosen)
+
+
+class SessionModelInUse(ModelInUse, frozen=True, kw_only=True):
+    entry: ModelEntry
+    """What the session is to keep of it, but for the facts that are known once it has answered."""
+
+
+def find_session_model(workspace: Workspace, history: History, agent: Agent | None, *, is_told: bool) -> SessionModel:
+    """The model of the session, unless the user names one now. Raises `ConfigError` where there is none such any more.
+
+    `is_told` says that a flag names the model. A variable does too, and an agent that was chosen since with its model.
+    """
+    if is_told or workspace.loaded.origins["model"].layer == "variable":
+        return SessionModel(told=True)
+    if history.is_agent_newer and agent and agent.model:
+        return SessionModel(told=True)
+    kept = history.model
+    if kept is None or (kept.name in _NO_CHOICE and not kept.chosen):
+        return SessionModel()
+    settings = workspace.settings
+    is_own = kept.name == settings.model or kept.name in settings.models
+    if not is_own and kept.name.partition(":")[0] not in PROVIDERS:
+        meant = f" ({kept.model})" if kept.model != kept.name else ""
+        way_out = f"--model {kept.model} goes on with what it was" if meant else "--model NAME goes on with another"
+        raise ConfigError(
+            f"The model of this session, {kept.name}{meant}, is not in your settings any more.",
+            hint=f"{way_out}; `zkchat models` shows what there is.",
+        )
+    if settings.storage.location == "vault" and not is_own:
+        return _untrusted(workspace, kept)
+    return SessionModel(kept=kept, must_run_here=_ran_here(kept, history))
+
+
+def _ran_here(kept: ModelEntry, history: History) -> bool:
+    """Whether the model ran on this machine; sessions of older versions say so by what was local in them."""
+    if kept.on_this_machine is not None:
+        return kept.on_this_machine
+    return any(message.local for message in history.messages.values())
+
+
+def _untrusted(workspace: Workspace, kept: ModelEntry) -> SessionModel:
+    """A session in the vault may have been written by anybody: it leads to no server elsewhere and to no file."""
+    context = provider_context(workspace)
+    descriptor = descriptor_of(kept.name.partition(":")[0])
+    if descriptor.in_process:
+        is_allowed = not descriptor.takes_id or kept.name.partition(":")[2] in (
+            offered.id for offered in descriptor.offered_models(context)
+        )
+    else:
+        info = create(kept.name, context).info
+        is_allowed = info.on_this_machine or not info.is_located
+    if is_allowed:
+        return SessionModel(kept=kept, must_run_here=True)
+    text = f"This session is stored in the vault and names the model {kept.name}, which you have not set yourself."
+    return SessionModel(warnings=(Warned(text=text, hint=f"It is not used; --model {kept.name} goes on with it."),))
+
+
+def open_model(workspace: Workspace, session: SessionModel, set_before: str) -> SessionModelInUse:
+    """The model that answers; `set_before` is the one that the settings name. Raises `ConfigError`."""
+    kept = session.kept
+    model = _resumed_model(workspace, session, kept, set_before) if kept else create_provider(workspace)
+    entry = ModelEntry(name=model.name, chosen=session.is_chosen)
+    return SessionModelInUse(**asdict(model), entry=entry)
+
+
+def _resumed_model(workspace: Workspace, session: SessionModel, kept: ModelEntry, set_before: str) -> ModelInUse:
+    try:
+        model = create_provider(workspace)
+    except ConfigError as error:
+        message = f"The model of this session, {kept.name}, cannot be used. {error.message}"
+        hint = f"{error.hint} To go on with another: --model NAME, in a chat /model NAME."
+        raise ConfigError(message, hint=hint.strip()) from error
+    provider = _resumed(model.provider, session, kept)
+    return replace(model, provider=provider, chosen=_sentence(kept, provider, set_before))
+
+
+def _resumed(provider: ModelProvider, session: SessionModel, kept: ModelEntry) -> ModelProvider:
+    if descriptor_of(provider.info.provider).in_process:
+        return provider
+    return ResumedProvider(provider, window=kept.window, must_run_here=session.must_run_here)
+
+
+def _sentence(kept: ModelEntry, provider: ModelProvider, set_before: str) -> str:
+    if provider.info.needs_notes:
+        return ""
+    window = f" (window {kept.window:,} tokens)" if kept.window else ""
+    name = kept.name
+    if provider.info.name != kept.model:
+        name = f"{name}, which is {provider.info.name} now and was {kept.model}"
+    elif kept.name != kept.model:
+        name = f"{name} = {kept.model}"
+    others = f" Your settings name {set_before}: --model {set_before} takes that." if set_before else ""
+    return f"This session goes on with its model, {name}{window}.{others if set_before != kept.name else ''}"
+
+
+MAX_PROBLEMS_SHOWN = 5
+"""Mistakes in the files of agents and rules that a conversation begins with."""
+
+
+class ConversationSession(Struct, frozen=True, kw_only=True):
+    """The session of a conversation before its model is looked for."""
+
+    journal: Journal
+    profiles: Profiles
+    agent: Agent | None
+    """Who was asked for; None where there is no such agent any more."""
+    choices: Sequence[AgentEntry | ItemsEntry | ListingEntry]
+    """What the user chose and is to be stored with the first message."""
+    asked: Asked | None
+    """The question that came along, stored with the choices."""
+    notices: tuple[str, ...]
+    left_open: Sequence[Warned]
+    """What a process that was killed has left."""
+
+
+def open_conversation_session(
+    stack: ExitStack, workspace: Workspace, options: ConversationOptions
+) -> ConversationSession:
+    """Open the session that the user wants to go on in, or a new one."""
+    journal, notices = _open_journal(stack, workspace, options)
+    left_open = journal.recover_from_crash()
+    profiles = ProfileStore(workspace.paths).load()
+    agent = _find_agent(profiles, options, journal)
+    choices = _new_choices(journal, options, agent)
+    asked = _ask(journal, workspace, options, choices) if options.question else None
+    return ConversationSession(
+        journal=journal,
+        profiles=profiles,
+        agent=agent,
+        choices=() if asked else choices,
+        asked=asked,
+        notices=notices,
+        left_open=left_open,
+    )
+
+
+def _open_journal(
+    stack: ExitStack, workspace: Workspace, options: ConversationOptions
+) -> tuple[Journal, tuple[str, ...]]:
+    """The session to go on in, read whole. Damage that shows only then has the store recovered once more."""
+    for is_last in (False, True):
+        with ExitStack() as trial:
+            try:
+                store, notices = _open_store_or_hold_back(trial, workspace)
+                session, environment = _find_session(store, options), workspace.environment
+                journal = Journal(store, session, environment.now, environment.new_id, id_of_new=options.id_of_new)
+            except StorageDamaged:
+                if is_last:
+                    raise
+                continue
+            stack.push(trial.pop_all())
+            stack.callback(journal.save_rest)
+            return journal, notices
+    raise AssertionError("the last trial returns or raises")
+
+
+def _open_store_or_hold_back(stack: ExitStack, workspace: Workspace) -> tuple[SessionStore, tuple[str, ...]]:
+    """The session store; where it cannot be opened, one that holds entries back until it can."""
+    try:
+        return stack.enter_context(open_session_store(workspace))
+    except StorageTooNew:
+        raise
+    except StorageError as error:
+        late = stack.enter_context(ExitStack())
+        return UnavailableSessions(error, lambda: late.enter_context(open_session_store(workspace))[0]), ()
+
+
+def _find_session(store: SessionStore, options: ConversationOptions) -> Session | None:
+    if options.session is not None:
+        return store.find(options.session)
+    return next(filter(_holds_a_conversation, store.sessions()), None) if options.continue_last else None
+
+
+def _holds_a_conversation(session: Session) -> bool:
+    """Not so a single question of `zkchat ask` that got no answer: there is nothing to go on with."""
+    return session.listed or session.message_count > 1
+
+
+def _find_agent(profiles: Profiles, options: ConversationOptions, journal: Journal) -> Agent | None:
+    """The agent that was asked for now, or else in the session before; one that is gone since is passed over."""
+    if options.agent:
+        return profiles.agent(options.agent)
+    return profiles.agents.get(journal.history.agent.casefold())
+
+
+def _new_choices(
+    journal: Journal, options: ConversationOptions, agent: Agent | None
+) -> list[AgentEntry | ItemsEntry | ListingEntry]:
+    """The entries for what the user chose when opening the session and it did not hold yet."""
+    choices: list[AgentEntry | ItemsEntry | ListingEntry] = []
+    if options.one_shot and journal.session is None:
+        choices.append(ListingEntry(listed=False))
+    elif journal.session and not journal.session.listed:
+        choices.append(ListingEntry(listed=True))
+    if agent and agent.name != journal.history.agent:
+        journal.history.agent = agent.name
+        choices.append(AgentEntry(name=agent.name))
+    if options.private and not journal.history.is_private:
+        choices.append(ItemsEntry(private=True))
+    return choices
+
+
+def _ask(
+    journal: Journal,
+    workspace: Workspace,
+    options: ConversationOptions,
+    choices: Sequence[AgentEntry | ItemsEntry | ListingEntry],
+) -> Asked:
+    """Store the question that came along, with its images. Raises `UsageError` for a file that is none."""
+    images = named_images(workspace.environment, workspace.paths.vault, options.images)
+    return journal.ask(options.question, choices, images=images)
+
+
+class OpenConversation(Struct, frozen=True, kw_only=True):
+    """A conversation ready for its first turn, and what the user should know before it."""
+
+    conversation: Conversation
+    store: SessionStore
+    """All sessions of the vault, this one among them."""
+    library: Library
+    changes: ChangeStore
+    """The files of the vault, and the journal of what zkchat changed in them."""
+    refresher: NoteIndexRefresher
+    workspace: Workspace
+    live: LiveSettings
+    """The settings as they are now."""
+    chosen: str
+    """Why it is this model, where the user has not said."""
+    offer: str
+    """What could be set up, with its command, where there is no model."""
+    warnings: tuple[Warned, ...]
+    asked: Asked | None = None
+    """The question that came along, stored."""
+
+    @property
+    def paths(self) -> Paths:
+        return self.workspace.paths
+
+    @property
+    def settings(self) -> Settings:
+        return self.workspace.settings
+
+    @property
+    def document_links(self) -> VaultDocumentLinks:
+        """Links to the documents of an answer."""
+        return VaultDocumentLinks(self.paths.vault, self.conversation.library, self.settings.ui.open_with)
+
+
+@contextmanager
+def open_conversation(environment: Environment, options: ConversationOptions) -> Iterator[OpenConversation]:
+    """Open a conversation and all that it needs; everything is closed at the end."""
+    workspace = load_workspace(environment, options.vault, model=options.model)
+    with ExitStack() as stack:
+        session = open_conversation_session(stack, workspace, options)
+        workspace, model, unmet = _choose_model(workspace, options, session)
+        live = LiveSettings(workspace)
+        provider = guarded_provider(model, live)
+        library, about_cache = stack.enter_context(open_note_library(workspace, live))
+        changes = stack.enter_context(open_change_store(workspace, library))
+        index = NoteIndexRefresher(library, provider, live, options)
+        tokenizer, prior = tokenizer_of(provider)
+        core = ConversationCore(
+            journal=session.journal,
+            notes=library,
+            refresh=index.refresh,
+            provider=provider,
+            tokenizer=tokenizer,
+            prior=prior,
+            profiles=session.profiles,
+            page_is_approved=VaultTrust(workspace.paths).page_is_approved,
+            vault=str(workspace.paths.vault),
+            settings=turn_settings(workspace.settings, options, private=session.journal.history.is_private),
+            relevance=Relevance(installed()),
+            reviewer=options.user_interface.reviewer,
+            may_remember=options.user_interface.may_remember,
+            live=live,
+            read_file=read_image_file,
+        )
+        core, about_stores = open_for_answers(stack, core, live, options, changes)
+        conversation = Conversation(core, session.choices, background_summaries(core), model.entry)
+        about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
+        notices = (*model.warnings, *about_cache, *about_files, *about_stores, *_cannot_write(conversation, options))
+        yield OpenConversation(
+            conversation=conversation,
+            store=session.journal.store,
+            library=library,
+            changes=changes,
+            refresher=index,
+            workspace=workspace,
+            live=live,
+            chosen=model.chosen,
+            offer=model.offer,
+            warnings=(*(Warned(text=text) for text in notices), *unmet, *session.left_open),
+            asked=session.asked,
+        )
+
+
+def _cannot_write(conversation: Conversation, options: ConversationOptions) -> tuple[str, ...]:
+    """A sentence where the user wants changes proposed, and the model can propose none."""
+    if not options.writing.enabled or conversation.writing.proposals is not None:
+        return ()
+    return (f"{conversation.model.name} calls no tools, so that it proposes no changes of notes.",)
+
+
+def _first_problems(problems: Sequence[ProfileProblem]) -> list[str]:
+    """The first few problems; a vault may bring any number of files with mistakes."""
+    shown = [str(problem) for problem in problems[:MAX_PROBLEMS_SHOWN]]
+    more = len(problems) - len(shown)
+    return [*shown, f"… and {more} more: zkchat agent list and zkchat rules list name them."] if more else shown
+
+
+def _unavailable_agent(session: ConversationSession) -> tuple[Warned, ...]:
+    """A warning where the session's agent is switched off, or not approved, so that another one answers."""
+    name, profiles = session.journal.history.agent, session.profiles
+    unavailable = None if name.casefold() in profiles.agents else profiles.unavailable("agent", name)
+    return (
+        (Warned(text=f"{unavailable.reason}, so another one answers.", hint=unavailable.hint),) if unavailable else ()
+    )
+
+
+def _choose_model(
+    workspace: Workspace, options: ConversationOptions, session: ConversationSession
+) -> tuple[Workspace, SessionModelInUse, tuple[Warned, ...]]:
+    """The settings as the session and its agent change them, the model that answers, and what the user should know."""
+    agent = session.agent
+    is_told = bool(options.model or (options.agent and agent and agent.model))
+    wanted = find_session_model(workspace, session.journal.history, agent, is_told=is_told)
+    set_before, name = workspace.settings.model, options.model or wanted.name
+    if wanted.kept:
+        workspace = workspace.changed_by(None, name)
+    workspace, unmet = _apply_agent(workspace, name, agent) if agent else (workspace, _unavailable_agent(session))
+    return workspace, open_model(workspace, wanted, set_before), (*wanted.warnings, *unmet)
+
+
+def _apply_agent(workspace: Workspace, model: str | None, agent: Agent) -> tuple[Workspace, tuple[Warned, ...]]:
+    """The settings as the agent changes them, and a warning where they cannot be changed so."""
+    try:
+        return workspace.changed_by(agent, model), ()
+    except ConfigError as error:
+        unused = Warned(text=f"The settings of the agent {agent.name} are left out. {error.message}", hint=agent.path)
+        return workspace, (unused,)

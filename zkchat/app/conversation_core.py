@@ -1,0 +1,181 @@
+"""What a conversation owns, opened over the files of a vault as far as its model has a use for it."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from datetime import timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.models import LiveSettings, may_answer_anytime, survey_models, verify_model
+from zkchat.app.stores import open_memory, open_message_search, open_summary_cache
+from zkchat.app.workspace import Workspace
+from zkchat.chat import (
+    AnswerLimits,
+    BackgroundSummaries,
+    ConversationCore,
+    Memory,
+    Policy,
+    Retention,
+    ServerAccess,
+    Shares,
+    TurnSettings,
+)
+from zkchat.config import Settings, StoredApprovals
+from zkchat.core import DEFAULT_LIMIT, ChangeStore, ModelInfo, ModelOverview, StorageError
+
+FRESH_SECONDS: Final = 60.0
+"""How long the names of a list are completed before the servers are asked again."""
+
+
+class ModelCatalogue:
+    """Implements `repl.command_context.ModelCatalogue`. Names are kept from the last list."""
+
+    def __init__(self, workspace: Callable[[], Workspace]) -> None:
+        """`workspace` returns that of the present conversation."""
+        self._workspace = workspace
+        self._names: tuple[str, ...] = ()
+        self._asked_at = -FRESH_SECONDS
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Those known so far. Asks nobody itself: a thread renews them, for the next time."""
+        if time.monotonic() - self._asked_at >= FRESH_SECONDS:
+            self._asked_at = time.monotonic()
+            threading.Thread(target=self._renew, daemon=True).start()
+        return self._names or ("quote", *self._workspace().settings.models)
+
+    def _renew(self) -> None:
+        with suppress(Exception):  # names are a convenience, and the chat may be ending
+            asyncio.run(self.survey(None))
+
+    async def survey(self, in_use: ModelInfo | None) -> ModelOverview:
+        overview = await survey_models(self._workspace(), in_use)
+        self._names = tuple(row.name for row in overview.rows)
+        self._asked_at = time.monotonic()
+        return overview
+
+    async def verify(self, name: str) -> ModelInfo:
+        return await verify_model(self._workspace(), name)
+
+
+def turn_settings(settings: Settings, options: ConversationOptions, *, private: bool) -> TurnSettings:
+    """What the settings and the user say about turns."""
+    context, limits = settings.context, settings.limits
+    return TurnSettings(
+        shares=Shares(
+            max_tokens=context.max_tokens,
+            reserve=context.reserve_tokens,
+            system=context.system_share,
+            tools=context.tools_share,
+            messages=context.messages_share,
+            memory=context.memory_share,
+            threshold=context.threshold,
+        ),
+        policy=Policy(
+            auto=context.auto_compact,
+            strategy=context.strategy,
+            keep=Retention(recent=context.keep_recent, least=context.keep_min),
+            confirm=context.confirm_compaction,
+            review=context.review_summary,
+        ),
+        limits=AnswerLimits(characters=limits.max_answer_chars, time=timedelta(seconds=limits.max_answer_seconds)),
+        recall=context.recall,
+        memory=settings.memory.enabled,
+        look_again=settings.references.look_again,
+        check_answers=settings.references.check_answers,
+        model_summaries=settings.references.model_summaries,
+        private=private or options.private,
+        strict=options.strict,
+        quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
+        max_images=settings.images.max_count,
+        image_detail=settings.images.detail,
+    )
+
+
+def open_for_answers(
+    stack: ExitStack, core: ConversationCore, live: LiveSettings, options: ConversationOptions, changes: ChangeStore
+) -> tuple[ConversationCore, tuple[str, ...]]:
+    """The same with all that a model uses which does not only quote, and what the user should know of it."""
+    if core.info.needs_notes:
+        return core, ()
+    from zkchat.app.writing import proposals_over
+
+    workspace = live.workspace
+    memory, about_memory = _open_memory(stack, workspace) if core.settings.memory else (None, ())
+    servers, about_servers = _open_servers(live, options)
+    keeps_summaries = core.settings.model_summaries != "never"
+    writing = proposals_over(
+        changes, workspace, core.provider, options.user_interface, options.writing, live.local_only
+    )
+    if _selects_by_relevance(core):  # the first question will need it
+        stack.callback(core.relevance.preload())
+    opened = replace(
+        core,
+        facts=memory,
+        search=stack.enter_context(open_message_search(workspace)),
+        summary_cache=stack.enter_context(open_summary_cache(workspace)) if keeps_summaries else None,
+        staged=writing.staged,
+        make_proposals=writing.proposals,
+        servers=servers,
+    )
+    return opened, (*about_memory, *about_servers)
+
+
+def _open_memory(stack: ExitStack, workspace: Workspace) -> tuple[Memory | None, tuple[str, ...]]:
+    """What is remembered across sessions; a conversation goes on without it."""
+    try:
+        _, memory, notices = stack.enter_context(open_memory(workspace))
+    except StorageError as error:
+        return None, (f"Nothing is remembered now. {error.message}",)
+    return memory, notices
+
+
+def _open_servers(live: LiveSettings, options: ConversationOptions) -> tuple[ServerAccess | None, tuple[str, ...]]:
+    """The MCP servers, and what the user should know of their definitions."""
+    if options.servers is None:
+        return None, ()
+    workspace = live.workspace
+    servers, warnings = options.servers.open(workspace)
+    if servers is None:
+        return None, warnings
+    allowed = [*workspace.settings.mcp.allow]
+
+    def allow_anew(now: Workspace) -> str:
+        allowed[:] = now.settings.mcp.allow
+        return ""
+
+    live.follow(options.servers.withdraw_changed)
+    live.follow(allow_anew)
+    access = ServerAccess(
+        servers=servers,
+        waits=options.servers.waits,
+        approvals=StoredApprovals(workspace.paths.data / "mcp-approvals.json", workspace.paths.vault_key),
+        reviewer=options.user_interface.call_reviewer,
+        allowed=allowed,
+    )
+    return access, warnings
+
+
+def _selects_by_relevance(core: ConversationCore) -> bool:
+    agent = core.agent_for()
+    modes = [*agent.references.values(), *(agent.rule_mode(rule) for rule in core.profiles.rules.values())]
+    return "agent" in modes
+
+
+def background_summaries(core: ConversationCore) -> BackgroundSummaries:
+    """What goes on between the turns of a chat."""
+    mode = core.settings.model_summaries
+    if mode == "local" and not may_answer_anytime(core.provider):
+        mode = "never"
+    return BackgroundSummaries(
+        summaries=core.summaries,
+        library=core.library,
+        provider=core.provider,
+        shares=core.settings.shares,
+        mode=mode,
+    )

@@ -1,0 +1,462 @@
+"""The notes of a vault: files, index, PDFs and embeddings, kept up to date before each use."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from zkchat.app.conversation_options import ConversationOptions
+from zkchat.app.models import LiveSettings
+from zkchat.app.paths import Paths
+from zkchat.app.workspace import (
+    UNATTENDED,
+    Notices,
+    Workspace,
+    calendar_of,
+    load_workspace,
+    local_folders_of,
+    local_globs,
+)
+from zkchat.app.writing import DatabasePaths, note_name_formats, recover_interrupted_changes
+from zkchat.config import Settings
+from zkchat.core import (
+    CommitHistory,
+    Environment,
+    ExtractedText,
+    ExtractedTexts,
+    FileStamp,
+    ModelProvider,
+    NoteFiles,
+    NoteIndex,
+    NoteWarning,
+    OpenText,
+    PdfUnread,
+    ProviderError,
+    install_command,
+    is_note,
+)
+from zkchat.index import (
+    DateSources,
+    Library,
+    LibraryOptions,
+    Progress,
+    Refreshed,
+    SqliteNoteIndex,
+    TextExtraction,
+    VectorSearch,
+)
+from zkchat.models import EmbeddingSettings, installed, is_loopback
+from zkchat.notes import unmatched
+from zkchat.storage import (
+    FolderWatch,
+    GitHistory,
+    PdfExtractor,
+    PdfLimits,
+    ProcessPool,
+    SqliteExtractedTexts,
+    VaultFiles,
+    WatchedFiles,
+    template_folders,
+    writable_cache_path,
+)
+
+if TYPE_CHECKING:
+    from zkchat.models import ServerEmbedder
+
+
+_PROVIDERS: Final = ("ollama", "openai")
+_OPENAI_HOST: Final = "api.openai.com"
+_OPENAI_KEY: Final = "OPENAI_API_KEY"
+_OLLAMA_KEY: Final = "OLLAMA_API_KEY"
+
+
+def server_embedder(workspace: Workspace) -> "ServerEmbedder | None":
+    """The model of `embeddings.model`, to which nothing is sent yet; None where none is set.
+
+    Where the vault's settings could not be read, it is unknown which notes stay on this machine, and one elsewhere is
+    not used.
+    """
+    return _embedder(workspace, workspace.settings.embeddings.model)
+
+
+class ServerEmbedders:
+    """The embedding models of servers that one process uses, until it closes them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.wanted = server_embedder(workspace)
+        self._in_use = [self.wanted] if self.wanted else []
+        self._is_closed = False
+
+    def former(self, method: str) -> "ServerEmbedder | None":
+        """The model whose vectors have this name, by the settings in force; None where they do not lead to it."""
+        embedder = None if self._is_closed else _embedder(self._workspace, method.partition("#")[0])
+        if embedder is None or embedder.name != method:
+            return None
+        self._in_use.append(embedder)
+        return embedder
+
+    def close(self) -> None:
+        """End what is waited for; nothing is asked any more."""
+        self._is_closed = True
+        for embedder in self._in_use:
+            embedder.close()
+
+
+def end_changed_embedding(before: Workspace, end: Callable[[], None], now: Workspace) -> str:
+    """`end` the requests to a server of which the settings say something else now; says so."""
+    if not before.settings.embeddings.model or _server_settings(before) == _server_settings(now):
+        return ""
+    end()
+    return "The settings of embeddings changed: until zkchat is started again, nothing is sent to their server."
+
+
+def _server_settings(workspace: Workspace) -> tuple[object, ...]:
+    """All that says what is sent where for vectors."""
+    settings = workspace.settings
+    return settings.embeddings, settings.ollama, settings.openai, workspace.loaded.privacy_unknown
+
+
+def check_embedder(workspace: Workspace) -> str:
+    """Have the model of `embeddings.model` embed a word, and describe it. Raises `ZkchatError`."""
+    embedder = server_embedder(workspace)
+    if embedder is None:
+        raise ProviderError(
+            f"{workspace.loaded.privacy_unknown} So no notes are sent to {workspace.settings.embeddings.model}.",
+            hint="Mend the file or move it away.",
+        )
+    embedder.embed_query(OpenText("hello"))
+    place = "on this machine" if embedder.is_on_this_machine else "elsewhere, so local notes are withheld"
+    return f"{workspace.settings.embeddings.model} (ready; vectors of {embedder.dimensions:,} numbers, {place})"
+
+
+def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | None":
+    provider, _, model = name.partition(":")
+    if not model or provider not in _PROVIDERS:
+        return None
+    from zkchat.models import ollama_embedder, openai_embedder
+
+    wanted = workspace.settings.embeddings
+    address = _address(workspace, provider)
+    is_local = wanted.local and bool(wanted.base_url or getattr(workspace.settings, provider).local)
+    if workspace.loaded.privacy_unknown and not (is_local and is_loopback(address)):
+        return None
+    variable, key = _key(workspace, provider, address)
+    settings = EmbeddingSettings(
+        batch_size=wanted.batch_size,
+        timeout=wanted.timeout,
+        dimensions=wanted.dimensions,
+        query_prefix=wanted.query_prefix,
+        document_prefix=wanted.document_prefix,
+        options=wanted.options,
+        local=is_local,
+    )
+    if provider == "ollama":
+        return ollama_embedder(model, host=address, api_key=key, settings=settings)
+    return openai_embedder(model, base_url=address, api_key=key, key_variable=variable, settings=settings)
+
+
+def _address(workspace: Workspace, provider: str) -> str:
+    from zkchat.models import OPENAI
+
+    settings = workspace.settings
+    own = settings.embeddings.base_url
+    return own or (settings.ollama.host if provider == "ollama" else settings.openai.base_url or OPENAI)
+
+
+def _key(workspace: Workspace, provider: str, address: str) -> tuple[str, str]:
+    """The variable of the key that goes along, and the key: one is for the server that it was set up for."""
+    from zkchat.models import ollama, openai
+
+    variables, origins = workspace.environment.variables, workspace.loaded.origins
+    variable = _key_variable(workspace.settings, provider)
+    if provider == "ollama":
+        setting = "embeddings.base_url" if workspace.settings.embeddings.base_url else "ollama.host"
+        is_users_choice = origins[setting].layer in {"user", "variable", "flag"}
+        found = ollama.server_key(variables.get(variable, ""), address, is_users_choice=is_users_choice)
+    else:
+        found = openai.server_key(variables.get(variable, ""), address, variable)
+    return variable, found.value
+
+
+def _key_variable(settings: Settings, provider: str) -> str:
+    own = settings.embeddings
+    if own.api_key_env:
+        return own.api_key_env
+    if provider == "ollama":
+        return _OLLAMA_KEY
+    if not own.base_url or own.base_url.rstrip("/") == settings.openai.base_url.rstrip("/"):
+        return settings.openai.api_key_env
+    return _OPENAI_KEY if urlsplit(own.base_url).hostname == _OPENAI_HOST else ""
+
+
+PACKAGE: Final = "pypdfium2"
+NOT_INSTALLED: Final = f"The text of PDFs needs the package {PACKAGE}, which is not installed."
+TURNED_OFF: Final = "PDFs are not read, because vault.pdf is off."
+TURN_ON: Final = "Let them be read: zkchat config set vault.pdf true"
+MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
+"""That a search or a question waits for texts of PDFs. `zkchat index` extracts all."""
+
+
+def is_installed() -> bool:
+    return find_spec(PACKAGE) is not None
+
+
+def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
+    """Why PDFs are not read here, and what helps; None where they are."""
+    if not workspace.settings.vault.pdf:
+        return TURNED_OFF, TURN_ON
+    return None if is_installed() else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
+
+
+class PdfTexts(NamedTuple):
+    store: ExtractedTexts
+    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
+
+
+class UnreadPdfs:
+    """Implements `ports.extraction.ExtractedTexts` where PDFs are not read: who asks for one is told why."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        self._message = message
+        self._hint = hint
+
+    def covers(self, path: str) -> bool:  # noqa: ARG002 - a PDF is an attachment like any other
+        return False
+
+    def find(self, stamp: FileStamp) -> ExtractedText | None:  # noqa: ARG002
+        return None
+
+    def latest(self, path: str) -> ExtractedText | None:
+        raise PdfUnread(f"{path}: {self._message}", hint=self._hint)
+
+
+def open_pdf_texts(workspace: Workspace, index: Path, stack: ExitStack) -> PdfTexts:
+    """The texts, in a file beside the index, and what extracts them, unless PDFs are not read here."""
+    settings = workspace.settings.vault
+    if reason := unread_reason(workspace):
+        return PdfTexts(UnreadPdfs(*reason))
+    limits = PdfLimits(
+        max_bytes=settings.max_pdf_bytes, max_pages=settings.max_pdf_pages, max_seconds=settings.max_pdf_seconds
+    )
+    own = DatabasePaths(workspace).cache("pdf.db")
+    path = own if index.parent == own.parent else index.with_name("pdf.db")
+    store = stack.enter_context(closing(SqliteExtractedTexts(path, limits.max_bytes)))
+    variables = workspace.environment.variables
+    return PdfTexts(
+        store,
+        lambda files, index: TextExtraction(files, index, store, lambda: PdfExtractor(limits, variables)),
+    )
+
+
+MAX_INDEXING_PROCESSES = 2
+"""That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
+
+MAX_EMBEDDED_BEFORE_SEARCH = 2048
+"""Sections that get their vectors before a search: some tenths of a second, once. `zkchat index` does all."""
+
+
+@contextmanager
+def open_library(
+    environment: Environment, vault: Path | None, notices: Notices = UNATTENDED
+) -> Iterator[tuple[Paths, Library]]:
+    """The notes of a vault, for commands that need nothing else. Settings that are left out are reported to `notices`,
+    and a cache that cannot be written."""
+    workspace = load_workspace(environment, vault)
+    with open_note_library(workspace) as (library, cache_notices):
+        for notice in (*cache_notices, *workspace.loaded.every_warning):
+            notices.note(notice)
+        yield workspace.paths, library
+
+
+@contextmanager
+def open_note_library(
+    workspace: Workspace, live: LiveSettings | None = None
+) -> Iterator[tuple[Library, tuple[str, ...]]]:
+    """The notes; where the cache cannot be written, they are indexed for this once, and a notice says so.
+
+    A change whose process was killed is taken back first. With `live`, settings of privacy that change count.
+    """
+    interrupted = recover_interrupted_changes(workspace)
+    with ExitStack() as stack:
+        own = DatabasePaths(workspace).cache("index.db")
+        path, reason = stack.enter_context(writable_cache_path(own, workspace.environment.temporary_folders))
+        unwritable = f"{own.parent} cannot be written ({reason}), so your notes are indexed anew for this call."
+        library = _open_with_index(stack, workspace, path, live)
+        yield library, (*interrupted, unwritable) if reason else interrupted
+
+
+def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: LiveSettings | None) -> Library:
+    """The notes with the index at this path."""
+    index = stack.enter_context(closing(SqliteNoteIndex(path)))
+    vectors, end_requests = open_vector_search(workspace, index)
+    pdf = open_pdf_texts(workspace, path, stack)
+    files = stack.enter_context(closing(watched_files(workspace)))
+    if live:
+        live.follow(partial(_exclude_anew, files))
+        live.follow(partial(end_changed_embedding, workspace, end_requests))
+    library = Library.over(
+        files,
+        index,
+        vectors,
+        workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
+        clock=monotonic,
+        options=_library_options(workspace, pdf, live.local_only if live else local_globs(workspace)),
+    )
+    stack.enter_context(closing(library))
+    stack.callback(end_requests)  # first of all: the library waits for what goes on in its background
+    return library
+
+
+def _library_options(workspace: Workspace, pdf: PdfTexts, local_only: Sequence[str]) -> LibraryOptions:
+    vault = workspace.paths.vault
+    return LibraryOptions(
+        local_only=local_only,
+        templates=partial(template_folders, vault),
+        calendar=partial(calendar_of, workspace),
+        dates=DateSources(name_formats=partial(note_name_formats, vault), history=git_history(workspace)),
+        extracted=pdf.store,
+        extraction=pdf.extraction,
+    )
+
+
+def open_vector_search(workspace: Workspace, index: SqliteNoteIndex) -> tuple[VectorSearch, Callable[[], None]]:
+    """The vectors of the wanted method, with static ones behind those of a server, and what ends all requests."""
+    embedders = ServerEmbedders(workspace)
+    search = VectorSearch(
+        index.vectors,
+        embedders.wanted or installed(),
+        base=installed(),
+        former=embedders.former,
+        query_seconds=workspace.settings.embeddings.query_timeout,
+        clock=monotonic,
+    )
+    return search, embedders.close
+
+
+def _exclude_anew(files: VaultFiles, workspace: Workspace) -> str:
+    files.exclude(workspace.settings.vault.exclude)
+    return ""
+
+
+def embed_for_search(library: Library) -> None:
+    """Compute missing vectors, but not for longer than somebody waits for a search."""
+    library.embed(lambda done: done < MAX_EMBEDDED_BEFORE_SEARCH)
+
+
+def git_history(workspace: Workspace) -> CommitHistory:
+    environment = workspace.environment
+    return GitHistory(workspace.paths.vault, environment.variables, environment.temporary_folders)
+
+
+def extract_for_search(library: Library) -> tuple[NoteWarning, ...]:
+    """Extract missing texts of PDFs, but not for longer than somebody waits for a search; says how many are left."""
+    extracted = library.extract(seconds=MAX_SECONDS_BEFORE_SEARCH)
+    notice = extracted.notice()
+    return (*extracted.warnings, notice) if notice else extracted.warnings
+
+
+def vault_files(workspace: Workspace) -> VaultFiles:
+    vault = workspace.settings.vault
+    return VaultFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+def watched_files(workspace: Workspace) -> WatchedFiles:
+    vault = workspace.settings.vault
+    return WatchedFiles(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+def count_files_of_notes(workspace: Workspace, most: int) -> tuple[int, bool]:
+    """How many notes lie in the vault, and whether that is all: no more than so many files are looked at."""
+    from itertools import islice
+
+    seen = list(islice(vault_files(workspace).scan(), most + 1))
+    notes = sum(isinstance(found, FileStamp) and is_note(found.path) for found in seen[:most])
+    return notes, len(seen) <= most
+
+
+MAX_UNSCANNED_SECONDS: Final = 60.0
+"""How long files are not looked at while the system tells of no change. What it cannot see is found then: a write
+through a hard link elsewhere, or into mapped memory."""
+MAX_REFRESH_SECONDS = 0.04
+"""That a turn of a chat waits for the index; what takes longer goes on beside it."""
+
+
+class FreshIndex:
+    """Refreshes a library, unless it is certain that nothing changed."""
+
+    def __init__(self, library: Library, watch: FolderWatch | None) -> None:
+        self._library = library
+        self._watch = watch
+        self._scanned: float | None = None
+
+    def refresh(self, progress: Progress | None = None) -> Refreshed | None:
+        """None where there was nothing to do."""
+        now, is_quiet = monotonic(), self._watch is not None and self._watch.is_quiet()
+        if is_quiet and self._scanned is not None and now - self._scanned < MAX_UNSCANNED_SECONDS:
+            return None
+        if self._watch is not None and not is_quiet:
+            self._watch.begin()  # first, so that a change during the scan is noticed
+        self._scanned = None
+        refreshed = self._library.refresh(progress)
+        self._scanned = now
+        return refreshed
+
+
+@contextmanager
+def open_fresh_index(workspace: Workspace, library: Library) -> Iterator[FreshIndex]:
+    watch = FolderWatch.over(workspace.paths.vault)
+    with closing(watch) if watch else nullcontext():
+        yield FreshIndex(library, watch)
+
+
+class NoteIndexRefresher:
+    """Brings it up to date; also checks the folders of `privacy.local_only`, once for each change."""
+
+    def __init__(
+        self,
+        library: Library,
+        provider: ModelProvider,
+        live: LiveSettings,
+        options: ConversationOptions,
+    ) -> None:
+        self._library = library
+        self._provider = provider
+        self._unchecked = local_folders_of(live.workspace)
+        live.follow(self._check_again)
+        self._user_interface = options.user_interface
+        self._bounded = options.bounded_refresh
+
+    def _check_again(self, workspace: Workspace) -> str:
+        self._unchecked = local_folders_of(workspace)
+        return ""
+
+    def refresh(self) -> Refreshed:
+        library = self._library
+        refreshed = self._refreshed()
+        if self._bounded:
+            library.extract_in_background()
+        else:
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *extract_for_search(library)))
+        if self._bounded or self._provider.info.calls_tools:
+            library.embed_in_background()
+        else:  # it is handed evidence at once
+            embed_for_search(library)
+        if self._unchecked and not library.is_empty():
+            odd = unmatched(self._unchecked, [row.path for row in library.indexed()])
+            refreshed = replace(refreshed, warnings=(*refreshed.warnings, *odd))
+            self._unchecked.clear()
+        return refreshed
+
+    def _refreshed(self) -> Refreshed:
+        if self._bounded and not self._library.is_empty():
+            return self._library.refresh_within(MAX_REFRESH_SECONDS) or Refreshed()
+        with self._user_interface.indexing_progress() as progress:
+            return self._library.refresh(progress)

@@ -1,0 +1,448 @@
+"""The models that there are, the one of a conversation, and those that a chat may switch to."""
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from zkchat.app.trust import VaultTrust
+from zkchat.app.workspace import SettingsStamp, Workspace, local_globs, settings_stamp
+from zkchat.chat import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
+from zkchat.config import Settings
+from zkchat.core import (
+    PROVIDERS,
+    ConfigError,
+    Environment,
+    ModelInfo,
+    ModelListing,
+    ModelOverview,
+    ModelProvider,
+    ModelRow,
+    ProviderStatus,
+    Tokenizer,
+    UsageError,
+)
+from zkchat.models import (
+    Choice,
+    GuardedProvider,
+    ModelSettings,
+    NamedModel,
+    OfferedModel,
+    ProviderContext,
+    ProviderDescriptor,
+    choose,
+    create,
+    descriptor_of,
+    descriptors,
+    find,
+    first_choice,
+    is_loopback,
+    resolve_name,
+)
+
+if TYPE_CHECKING:
+    from zkchat.models import Progress
+
+
+TAKEN_BACK: Final = "You took back an approval of what comes with this vault, so nothing is sent to a model any more."
+BEGIN_ANEW: Final = "Start zkchat again, or choose the model again: /model NAME"
+
+
+class LiveSettings:
+    """Used by one thread at a time; `local_only` may be read by any."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """`workspace`: with the settings that something is opened with."""
+        self.workspace = workspace
+        """With the settings as they were found last."""
+        self.local_only = local_globs(workspace)
+        """The patterns of notes that stay here by their folder. Always this list: what changes in it counts at once."""
+        self.version = 0
+        """Another one once something has changed."""
+        self.problem = ""
+        """Why the settings cannot be used as they are now; those from before count then, and all notes are local."""
+        self.is_taken_back = False
+        """Whether something is no longer approved that was when all of this was opened."""
+        self._stamp = workspace.stamp
+        self._files = workspace.paths.user_config, workspace.paths.vault_config
+        self._present = self._present_files(workspace.stamp)
+        """The files of settings that were there at some time."""
+        self._approved = VaultTrust(workspace.paths).approved()
+        self._followers: list[Callable[[Workspace], str]] = []
+        self._notices: list[str] = []
+
+    def follow(self, apply: Callable[[Workspace], str]) -> None:
+        """Have `apply` called with other settings. What it returns is told to the user."""
+        self._followers.append(apply)
+
+    def catch_up(self) -> None:
+        """Let the settings count as they are now. That they cannot be used raises nothing: it is a notice."""
+        stamp = settings_stamp(self.workspace.paths)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        before, was_taken_back = self.workspace, self.is_taken_back
+        self.is_taken_back = VaultTrust(before.paths).takes_back(self._approved)
+        self._read_again()
+        if self._differs_from(before) or was_taken_back != self.is_taken_back:
+            self.version += 1
+            self.local_only[:] = local_globs(self.workspace)
+            self._notices += filter(None, [apply(self.workspace) for apply in self._followers])
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What the user has not been told yet."""
+        notices = tuple(self._notices)
+        self._notices.clear()
+        return notices
+
+    def check_trust(self) -> None:
+        """Raises `ConfigError` where an approval was taken back: what was opened may rest on it."""
+        if self.is_taken_back:
+            raise ConfigError(TAKEN_BACK, hint=BEGIN_ANEW)
+
+    def _read_again(self) -> None:
+        """Where the settings cannot be used, those from before count, and it is not known which notes are local."""
+        before, self.problem = self.workspace, ""
+        try:
+            self.workspace = before.read_again()
+            unknown = self.workspace.loaded.privacy_unknown or self._missing()
+        except ConfigError as error:
+            unknown = self.problem = error.message
+        if unknown:
+            loaded = replace(self.workspace.loaded, privacy_unknown=unknown)
+            self.workspace = replace(self.workspace, loaded=loaded)
+        if unknown != before.loaded.privacy_unknown and unknown:
+            self._notices.append(f"{unknown} While that is so, every note counts as local.")
+
+    def _missing(self) -> str:
+        """A sentence where a file of settings is gone that was there: some editors take it away while they save it."""
+        now = self._present_files(self._stamp)
+        gone = [file for file in self._files if file in self._present - now]
+        self._present |= now
+        return f"{gone[0]} is gone: put it back, empty if you like, or start zkchat again." if gone else ""
+
+    def _present_files(self, stamp: SettingsStamp) -> set[Path]:
+        return {file for file in self._files if stamp.get(file)}
+
+    def _differs_from(self, before: Workspace) -> bool:
+        """Whether anything differs but how the terminal looks."""
+        old, new = before.loaded, self.workspace.loaded
+        return old.privacy_unknown != new.privacy_unknown or old.settings != replace(new.settings, ui=old.settings.ui)
+
+
+_FOREIGN_TOKENIZER_FACTOR = 1.2
+"""Tokens of an unknown tokenizer for each of ours, rather high than low."""
+
+
+class ModelInUse(Struct, frozen=True, kw_only=True):
+    """The model of a conversation, and what the user should know of it."""
+
+    provider: ModelProvider
+    name: str
+    """As it is set, or else as zkchat found it."""
+    chosen: str = ""
+    """The sentence that says which model was chosen and why, where none is set."""
+    offer: str = ""
+    """What could be set up, with its command, where there is no model."""
+    warnings: tuple[str, ...] = ()
+    """About the key that goes to its server."""
+
+
+def provider_context(workspace: Workspace) -> ProviderContext:
+    """What providers may use of the settings and of the process."""
+    environment, settings = workspace.environment, workspace.settings
+    return ProviderContext(
+        settings=provider_sections(settings),
+        set_by_user=frozenset(
+            key for key, origin in workspace.loaded.origins.items() if origin.layer in {"user", "variable", "flag"}
+        ),
+        variables=environment.variables,
+        folder=environment.cwd,
+        home=environment.home,
+        cache=environment.cache_dir,
+        window=settings.context.max_tokens,
+        models={
+            name: NamedModel(
+                provider=model.provider,
+                id=model.id,
+                settings=ModelSettings(
+                    context_limit=model.context_limit,
+                    temperature=model.temperature,
+                    calls_tools=model.calls_tools,
+                    sees_images=model.sees_images,
+                    options=model.options,
+                    local=model.local,
+                ),
+            )
+            for name, model in settings.models.items()
+        },
+    )
+
+
+def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
+    """The sections of the settings that have the name of a provider."""
+    return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
+
+
+def key_variables(settings: Settings) -> tuple[str, ...]:
+    """The environment variables that hold keys, as far as the settings name them."""
+    sections = (*provider_sections(settings).values(), asdict(settings.embeddings))
+    return tuple(str(section["api_key_env"]) for section in sections if section.get("api_key_env"))
+
+
+def create_provider(workspace: Workspace) -> ModelInUse:
+    """Create the model that is set, or else the first that is there. Raises `ConfigError`."""
+    context = provider_context(workspace)
+    name, chosen, offer = workspace.settings.model, "", ""
+    if not name:
+        choice = choose(context)
+        name, chosen, offer = choice.model, choice.sentence, choice.offer
+    provider = create(name, context)
+    warning = descriptor_of(provider.info.provider).key(context).warning
+    warnings = (warning,) if warning else ()
+    return ModelInUse(provider=provider, name=name, chosen=chosen, offer=offer, warnings=warnings)
+
+
+def check_model_name(workspace: Workspace, name: str) -> None:
+    """Raises `ConfigError` where the name can mean no model. Whether there is such a model is not asked."""
+    find(name, provider_context(workspace))
+
+
+class ModelRules(Struct):
+    """Implements `providers.guarded.SendingRules` for the model of a conversation, by the settings as they are now."""
+
+    live: LiveSettings
+    name: str
+    """Of the model, as it is set."""
+    is_elsewhere: bool = False
+
+    def apply(self, workspace: Workspace) -> str:
+        """Let other settings count. What was once declared to run elsewhere does until zkchat is started again."""
+        self.is_elsewhere |= not resolve_name(self.name, provider_context(workspace)).settings.local
+        return ""
+
+    def catch_up(self) -> int:
+        self.live.catch_up()
+        return self.live.version
+
+    def check(self, info: ModelInfo) -> None:
+        self.live.check_trust()
+        reason = self.live.workspace.loaded.privacy_unknown
+        if reason and not info.on_this_machine:
+            raise ConfigError(
+                f"{reason} It may say which notes stay on this machine, so nothing is sent to {info.name}.",
+                hint="Mend the file or move it away, or choose a model on this machine, such as --model quote.",
+            )
+
+
+def guarded_provider(model: ModelInUse, live: LiveSettings) -> ModelProvider:
+    """The model, sent what the settings allow while it is in use. One that runs in this process is as it was."""
+    if descriptor_of(model.provider.info.provider).in_process:
+        return model.provider
+    rules = ModelRules(live, model.name)
+    live.follow(rules.apply)
+    return GuardedProvider(model.provider, rules)
+
+
+def tokenizer_of(provider: ModelProvider) -> tuple[Tokenizer, float]:
+    """The model's own tokenizer, or the encoding that counts for it, or else one that comes near.
+
+    And the factor for its counts until the model's server has reported its own.
+    """
+    info = provider.info
+    descriptor = descriptor_of(info.provider)
+    if own := descriptor.tokenizer(provider):
+        return CachedTokenizer(own), 1.0
+    tokenizer = tokenizer_for(info.tokenizer, otherwise="" if descriptor.in_process else FALLBACK_ENCODING)
+    is_known = descriptor.in_process or tokenizer.exact
+    return CachedTokenizer(tokenizer), 1.0 if is_known else _FOREIGN_TOKENIZER_FACTOR
+
+
+def may_answer_anytime(provider: ModelProvider) -> bool:
+    """Whether the model may be asked for something between the turns of a conversation."""
+    return descriptor_of(provider.info.provider).answers_anytime
+
+
+def preload_client(provider: str) -> None:
+    """Import the client library of a provider, so that the first request need not wait for it."""
+    if library := descriptor_of(provider).library:
+        import_module(library)
+
+
+THIS_MACHINE = "this machine"
+ELSEWHERE = "elsewhere"
+"""Of models that a server on this machine only forwards."""
+NOT_REACHABLE = "not reachable"
+NOT_USABLE = "not usable now"
+NOT_LISTED = "not listed by its server"
+QUOTE = ModelRow(name="quote", calls_tools=False, place=THIS_MACHINE, on_this_machine=True)
+
+
+async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -> ModelOverview:
+    """List the models that there are: every server is asked at once, and none for more than a few seconds.
+
+    `in_use` is the model that answers now; without it, that is the one that the settings choose.
+    """
+    import asyncio
+
+    context = provider_context(workspace)
+    known = [*descriptors()]
+    found = await asyncio.gather(*(descriptor.list_models(context) for descriptor in known))
+    listings = {descriptor.name: listing for descriptor, listing in zip(known, found, strict=True) if listing}
+    choice = None if in_use else _choose(workspace, listings)
+    name, why = (in_use.name, "") if in_use else _name_of(workspace, choice)
+    listed = [_row(info, listing) for listing in listings.values() for info in listing.models]
+    rows = [*_named_rows(workspace, listings), *listed, QUOTE]
+    used = _listed_names(name)
+    marked = [replace(row, is_in_use=row.name in used) for row in rows]
+    if not any(row.is_in_use for row in marked):
+        marked.append(_unlisted_row(name, in_use, listings))
+    return ModelOverview(
+        in_use=name,
+        why=why,
+        offer=choice.offer if choice else "",
+        embeddings=workspace.settings.embeddings.model,
+        rows=tuple(sorted(marked, key=lambda row: not row.is_in_use)),
+        listings=tuple(listings.values()),
+    )
+
+
+def _listed_names(name: str) -> set[str]:
+    """The names by which a model may be listed."""
+    provider, _, id_ = name.partition(":")
+    if not id_ or provider not in PROVIDERS:
+        return {name}
+    return {name, *(f"{provider}:{each}" for each in descriptor_of(provider).listed_ids(id_))}
+
+
+def _choose(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Choice | None:
+    """The model to use where none is set, of those that are listed."""
+
+    def offered_by(descriptor: ProviderDescriptor) -> list[OfferedModel] | None:
+        listing = listings.get(descriptor.name, ModelListing(source=descriptor.name))
+        if listing.problem:
+            return None
+        return [OfferedModel(info.id, info.needs_evidence) for info in listing.models]
+
+    return None if workspace.settings.model else first_choice(provider_context(workspace), offered_by)
+
+
+def _name_of(workspace: Workspace, choice: Choice | None) -> tuple[str, str]:
+    """The name of the model in use, and why it is that one."""
+    if choice is None:
+        return workspace.settings.model, f"set {workspace.loaded.origins['model'].phrase}"
+    return choice.model, choice.why
+
+
+def _row(info: ModelInfo, listing: ModelListing) -> ModelRow:
+    return ModelRow(
+        name=info.name,
+        window=info.context_limit,
+        calls_tools=info.calls_tools,
+        sees_images=info.sees_images,
+        is_small=info.needs_evidence,
+        on_this_machine=info.on_this_machine,
+        place=_place(listing, on_this_machine=info.on_this_machine),
+        problem=NOT_USABLE if listing.problem else "",
+    )
+
+
+def _place(listing: ModelListing, *, on_this_machine: bool | None) -> str:
+    if on_this_machine:
+        return THIS_MACHINE
+    if on_this_machine is None:
+        return ""
+    return ELSEWHERE if not listing.host or is_loopback(f"http://{listing.host}") else listing.host
+
+
+def _named_rows(workspace: Workspace, listings: Mapping[str, ModelListing]) -> Iterator[ModelRow]:
+    """The models of `[models.NAME]`; what the settings say of one goes before what its provider says."""
+    context = provider_context(workspace)
+    for name, model in workspace.settings.models.items():
+        listing = listings.get(model.provider, ModelListing(source=model.provider))
+        ids = descriptor_of(model.provider).listed_ids(model.id)
+        listed = next((info for id_ in ids for info in listing.models if info.id == id_), None)
+        is_declared_elsewhere = not resolve_name(name, context).settings.local
+        on_this_machine = False if is_declared_elsewhere else listed.on_this_machine if listed else None
+        tools = listed.calls_tools if model.calls_tools is None and listed else model.calls_tools
+        yield ModelRow(
+            name=name,
+            model=f"{model.provider}:{model.id}",
+            window=model.context_limit or (listed.context_limit if listed else None),
+            calls_tools=tools,
+            sees_images=listed.sees_images if model.sees_images is None and listed else model.sees_images,
+            is_small=bool(listed and listed.needs_evidence and not tools),
+            on_this_machine=on_this_machine,
+            place=_place(listing, on_this_machine=on_this_machine),
+            problem=_problem(listing, is_listed=listed is not None),
+        )
+
+
+def _problem(listing: ModelListing, *, is_listed: bool) -> str:
+    if listing.problem:
+        return NOT_REACHABLE
+    return "" if is_listed else NOT_LISTED
+
+
+def _unlisted_row(name: str, info: ModelInfo | None, listings: Mapping[str, ModelListing]) -> ModelRow:
+    """The model in use, where no list holds it: a file, a script, one of a server that does not answer."""
+    listing = listings.get(name.partition(":")[0])
+    row = _row(info, replace(listing or ModelListing(source=""), problem="")) if info else ModelRow(name=name)
+    return replace(row, is_in_use=True, problem=_problem(listing, is_listed=False) if listing and not info else "")
+
+
+async def verify_model(workspace: Workspace, name: str) -> ModelInfo:
+    """Check that a model answers: it is there, and its server takes the key. Raises `ZkchatError`.
+
+    Its server is asked as little as proves it.
+    """
+    chosen = workspace.changed_by(None, name)
+    provider = create_provider(chosen).provider
+    await descriptor_of(provider.info.provider).verify(provider, provider_context(chosen))
+    return provider.info
+
+
+def check_model(workspace: Workspace, provider: ModelProvider) -> str:
+    """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
+    import asyncio
+
+    return asyncio.run(descriptor_of(provider.info.provider).check(provider, provider_context(workspace)))
+
+
+def provider_statuses(workspace: Workspace) -> Iterator[ProviderStatus]:
+    """Whether each provider could be used, where there is something to check."""
+    context = provider_context(workspace)
+    for descriptor in descriptors():
+        if status := descriptor.status(context):
+            facts = _server_facts(workspace, descriptor)
+            yield replace(status, text=f"{status.text} ({facts})") if facts else status
+
+
+def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
+    """Where the address of a provider's server comes from, and whether the user says that it only forwards."""
+    loaded, key = workspace.loaded, descriptor.address_setting
+    if not key:
+        return ""
+    facts = [f"{key} {loaded.origins[key].phrase}"]
+    if variable := loaded.overruled.get(key):
+        facts.append(f"the variable {variable} does not count")
+    if not descriptor.settings(provider_context(workspace))["local"]:
+        setting = f"{descriptor.name}.local"
+        facts.append(f"not local: {setting} is false {loaded.origins[setting].phrase}")
+    return "; ".join(facts)
+
+
+def pull_model(environment: Environment, name: str, progress: "Progress") -> Path:
+    """Fetch a small model into the cache folder, and return its path."""
+    from zkchat.models import gguf as weights
+
+    known = weights.KNOWN.get(name)
+    if known is None:
+        raise UsageError(
+            f"zkchat does not know how to fetch '{name}'.",
+            hint=f"It knows: {', '.join(weights.KNOWN)}. Any other GGUF file can be used by its path: local:FILE.gguf",
+        )
+    return weights.pull(known, environment.cache_dir, progress, variables=environment.variables)

@@ -1,0 +1,62 @@
+"""The user's own MCP servers in the settings, and the vault as a server in those of other programs."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from zkchat.app.paths import Paths
+from zkchat.config import HOSTS, ExpansionError, check_constants, parse_server, remove_entry, server_table, set_entries
+from zkchat.core import ServerDefinition, UsageError, locked, resolve_link
+
+_TABLE: Final = "mcpServers"
+_LOCK_SECONDS: Final = 30.0
+
+
+def define_server(name: str, table: Mapping[str, object]) -> ServerDefinition:
+    """A server as the user describes it, by the keys of the settings. Raises `UsageError` for what can never work."""
+    hint = "See: zkchat mcp add --help"
+    try:
+        definition = parse_server(name, {key: value for key, value in table.items() if value}, "user")
+        check_constants(definition)
+    except ValueError as error:
+        raise UsageError(f"The server '{name}' {error}.", hint=hint) from None
+    except ExpansionError as error:
+        raise UsageError(error.message, hint=hint) from None
+    if definition.headers and not definition.url:
+        raise UsageError(f"The server '{name}' has a command, and headers are sent to a url only.", hint=hint)
+    return definition
+
+
+class ServerEditor(Struct, frozen=True):
+    """Changes the table `mcpServers` of the user's file. While it does, nobody else changes a settings file."""
+
+    paths: Paths
+
+    @property
+    def file(self) -> Path:
+        return resolve_link(self.paths.user_config)
+
+    def add(self, definitions: Iterable[ServerDefinition]) -> None:
+        """Write definitions; those of the same names are replaced."""
+        entries = {definition.name: server_table(definition) for definition in definitions}
+        with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
+            set_entries(self.file, _TABLE, entries)
+
+    def remove(self, name: str) -> bool:
+        """Remove a definition, whether it can be used or not; whether it was there."""
+        with locked(self.paths.settings_lock, seconds=_LOCK_SECONDS):
+            return remove_entry(self.file, _TABLE, name)
+
+    @property
+    def is_read_by_others(self) -> bool:
+        """Whether other users of this machine may read the file."""
+        try:
+            return bool(self.file.stat().st_mode & 0o077)
+        except OSError:
+            return False
+
+
+def host_names() -> list[str]:
+    return [host.name for host in HOSTS]

@@ -1,0 +1,146 @@
+"""The names that shells complete, from what is stored: nothing is indexed, written, asked or fetched."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct
+
+from zkchat.app.paths import Paths, find_paths
+from zkchat.core import Environment, ZkchatError
+
+if TYPE_CHECKING:
+    from zkchat.chat import Profiles
+    from zkchat.core import CatalogRow
+
+
+Found = TypeVar("Found")
+
+_LOCATION_VARIABLE: Final = "ZKCHAT_STORAGE__LOCATION"
+_MAX_SETTINGS_BYTES: Final = 1_000_000
+
+
+class StoredNames(Struct, frozen=True):
+    """Of one vault. What cannot be read has no names."""
+
+    environment: Environment
+    vault: Path | None
+
+    def notes(self) -> "list[CatalogRow]":
+        from zkchat.index import read_notes
+
+        return self._read("index.db", read_notes)
+
+    def headings(self, path: str) -> list[str]:
+        from zkchat.index import read_headings
+
+        return self._read("index.db", lambda index: read_headings(index, path))
+
+    def tags(self) -> list[str]:
+        from zkchat.index import read_tags
+
+        return self._read("index.db", read_tags)
+
+    def sessions(self) -> list[tuple[str, str, bool]]:
+        """Ids, titles, and whether they are in lists; the last used first."""
+        from zkchat.index import read_sessions
+
+        return self._read("sessions.db", read_sessions)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Ids and texts."""
+        from zkchat.index import read_facts
+
+        return self._read("memories.db", read_facts)
+
+    def agents(self) -> list[tuple[str, str]]:
+        """Names and descriptions."""
+        return [(agent.name, agent.description) for agent in self._profiles().agents.values()]
+
+    def rules(self) -> list[tuple[str, str]]:
+        return [(rule.name, rule.description) for rule in self._profiles().rules.values()]
+
+    def models(self) -> list[tuple[str, str]]:
+        """Names that can be given without asking a server: the user's own, files, and `quote`."""
+        from zkchat.app.workspace import load_workspace
+        from zkchat.models import list_models
+
+        settings = load_workspace(self.environment, self.vault).settings
+        named = [(name, f"{model.provider}:{model.id}") for name, model in settings.models.items()]
+        files = [(info.name, "") for info in list_models(self.environment.cache_dir)]
+        return [*named, *([(settings.model, "")] if settings.model else []), *files, ("quote", "no model at all")]
+
+    def servers(self) -> list[tuple[str, str]]:
+        """MCP servers, with how each is reached."""
+        from zkchat.app.mcp_servers import defined_servers
+        from zkchat.app.workspace import load_workspace
+        from zkchat.core import show_reach
+
+        found = defined_servers(load_workspace(self.environment, self.vault, needs_vault=False)).servers
+        return [(server.name, show_reach(server.definition) if server.definition else "") for server in found]
+
+    def mcp_hosts(self) -> list[str]:
+        """Programs whose MCP servers can be taken over."""
+        from zkchat.app.server_settings import host_names
+
+        return host_names()
+
+    def settings(self) -> list[tuple[str, str]]:
+        """The keys of all settings, with what they mean."""
+        from zkchat.config import FIELDS
+
+        return [(key, field.description) for key, field in FIELDS.items()]
+
+    def values_of(self, key: str) -> list[str]:
+        """What a setting may be, where that is one of a few words."""
+        from zkchat.config import field_of
+
+        field = field_of(key)
+        if field is None:
+            return []
+        return ["true", "false"] if field.kinds[0] is bool else [*field.choices]
+
+    def _profiles(self) -> "Profiles":
+        from zkchat.app.trust import ProfileStore
+
+        return ProfileStore(self._paths).load()
+
+    @property
+    def _paths(self) -> Paths:
+        return find_paths(self.environment, self.vault)
+
+    def _read(self, name: str, read: Callable[[Path], list[Found]]) -> list[Found]:
+        with suppress(ZkchatError):
+            if path := self._database(name):
+                return read(path)
+        return []
+
+    def _database(self, name: str) -> Path | None:
+        """Where a database is; None for one in the vault that the user has not approved."""
+        from zkchat.storage import locate
+
+        paths = self._paths
+        if self._may_be_in_vault(paths):
+            from zkchat.app.stores import validate_vault_database
+            from zkchat.app.trust import VaultTrust
+            from zkchat.app.workspace import load_workspace
+            from zkchat.core import database_item
+
+            if load_workspace(self.environment, self.vault).settings.storage.location == "vault":
+                is_approved = VaultTrust(paths).is_approved(database_item(name))
+                return validate_vault_database(paths.vault, name) if is_approved else None
+        found = locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
+        return found.index if name == "index.db" else found.sessions.with_name(name)
+
+    def _may_be_in_vault(self, paths: Paths) -> bool:
+        """Whether any layer of the settings says where databases are: to read them all takes longer than a Tab may."""
+        from zkchat.core import read_bounded
+
+        if _LOCATION_VARIABLE in self.environment.variables:
+            return True
+        for file, beneath in ((paths.user_config, None), (paths.vault_config, paths.vault)):
+            with suppress(OSError):
+                if b"location" in read_bounded(file, max_bytes=_MAX_SETTINGS_BYTES, beneath=beneath):
+                    return True
+        return False

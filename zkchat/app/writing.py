@@ -1,0 +1,466 @@
+"""Changes of notes: the store with its journal, the editor, proposals, and Obsidian's settings of new notes."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+from msgspec import Struct, field
+
+from zkchat.app.conversation_options import WritingOptions
+from zkchat.app.trust import VaultTrust
+from zkchat.app.workspace import UNATTENDED, Notices, UserInterface, Workspace, local_globs
+from zkchat.chat import Readings
+from zkchat.core import (
+    HOW_TO_APPROVE,
+    BringToPresent,
+    ChangeOrigin,
+    ChangeRecord,
+    ChangeSet,
+    ChangeStore,
+    FileMove,
+    LocatedModel,
+    StorageError,
+    Tool,
+    ZkchatError,
+    database_item,
+    path_before,
+    read_bounded,
+    text_of,
+)
+from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
+from zkchat.notes import privacy_of_text
+from zkchat.storage import DurableDatabase, Locations, Recovered, claim, locate, template_folders
+from zkchat.writing import (
+    GitCommits,
+    LinkStyle,
+    ProgressFile,
+    Proposals,
+    ReviewPolicy,
+    SqliteChangeJournal,
+    StagedChanges,
+    VaultConventions,
+    VaultTree,
+    is_there,
+    open_journal,
+)
+
+if TYPE_CHECKING:
+    from zkchat.writing import Followed, FollowLinks, NoteEditor, VaultChanges
+
+
+_CORE: Final = ".obsidian/daily-notes.json"
+_PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"
+_PERIODS: Final = ("daily", "weekly", "monthly", "quarterly")
+_MAX_BYTES: Final = 100_000
+_MAX_CHARACTERS: Final = 200
+"""Of a folder or a format; more is none."""
+
+
+def daily_note_settings(vault: Path) -> DailyNoteSettings:
+    """Those of the plugin Periodic Notes where it makes daily notes, else of Obsidian itself; empty where none are set.
+
+    The files came with the vault, so only texts of some length are taken from them.
+    """
+    for table in _tables(vault):
+        folder, notation, template = (text_setting(table, name) for name in ("folder", "format", "template"))
+        if folder or notation or template:
+            return DailyNoteSettings(folder=folder, format=notation, template=template)
+    return DailyNoteSettings()
+
+
+def note_name_formats(vault: Path) -> tuple[str, ...]:
+    """The formats of the names of daily notes and of those of weeks, months and quarters, as far as they are set."""
+    periodic = obsidian_settings(vault, _PERIODIC)
+    tables = [obsidian_settings(vault, _CORE), *(periodic.get(name) for name in _PERIODS)]
+    found = [text_setting(table, "format") for table in tables if isinstance(table, dict)]
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _tables(vault: Path) -> Iterator[dict[object, object]]:
+    periodic = obsidian_settings(vault, _PERIODIC).get("daily")
+    if isinstance(periodic, dict) and periodic.get("enabled", True):
+        yield periodic
+    yield obsidian_settings(vault, _CORE)
+
+
+def obsidian_settings(vault: Path, name: str) -> dict[object, object]:
+    """What a file of Obsidian's settings says; nothing where it is not there or cannot be read."""
+    try:
+        found = json.loads(read_bounded(vault / name, max_bytes=_MAX_BYTES, beneath=vault))
+    except (OSError, ValueError, RecursionError):  # not there, not readable, no JSON
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def text_setting(table: dict[object, object], key: str) -> str:
+    value = table.get(key)
+    return value.strip() if isinstance(value, str) and len(value) <= _MAX_CHARACTERS else ""
+
+
+Store = TypeVar("Store", bound=DurableDatabase)
+
+
+class OpenStore(Protocol[Store]):
+    """Opens a store, after a recovery if its file is damaged or missing."""
+
+    def __call__(self, path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[Store]: ...
+
+
+class DurableFile(Struct, Generic[Store], frozen=True):
+    """Implements `storage.durable_database.StoreFile`."""
+
+    workspace: Workspace
+    name: str
+    open_store: OpenStore[Store]
+
+    @property
+    def exists(self) -> bool:
+        return DatabasePaths(self.workspace).exist
+
+    def open(self) -> Store:
+        return self.recover().store
+
+    def recover(self) -> Recovered[Store]:
+        """Open the store, with a notice where its file was damaged."""
+        environment = self.workspace.environment
+        path = DatabasePaths(self.workspace).durable(self.name)
+        return self.open_store(path, now=environment.now, new_id=environment.new_id)
+
+
+class DatabasePaths(Struct, frozen=True):
+    """Where the databases of a vault are. A vault gets its id when something of it is stored, not before."""
+
+    workspace: Workspace
+
+    @property
+    def exist(self) -> bool:
+        """Whether anything was stored for this vault."""
+        return self._in_vault or self._locations.sessions.parent.is_dir()
+
+    def durable(self, name: str) -> Path:
+        """The path of a database that cannot be made again. Raises `StorageError`."""
+        if self._in_vault:
+            return self._checked(name)
+        paths, new_id = self.workspace.paths, self.workspace.environment.new_id
+        locations = claim(paths.vault, data_dir=paths.data, cache_dir=paths.cache, new_id=new_id)
+        return locations.sessions.with_name(name)
+
+    @property
+    def durable_folder(self) -> Path:
+        """Where those databases are, or are not yet."""
+        return self.workspace.paths.vault / ".zkchat" if self._in_vault else self._locations.sessions.parent
+
+    def cache(self, name: str) -> Path:
+        """The path of a database that can be made again. Raises `StorageError`."""
+        return self._checked(name) if self._in_vault else self._locations.index.with_name(name)
+
+    @property
+    def _in_vault(self) -> bool:
+        return self.workspace.settings.storage.location == "vault"
+
+    @property
+    def _locations(self) -> Locations:
+        paths = self.workspace.paths
+        return locate(paths.vault, data_dir=paths.data, cache_dir=paths.cache)
+
+    def _checked(self, name: str) -> Path:
+        """A path in the vault, where others may have put a file: only what the user approved, and ours by form."""
+        from zkchat.app.stores import ignore_in_git, validate_vault_database
+
+        vault, trust, item = self.workspace.paths.vault, VaultTrust(self.workspace.paths), database_item(name)
+        path = validate_vault_database(vault, name)
+        if not trust.is_approved(item):
+            if path.exists():
+                raise StorageError(f"{path} came with the vault and is not approved.", hint=HOW_TO_APPROVE)
+            trust.approve([item])  # it will be ours
+        ignore_in_git(vault)
+        return path
+
+
+_APP: Final = ".obsidian/app.json"
+_TEMPLATES: Final = ".obsidian/templates.json"
+
+
+def link_style(vault: Path) -> LinkStyle:
+    """How new links are written in this vault; Obsidian's defaults where it does not say, or not in words we know."""
+    settings = obsidian_settings(vault, _APP)
+    markdown = settings.get("useMarkdownLinks") is True
+    match settings.get("newLinkFormat"):
+        case "relative":
+            return LinkStyle(format="relative", markdown=markdown)
+        case "absolute":
+            return LinkStyle(format="absolute", markdown=markdown)
+        case _:
+            return LinkStyle(markdown=markdown)
+
+
+def vault_conventions(vault: Path) -> VaultConventions:
+    """What is set; Obsidian's own defaults for the rest."""
+    app, templates = obsidian_settings(vault, _APP), obsidian_settings(vault, _TEMPLATES)
+    defaults = VaultConventions()
+    attachments = text_setting(app, "attachmentFolderPath")  # `./` is the folder of the note
+    in_folder = app.get("newFileLocation") == "folder"
+    return VaultConventions(
+        link_style=link_style(vault),
+        daily=daily_note_settings(vault),
+        template_folders=tuple(template_folders(vault)),
+        date_format=text_setting(templates, "dateFormat") or defaults.date_format,
+        time_format=text_setting(templates, "timeFormat") or defaults.time_format,
+        new_note_folder=text_setting(app, "newFileFolderPath").strip("/") if in_folder else "",
+        attachment_folder="" if attachments.startswith(".") else attachments.strip("/"),
+    )
+
+
+JOURNAL = "changes.db"
+_MAX_AWAITED_FILES = 200
+"""Written files up to which the index is brought up to date before a change is reported as made."""
+
+
+@contextmanager
+def open_change_store(
+    workspace: Workspace, library: Library | None = None, notices: Notices = UNATTENDED
+) -> Iterator[ChangeStore]:
+    """The files of the vault with their journal, which is made with the first change.
+
+    The library is refreshed after each change. A recovered journal is reported to `notices`, and a change that was
+    interrupted.
+    """
+    with closing(LateChanges(partial(_open_changes, workspace, notices), library)) as store:
+        if _is_interrupted(workspace):
+            store.recover()
+        yield store
+
+
+def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:
+    """Take back a change set whose process was killed. One look at a file where there is none."""
+    if not _is_interrupted(workspace):
+        return ()
+    notices = _Collected()
+    try:
+        with closing(_open_changes(workspace, notices)) as store:
+            store.recover()
+    except ZkchatError as error:  # the notes can be read all the same
+        notices.note(f"A change of notes was interrupted and could not be taken back. {error.message} {error.hint}")
+    return tuple(notices.texts)
+
+
+def _is_interrupted(workspace: Workspace) -> bool:
+    return ProgressFile(DatabasePaths(workspace).durable_folder / JOURNAL).exists
+
+
+def _open_changes(workspace: Workspace, notices: Notices) -> "VaultChanges":
+    from zkchat.writing import VaultChanges
+
+    commit = None
+    if workspace.settings.write.git_commit:
+        commit = GitCommits(workspace.paths.vault, workspace.environment.variables)
+    return VaultChanges(
+        changeable_files(workspace), _JournalFile(workspace, notices), commit=commit, notify=notices.note
+    )
+
+
+def changeable_files(workspace: Workspace) -> VaultTree:
+    """The files of the vault to the last byte."""
+    vault = workspace.settings.vault
+    return VaultTree(workspace.paths.vault, exclude=vault.exclude, max_note_bytes=vault.max_note_bytes)
+
+
+class Editing(Struct, frozen=True):
+    """What changes notes: the editor stages, the store applies what was staged."""
+
+    editor: "NoteEditor"
+    staged: "StagedChanges"
+    store: ChangeStore
+
+
+@contextmanager
+def open_editing(workspace: Workspace, library: Library, notices: Notices = UNATTENDED) -> Iterator[Editing]:
+    """An editor of the notes. Where a model edits, the library is the one that the model sees."""
+    from zkchat.writing import NoteEditor
+
+    with open_change_store(workspace, library, notices) as store:
+        staged = stage_over(store)
+        editor = NoteEditor(library, staged, vault_conventions(workspace.paths.vault), workspace.environment.now)
+        yield Editing(editor, staged, store)
+
+
+def stage_over(store: ChangeStore) -> "StagedChanges":
+    """Nothing staged yet, over the files of a store."""
+    from zkchat.writing import StagedChanges
+
+    return StagedChanges(store, store.last_move)
+
+
+def link_follower(workspace: Workspace, library: Library, store: ChangeStore) -> "FollowLinks":
+    """What adds the links to changes with moves that were written since these were staged."""
+
+    def follow(changes: ChangeSet, left_out: frozenset[str]) -> "Followed":
+        from zkchat.writing import follow_links
+
+        style = vault_conventions(workspace.paths.vault).link_style
+        return follow_links(library.on_disk, lambda: stage_over(store), style, changes, left_out)
+
+    return follow
+
+
+class LateChanges:
+    """Implements `ports.changes.ChangeStore` with one that is opened when it is first needed: most answers change
+    nothing.
+
+    Where there is a library, its index knows of a change when it is made. Of one of many files it knows soon after: who
+    asks for a refresh waits for it.
+    """
+
+    def __init__(self, open_store: "Callable[[], VaultChanges]", library: Library | None) -> None:
+        self._open_store = open_store
+        self._library = library
+
+    @cached_property
+    def _store(self) -> "VaultChanges":
+        return self._open_store()
+
+    def close(self) -> None:
+        if "_store" in self.__dict__:
+            self._store.close()
+
+    def recover(self) -> None:
+        """Take back a change set whose process was killed."""
+        self._store.recover()
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self._store.read_bytes(path)
+
+    def is_taken(self, path: str) -> bool:
+        return self._store.is_taken(path)
+
+    def records(
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
+        return self._store.records(since=since, limit=limit, with_contents=with_contents)
+
+    def record(self, record_id: int) -> ChangeRecord:
+        return self._store.record(record_id)
+
+    def last_move(self, move: FileMove) -> ChangeSet | None:
+        return self._store.last_move(move)
+
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
+        return self._refreshed(self._store.apply(changes, origin, bring))
+
+    def undo(self, record_id: int) -> ChangeRecord:
+        return self._refreshed(self._store.undo(record_id))
+
+    def _refreshed(self, record: ChangeRecord) -> ChangeRecord:
+        if self._library is None:
+            return record
+        if len(record.changes.writes) > _MAX_AWAITED_FILES:
+            self._library.refresh_in_background()
+            return record
+        with suppress(ZkchatError):  # the files are written, whatever becomes of the index
+            self._library.refresh()
+        return record
+
+
+class _JournalFile(Struct, frozen=True):
+    """Implements `storage.changes.store.JournalFile`."""
+
+    workspace: Workspace
+    notices: Notices
+
+    @property
+    def exists(self) -> bool:
+        return is_there(DatabasePaths(self.workspace).durable_folder / JOURNAL)
+
+    def open(self) -> SqliteChangeJournal:
+        opened = DurableFile(self.workspace, JOURNAL, open_journal).recover()
+        for notice in opened.notices:
+            self.notices.note(notice)
+        return opened.store
+
+
+class _Collected:
+    """Implements `Notices`."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)
+
+
+class ProposalParts(Struct, kw_only=True):
+    """What proposals are made of; opened with the conversation, used once writing is switched on."""
+
+    workspace: Workspace
+    model: LocatedModel
+    store: ChangeStore
+    staged: StagedChanges
+    options: WritingOptions
+    user_interface: UserInterface = UNATTENDED
+    local_globs: Sequence[str] = field(default_factory=tuple)
+
+    def proposals(self, library: GuardedLibrary, readings: Readings) -> Proposals:
+        """Proposals over the notes that the model may see, which show what is staged, and what it was given of them."""
+        write, options = self.workspace.settings.write, self.options
+        return Proposals(
+            staged=self.staged,
+            store=self.store,
+            make_tools=lambda: self._tools(library, readings),
+            reviewer=self.user_interface.change_reviewer,
+            policy=ReviewPolicy(
+                mode=write.mode,
+                accept=tuple(write.accept),
+                assumes_yes=options.assumes_yes,
+                is_dry_run=options.proposes_only,
+            ),
+            is_withheld=lambda changes, path: self.is_withheld(library, changes, path),
+            follow_links=link_follower(self.workspace, library, self.store),
+            is_on=write.enabled if options.enabled is None else options.enabled,
+        )
+
+    def _tools(self, library: Library, readings: Readings) -> list[Tool]:
+        from zkchat.writing import NoteEditor, write_tools
+
+        vault, now = self.workspace.paths.vault, self.workspace.environment.now
+        return write_tools(NoteEditor(library, self.staged, vault_conventions(vault), now, for_model=True), readings)
+
+    def is_withheld(self, library: GuardedLibrary, changes: ChangeSet, path: str) -> bool:
+        """Whether a path is, was or will be a note that the model may not see."""
+        before = path_before(changes, path)
+        if library.hidden() & {path, before}:
+            return True
+        texts = [
+            text_of(content)
+            for write in changes.writes
+            if write.path == path
+            for content in (write.before, write.after)
+        ]
+        classes = {privacy_of_text(text, place, self.local_globs) for text in texts or [""] for place in (path, before)}
+        return "never" in classes or ("local" in classes and not self.model.info.on_this_machine)
+
+
+def proposals_over(
+    store: ChangeStore,
+    workspace: Workspace,
+    model: LocatedModel,
+    user_interface: UserInterface,
+    options: WritingOptions,
+    local_only: Sequence[str] | None = None,
+) -> ProposalParts:
+    """What proposals are made of, with nothing staged yet over the files of a store.
+
+    `local_only`: the patterns of local notes, where they may change meanwhile.
+    """
+    return ProposalParts(
+        workspace=workspace,
+        model=model,
+        store=store,
+        staged=stage_over(store),
+        options=options,
+        user_interface=user_interface,
+        local_globs=local_globs(workspace) if local_only is None else local_only,
+    )

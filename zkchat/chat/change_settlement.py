@@ -1,0 +1,344 @@
+"""The changes that a model proposes: told to it, allowed, reviewed or dropped, and recorded."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import takewhile
+from typing import Any, Final, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from zkchat.chat.context.assembly import PromptItem, prompt_item
+from zkchat.chat.journal import Journal
+from zkchat.chat.tools.registry import Toolbox
+from zkchat.core import (
+    ChangeOrigin,
+    ChangeRecord,
+    ChangesEntry,
+    ChangeSet,
+    ChangesReviewed,
+    ChatMessage,
+    Event,
+    History,
+    ModelProvider,
+    ReviewOutcome,
+    Tool,
+    ToolCallPart,
+    ToolResultPart,
+    UsageError,
+    Warned,
+    WriteMode,
+    edits_of_user,
+    patch_of,
+)
+
+ASK_THE_USER: Final = "They need a yes of the user."
+MAX_TOLD_CHARS: Final = 2_000
+"""Of what the user edited that the model is told."""
+REASON: Final = "what became of the changes it proposed"
+MAX_DIFF_CHARS: Final = 1_000_000
+"""Of a patch that is kept in the session."""
+STOPPED: Final = "The answer was stopped before you were asked."
+FAILED: Final = "The answer failed before you were asked."
+OTHER_MODEL: Final = "Choose another one: /model"
+MAX_REASON_CHARS: Final = 200
+"""Of why a change was refused that the user is told."""
+MAX_TARGET_CHARS: Final = 80
+_TARGETS: Final = ("relative_path", "title")
+"""Arguments that say which note a call is about."""
+
+
+class ProposedChanges(Protocol):
+    """The changes that are staged for the user's review; `writing.proposals.Proposals` implements it."""
+
+    is_on: bool
+    """Whether the model may propose changes now."""
+    is_deferred: bool
+    """Whether they are to be reviewed later than at the end of the turn."""
+
+    always: set[str]
+    """Folders that the user has agreed to in this session."""
+
+    @property
+    def mode(self) -> WriteMode:
+        """Whether the settings have them asked about, or only shown."""
+        ...
+
+    @property
+    def accepted(self) -> Sequence[str]:
+        """Folders, as globs, in which the settings have them applied without a question."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """The tools that propose changes."""
+        ...
+
+    @property
+    def tool_names(self) -> frozenset[str]:
+        """Their names, as far as they were ever offered."""
+        ...
+
+    def ask_because(self, reason: str) -> None:
+        """Have the user asked about what is staged in every folder, for this reason, a sentence."""
+        ...
+
+    def settle(self, origin: ChangeOrigin) -> ReviewOutcome | None:
+        """Have what is staged reviewed, and apply what the user agrees to; None where nothing is staged."""
+        ...
+
+    def drop(self, reason: str) -> ReviewOutcome | None:
+        """Forget what is staged, and return it; None where nothing is."""
+        ...
+
+
+def undone_entry(record: ChangeRecord, last: ChatMessage) -> ChangesEntry:
+    """For changes that the user undid after this message."""
+    title = record.changes.title
+    return ChangesEntry(
+        message_id=last.id,
+        decision="undone",
+        title=title,
+        paths=changed_paths(record.changes),
+        record=record.id,
+        told=f"The changes that you proposed ({title}) were applied, and the user has undone them: the notes are again "
+        "what they were before.",
+    )
+
+
+def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:
+    """What a request for this question says of the changes that were proposed in the turn before it.
+
+    Of messages that are `hidden` from the model, by their ids, it says nothing.
+    """
+    told: list[ChangesEntry] = []
+    message = history.messages.get(user.parent_id or "")
+    while message is not None and message.role != "user":
+        told[:0] = history.changes.get(message.id, []) if message.id not in hidden else []
+        message = history.messages.get(message.parent_id or "")
+    for entry in told:
+        if entry.told:
+            yield prompt_item("outcome", entry.title, entry.told, reason=REASON, this_turn_only=True)
+
+
+def changed_paths(changes: ChangeSet) -> tuple[str, ...]:
+    """The files that change, by the paths that they have and had."""
+    moved = (path for move in changes.moves for path in (move.source, move.target))
+    return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
+
+
+def _without(changes: ChangeSet, paths: frozenset[str]) -> ChangeSet:
+    """The changes without those of some files."""
+    moves = tuple(move for move in changes.moves if paths.isdisjoint((move.source, move.target)))
+    return replace(changes, moves=moves, writes=tuple(write for write in changes.writes if write.path not in paths))
+
+
+def sentence_about(outcome: ReviewOutcome) -> str:
+    """What the model is told."""
+    what = f"The changes that you proposed ({outcome.proposed.title})"
+    match outcome.decision:
+        case "applied":
+            if outcome.edited or outcome.changes != outcome.proposed:
+                shown = (_without(changes, outcome.withheld) for changes in (outcome.proposed, outcome.changes))
+                edits = edits_of_user(*shown)[:MAX_TOLD_CHARS]
+                return f"{what} were applied as the user edited them:\n{edits}".rstrip()
+            return f"{what} were applied."
+        case "declined":
+            return f"{what} were declined by the user: nothing was changed. Do not propose them again unasked."
+        case "kept" | "dropped":
+            names_withheld = any(path in outcome.reason for path in outcome.withheld)
+            reason = ASK_THE_USER if names_withheld else outcome.reason
+            return f"{what} were not applied: nothing was changed. {reason}"
+
+
+class ChangeSettlement:
+    """Settles what is proposed in one conversation, and stores the outcome in its session."""
+
+    def __init__(
+        self, proposals: ProposedChanges | None, journal: Journal, provider: ModelProvider, tools: Toolbox
+    ) -> None:
+        """`proposals` is None where the model cannot propose changes."""
+        self.proposals = proposals
+        self._journal = journal
+        self._provider = provider
+        self._tools = tools
+        self._dropped: ChangesReviewed | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the model may propose changes of notes now."""
+        return self.proposals is not None and self.proposals.is_on
+
+    def allow(self, allowed: bool) -> None:
+        """Let the model propose changes of notes from now on, or no longer."""
+        if self.proposals is None:
+            name = self._provider.info.name
+            raise UsageError(f"{name} calls no tools, so that it cannot propose changes.", hint=OTHER_MODEL)
+        self.proposals.is_on = allowed
+        if allowed:
+            self._tools.add(self.proposals.tools)
+
+    def keep_accepted_folders(self, before: "ChangeSettlement") -> None:
+        """Ask about no more folders than the same conversation did before it was opened anew."""
+        if self.proposals and before.proposals:
+            self.proposals.always |= before.proposals.always
+
+    def end_turn(self, answer: ChatMessage | None) -> Iterator[Event]:
+        """Have what a turn proposed reviewed, unless that is deferred; of one that failed it is dropped."""
+        if answer and (refused := refused_changes(self._turn(), self._tool_names)):
+            yield refused
+        if self.proposals is None or self.proposals.is_deferred:
+            return
+        if reviewed := self.settle(answer.id) if answer else self._drop(FAILED):
+            yield reviewed
+
+    def stop_turn(self) -> None:
+        """Drop what a turn that is stopped had proposed, unless the review is deferred."""
+        self._dropped = None if self.proposals is None or self.proposals.is_deferred else self._drop(STOPPED)
+
+    def settle(self, message_id: str = "", command: str = "") -> ChangesReviewed | None:
+        """Have the staged changes reviewed as those of this answer, or of the last message; None where none are."""
+        if self.proposals is None:
+            return None
+        last = self._journal.history.last
+        message_id = message_id or (last.id if last else "")
+        origin = ChangeOrigin(
+            command=command or ", ".join(self._tools_called()),
+            session_id=self._journal.session_id,
+            message_id=message_id,
+        )
+        return self._record(self.proposals.settle(origin), message_id)
+
+    def drop(self, reason: str) -> ChangesReviewed | None:
+        """Forget what was proposed while the review was deferred; the session keeps what it was."""
+        self._dropped = self._drop(reason)
+        return self._dropped
+
+    def take_dropped(self) -> ChangesReviewed | None:
+        """What the last turn had proposed when it was stopped; once."""
+        dropped, self._dropped = self._dropped, None
+        return dropped
+
+    def tell_undone(self, record: ChangeRecord) -> None:
+        """Have the next request say that changes were undone, where the model of this session proposed them."""
+        last = self._journal.history.last
+        if last and record.origin.message_id and record.origin.session_id == self._journal.session_id:
+            self._journal.append(undone_entry(record, last))
+
+    def _drop(self, reason: str) -> ChangesReviewed | None:
+        return self._record(self.proposals.drop(reason), "") if self.proposals else None
+
+    def _record(self, outcome: ReviewOutcome | None, message_id: str) -> ChangesReviewed | None:
+        if outcome is None:
+            return None
+        last = self._journal.history.last
+        reviewed = ChangesReviewed(
+            message_id=message_id or (last.id if last else ""),
+            decision=outcome.decision,
+            title=outcome.changes.title,
+            paths=changed_paths(outcome.changes),
+            edited=outcome.edited,
+            record=outcome.record_id,
+            reason=outcome.reason,
+            diff=patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace"),
+            exit_code=outcome.exit_code,
+            stops=outcome.stops,
+        )
+        self._journal.append(
+            ChangesEntry(
+                message_id=reviewed.message_id,
+                decision=reviewed.decision,
+                title=reviewed.title,
+                paths=reviewed.paths,
+                edited=reviewed.edited,
+                record=reviewed.record,
+                reason=reviewed.reason,
+                told=sentence_about(outcome),
+                diff=reviewed.diff[:MAX_DIFF_CHARS],
+            )
+        )
+        return reviewed
+
+    def _tools_called(self) -> list[str]:
+        parts = (part for message in self._turn() for part in message.parts if isinstance(part, ToolCallPart))
+        return [*dict.fromkeys(part.name for part in parts if part.name in self._tool_names)]
+
+    @property
+    def _tool_names(self) -> frozenset[str]:
+        return self.proposals.tool_names if self.proposals else frozenset()
+
+    def _turn(self) -> list[ChatMessage]:
+        """The messages of the last turn after its question."""
+        return [*takewhile(lambda message: message.role != "user", self._journal.history.newest_first)][::-1]
+
+
+class _Attempt(NamedTuple):
+    """One call of a tool that proposes changes, with its result."""
+
+    result: ToolResultPart
+    arguments: dict[str, Any]
+
+    @property
+    def target(self) -> str:
+        values = (self.arguments.get(key) for key in _TARGETS)
+        return next((value for value in values if isinstance(value, str)), "")
+
+    @property
+    def what(self) -> str:
+        """`edit_document Garden`."""
+        return f"{self.result.name} {' '.join(self.target.split())[:MAX_TARGET_CHARS]}".rstrip()
+
+    def is_made_good_by(self, later: "_Attempt") -> bool:
+        """Whether a later call, which worked, is about the same note, or the same for a note by another name."""
+        if self.target.casefold() == later.target.casefold() and (self.target or self.result.name == later.result.name):
+            return True
+        return self.result.name == later.result.name and self._content == later._content != {}
+
+    @property
+    def _content(self) -> dict[str, Any]:
+        return {key: value for key, value in self.arguments.items() if key not in _TARGETS}
+
+
+def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned | None:
+    """What the user is told of changes that were refused, and not tried again with success."""
+    attempts = [*_attempts(turn, tool_names)]
+    refused = [
+        attempt
+        for place, attempt in enumerate(attempts)
+        if attempt.result.failed
+        and not any(attempt.is_made_good_by(later) for later in attempts[place + 1 :] if not later.result.failed)
+    ]
+    if not refused:
+        return None
+    count = "1 change was" if len(refused) == 1 else f"{len(refused)} changes were"
+    reason = next(iter(refused[-1].result.text.splitlines()), "")[:MAX_REASON_CHARS]
+    is_all = all(attempt.result.failed for attempt in attempts)
+    end = " Nothing was proposed." if is_all else ""
+    return Warned(text=f"{count} refused: {refused[-1].what}: {reason}{end}")
+
+
+def _attempts(turn: Sequence[ChatMessage], tool_names: Set[str]) -> list[_Attempt]:
+    answered = calls_with_results(turn)
+    return [_Attempt(result, _arguments(call)) for call, result in answered if result.name in tool_names]
+
+
+def _arguments(call: ToolCallPart) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def calls_with_results(messages: Iterable[ChatMessage]) -> Iterator[tuple[ToolCallPart, ToolResultPart]]:
+    """The calls that were answered in these messages, by their order: servers may use an id in several requests."""
+    waiting: list[ToolCallPart] = []
+    for part in (part for message in messages for part in message.parts):
+        if isinstance(part, ToolCallPart):
+            waiting.append(part)
+        elif isinstance(part, ToolResultPart) and (call := _called(part, waiting)):
+            waiting.remove(call)
+            yield call, part
+
+
+def _called(result: ToolResultPart, waiting: Iterable[ToolCallPart]) -> ToolCallPart | None:
+    return next((call for call in waiting if call.call_id == result.call_id), None)

@@ -1,0 +1,1 @@
+"""What goes into a request: budget, selection, documents, compaction. Pure."""

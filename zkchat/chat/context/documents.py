@@ -1,0 +1,354 @@
+"""The documents that a message links to, and the short forms of what is too long. Pure."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import log
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.chat.context.assembly import digest
+from zkchat.chat.context.condensing import Count, condense_message, condense_text
+from zkchat.chat.context.formatting import NO_ROOM, augmented_text, images_of, words_alone
+from zkchat.chat.context.strategies import truncation_level
+from zkchat.core import (
+    ChatMessage,
+    DocumentReference,
+    EvidencePart,
+    FilePart,
+    ImagePart,
+    Part,
+    TextPart,
+    Tokenizer,
+    counted,
+)
+from zkchat.index import terms, topic_of, topic_terms
+from zkchat.notes import parse_note
+
+MAX_DOCUMENT_SHARE: Final = 0.20
+"""A document is included whole if it takes at most this share of what is left for messages, where the model can read
+the rest by itself; so are all embeds together."""
+MIN_EXCERPT_TOKENS: Final = 24
+"""Below this no part of a document is worth sending."""
+OUTLINE_SHARE: Final = 0.2
+"""Of an excerpt: how much its outline may take."""
+OPENING_SHARE: Final = 0.15
+"""Of an excerpt: how much the beginning of the document may take, whatever the question is."""
+HEADING_WEIGHT: Final = 2.0
+"""How much more a word of the question counts in a heading."""
+TAG_TOKENS: Final = 24
+"""What the tags around a document take, with the words that say which part of it follows."""
+MAX_ATTEMPTS: Final = 4
+"""Times that sections are chosen to find as many as fit: what one takes is known only once it is shortened."""
+_MARK_TOKENS: Final = 12
+"""What the mark takes at a place where something is left out."""
+READ_ON: Final = "(read_attachment reads on in this text.)"
+
+
+class DocumentRoom(Struct, frozen=True, kw_only=True):
+    """The tokens that the documents of a message may take."""
+
+    tokens: int
+    share: float = 1.0
+    """How much of what is left one of them may take."""
+    question: str = ""
+    """What the sections of a long document are chosen by; empty for a model that can read on from its beginning."""
+    excerpts: bool = True
+    """Whether a document that is too long goes in by parts."""
+
+
+class Excerpt(Struct, frozen=True, kw_only=True):
+    """What is sent of a document."""
+
+    text: str
+    extent: str = ""
+    """Which part that is, in words; empty for the whole."""
+
+
+def no_embeds(_reference: DocumentReference, _text: str) -> tuple[DocumentReference, ...]:
+    """Includes the linked documents only."""
+    return ()
+
+
+def include_documents(
+    references: Sequence[DocumentReference],
+    text_of: Callable[[DocumentReference], str],
+    tokenizer: Tokenizer,
+    room: DocumentRoom,
+    embeds_of: Callable[[DocumentReference, str], Sequence[DocumentReference]] = no_embeds,
+) -> tuple[list[FilePart], list[DocumentReference]]:
+    """The documents, whole or in part, in the order of the links, and a reference for each that says what is included.
+
+    Several sections of a document may be asked for, each by a reference of its own. What an included document embeds
+    (`embeds_of` it and its text) comes after all that was linked, each once; the embeds of embeds stay out.
+    """
+    intake = _DocumentIntake(text_of, tokenizer)
+    linked = [reference for reference in references if intake.consider(reference)]
+    sizes = [tokenizer.count(intake.texts[_name(reference)]) for reference in linked]
+    left = room.tokens
+    for place, (reference, size) in enumerate(zip(linked, sizes, strict=True)):
+        level = truncation_level(sizes[place:], left) if room.share == 1 else size
+        budget = min(size, level, int(room.share * left))
+        if (size <= budget or room.excerpts) and not intake.covers(reference):
+            left -= intake.include(reference, budget, room.question)
+    for_embeds = int(MAX_DOCUMENT_SHARE * left)
+    for reference in [each for each in linked if intake.is_whole(each)]:
+        for embed in embeds_of(reference, intake.texts[_name(reference)]):
+            is_new = not intake.covers(embed) and intake.consider(embed)
+            if is_new and tokenizer.count(intake.texts[_name(embed)]) <= for_embeds:
+                for_embeds -= intake.include(embed, for_embeds, "")
+    return intake.parts, list(intake.rows.values())
+
+
+class _DocumentIntake:
+    """The documents considered so far, and the texts of those that fit."""
+
+    def __init__(self, text_of: Callable[[DocumentReference], str], tokenizer: Tokenizer) -> None:
+        self._text_of = text_of
+        self._tokenizer = tokenizer
+        self._seen: set[str] = set()
+        self._whole: set[str | None] = set()
+        self.texts: dict[str, str] = {}
+        """By name, of what was considered."""
+        self.parts: list[FilePart] = []
+        self.rows: dict[str, DocumentReference] = {}
+        """One for each document, by path; broken links by what they say."""
+
+    def covers(self, reference: DocumentReference) -> bool:
+        """Whether this document or section is included, or is part of a document that is."""
+        return reference.relative_path in self._whole or any(part.name == _name(reference) for part in self.parts)
+
+    def consider(self, reference: DocumentReference) -> bool:
+        """Whether it has text, and was not considered before."""
+        name = _name(reference)
+        is_new = reference.relative_path is not None and name not in self._seen
+        self._seen.add(name)
+        self._report(reference)
+        text = self._text_of(reference) if is_new else ""
+        if text.strip():
+            self.texts[name] = text
+        return bool(text.strip())
+
+    def is_whole(self, reference: DocumentReference) -> bool:
+        """Whether all of this document or section is included."""
+        return any(part.name == _name(reference) and not part.extent for part in self.parts)
+
+    def include(self, reference: DocumentReference, budget: int, question: str) -> int:
+        """Include as much of a document as that; returns the tokens it takes."""
+        name = _name(reference)
+        text = self.texts[name]
+        found = excerpt_document(text, budget, self._tokenizer.count, question)
+        if not found.text:
+            return 0
+        whole = digest(text) if found.extent else ""
+        part = FilePart(name=name, media_type="text/markdown", text=found.text, extent=found.extent, digest=whole)
+        self.parts.append(part)
+        if not _anchor(reference) and not found.extent:
+            self._whole.add(reference.relative_path)
+        self._report(replace(reference, included=True, extent=found.extent, hits=0))
+        return self._tokenizer.count(found.text)
+
+    def _report(self, reference: DocumentReference) -> None:
+        key = reference.relative_path or reference.wikilink
+        self.rows[key] = self.rows[key].merged_with(reference) if key in self.rows else reference
+
+
+def _anchor(reference: DocumentReference) -> str:
+    return reference.anchor if reference.anchor_found else ""
+
+
+def _name(reference: DocumentReference) -> str:
+    anchor = _anchor(reference)
+    return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"
+
+
+class _DocumentSection(Struct, frozen=True, kw_only=True):
+    """What stands under one heading, up to the next."""
+
+    heading: str
+    level: int
+    text: str
+    """With its heading."""
+
+
+def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> Excerpt:
+    """At most `budget` tokens of a document: all of it, else its outline, its beginning, and the sections that bear on
+    the question; without one, its outline and its beginning. Nothing where there is no room for any of it."""
+    if count(text) <= budget:
+        return Excerpt(text=text)
+    if budget < MIN_EXCERPT_TOKENS:
+        return Excerpt(text="")
+    sections = _sections(text)
+    if len(sections) < 2:
+        short = condense_text(text, budget, count, question=question)
+        return Excerpt(text=short, extent=_share(short, text))
+    outline = _outline(sections, int(OUTLINE_SHARE * budget), count)
+    best = Excerpt(text="")
+    room = budget - count(outline) - _MARK_TOKENS
+    for _ in range(MAX_ATTEMPTS):
+        chosen = _chosen(sections, room, count, question)
+        body = _with_marks(sections, chosen)
+        excerpt = "\n\n".join(filter(None, [outline, body]))
+        size = count(excerpt)
+        if size <= budget and len(excerpt) > len(best.text):
+            what = f"{len(chosen)} of {counted(len(sections), 'section')}" if chosen else ""
+            extent = " and ".join(filter(None, ["outline" if outline else "", what]))
+            best = Excerpt(text=excerpt, extent=f"{extent}, {_share(body, text)}" if chosen else extent)
+        if 0.97 * budget <= size <= budget:
+            break
+        room += budget - size - _MARK_TOKENS
+    return best if best.text else Excerpt(text=condense_text(text, budget, count, question=question), extent="a part")
+
+
+def _share(part: str, text: str) -> str:
+    return f"about {max(1, min(99, round(100 * len(part) / len(text))))} % of its text"
+
+
+def _sections(text: str) -> list[_DocumentSection]:
+    note = parse_note("", text)
+    starts = [(heading.start, heading.text, heading.level) for heading in note.headings]
+    if not starts or text[note.body_start : starts[0][0]].strip():
+        starts.insert(0, (note.body_start, "", 0))
+    ends = [*(start for start, _, _ in starts), len(text)]
+    return [
+        _DocumentSection(heading=heading, level=level, text=text[start:end].strip())
+        for (start, heading, level), (_, end) in zip(starts, pairwise(ends), strict=True)
+    ]
+
+
+def _outline(sections: Sequence[_DocumentSection], budget: int, count: Count) -> str:
+    """The headings, without the lowest levels where they are too many; empty where there is no room for any."""
+    for deepest in range(6, 0, -1):
+        lines = [f"{'  ' * (each.level - 1)}- {each.heading}" for each in sections if 0 < each.level <= deepest]
+        outline = "\n".join(["Outline:", *lines])
+        if count(outline) <= budget:
+            return outline if lines else ""
+    return ""
+
+
+def _chosen(sections: Sequence[_DocumentSection], room: int, count: Count, question: str) -> dict[int, str]:
+    """By number, the text of each section that is sent, shortened where it does not fit."""
+    scores = _scores(sections, question)
+    sizes = [count(section.text) + 2 for section in sections]
+    if question and not any(scores):  # it asks for the whole: something of each section
+        level = truncation_level(sizes, room)
+        if level >= MIN_EXCERPT_TOKENS:
+            return _some_of_each(sections, room, level, count)
+    best = sorted((number for number, score in enumerate(scores) if score), key=lambda number: -scores[number])
+    opening = int(OPENING_SHARE * room) if best and best[0] != 0 else room
+    chosen: dict[int, str] = {}
+    taken = 0
+    for number, limit in [
+        (0, opening),
+        *((number, room) for number in best),
+        *((n, room) for n in range(len(sections))),
+    ]:
+        left = min(limit, room - taken - _MARK_TOKENS * len(best and chosen))
+        if number in chosen or left < MIN_EXCERPT_TOKENS:
+            continue
+        chosen[number] = condense_text(sections[number].text, left - 2, count, question=question)
+        taken += count(chosen[number]) + 2
+    return dict(sorted(chosen.items()))
+
+
+def _some_of_each(sections: Sequence[_DocumentSection], room: int, level: int, count: Count) -> dict[int, str]:
+    """Every section, none longer than the level, but for the first ones, which get what the others leave."""
+    chosen = {number: condense_text(each.text, level - 2, count) for number, each in enumerate(sections)}
+    sizes = {number: count(text) + 2 for number, text in chosen.items()}
+    left = room - sum(sizes.values())
+    for number, section in enumerate(sections):
+        if left < MIN_EXCERPT_TOKENS:
+            break
+        if len(chosen[number]) < len(section.text):
+            chosen[number] = condense_text(section.text, sizes[number] - 2 + left, count)
+            left -= count(chosen[number]) + 2 - sizes[number]
+    return chosen
+
+
+def _scores(sections: Sequence[_DocumentSection], question: str) -> list[float]:
+    """How much each section bears on the question: its words, the rarer in the document the more."""
+    asked = topic_terms(topic_of(question)) if question else frozenset()
+    if not asked:
+        return [0.0] * len(sections)
+    held = [frozenset(terms(section.text)) & asked for section in sections]
+    named = [frozenset(terms(section.heading)) & asked for section in sections]
+    weights = {term: log(1 + len(sections) / (1 + sum(term in each for each in held))) for term in asked}
+    return [
+        sum(weights[term] * (HEADING_WEIGHT if term in heading else 1.0) for term in found)
+        for found, heading in zip(held, named, strict=True)
+    ]
+
+
+def _with_marks(sections: Sequence[_DocumentSection], chosen: dict[int, str]) -> str:
+    pieces: list[str] = []
+    following = 0
+    for number in (*chosen, len(sections)):
+        if number > following:
+            pieces.append(f"[… {counted(number - following, 'section')} left out …]")
+        if number < len(sections):
+            pieces.append(chosen[number])
+        following = number + 1
+    return "\n\n".join(pieces)
+
+
+def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool) -> str:
+    """A message in at most `budget` tokens: its words as they are, and of its documents what there is room for; only
+    where the words alone are too long, a short form of them. Of its images their names stay."""
+    words, unsent = _without_documents(message), [NO_ROOM] * len(images_of(message))
+    text = augmented_text(words, can_read=can_read, unsent=unsent)
+    if count(text) > budget:
+        if unsent and count(bare := words_alone(message)) <= budget:
+            return bare
+        remark = READ_ON if can_read and message.role == "user" else ""
+        return condense_message(message.text, budget, count, remark=remark)
+    room = budget - count(text)
+    while room >= MIN_EXCERPT_TOKENS:
+        shown = _with_documents(message, words, room, count)
+        longer = augmented_text(shown, can_read=can_read, unsent=unsent)
+        over = count(longer) - budget
+        if over <= 0:
+            return longer
+        room -= max(over, budget // 50)
+    return text
+
+
+def _without_documents(message: ChatMessage) -> ChatMessage:
+    """The words of a message, and its links as links to documents that do not follow."""
+    references = tuple(replace(each, included=False, extent="") for each in message.references)
+    parts = tuple(part for part in message.parts if isinstance(part, TextPart | ImagePart))
+    return replace(message, parts=parts, references=references)
+
+
+def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: Count) -> ChatMessage:
+    """The message with so many tokens of what it brings along: passages that answer first, then documents."""
+    passages: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, EvidencePart) and part.evidence:
+            tokens = count("\n".join(each.text for each in part.evidence)) + TAG_TOKENS * len(part.evidence)
+            if tokens <= room:
+                passages.append(part)
+                room -= tokens
+    files = [part for part in message.parts if isinstance(part, FilePart)]
+    level = truncation_level([count(part.text) + TAG_TOKENS for part in files], room) - TAG_TOKENS
+    shortened = [_excerpt(part, level, count, message.text) for part in files]
+    included = {part.name: part.extent for part in shortened if part.text}
+    references = tuple(
+        replace(each, included=True, extent=included[name])
+        if (name := _file_of(each.relative_path, included))
+        else each
+        for each in words.references
+    )
+    parts = (*words.parts, *(part for part in shortened if part.text), *passages)
+    return replace(message, parts=parts, references=references)
+
+
+def _excerpt(part: FilePart, budget: int, count: Count, question: str) -> FilePart:
+    found = excerpt_document(part.text, budget, count, question)
+    extent = part.extent if not found.extent else "a smaller part" if part.extent else found.extent
+    return replace(part, text=found.text, extent=extent)
+
+
+def _file_of(path: str | None, names: dict[str, str]) -> str:
+    """The name of the included document, or of a section of it, that a reference leads to; empty if there is none."""
+    return next((name for name in names if path and name.partition("#")[0] == path), "")

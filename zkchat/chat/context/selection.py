@@ -1,0 +1,439 @@
+"""What goes into a request beside the messages, by how relevant it is."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from html import escape
+from itertools import islice
+from math import log, sqrt
+from threading import Thread
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.chat.context.assembly import PromptItem, digest, tool_text
+from zkchat.chat.context.formatting import format_document
+from zkchat.core import (
+    Agent,
+    ChatMessage,
+    History,
+    IncludeMode,
+    ItemsEntry,
+    ItemType,
+    LeftOut,
+    ModelInfo,
+    ProviderError,
+    RequestItem,
+    Rule,
+    StorageError,
+    TextEmbedder,
+    Tokenizer,
+    ToolCallPart,
+    ToolSpec,
+    VectorCache,
+    without_suffix,
+)
+from zkchat.index import query_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Relevance:
+    """Scores texts from 0 to 1. Their vectors are computed once and kept in `cache` by digest, where there is one.
+
+    Without an embedder, or with one that fails, words alone count.
+    """
+
+    def __init__(self, embedder: TextEmbedder | None = None, cache: VectorCache | None = None) -> None:
+        self._embedder = embedder
+        self._cache = cache
+        self._terms: dict[str, frozenset[str]] = {}
+        self._vectors: dict[str, bytes] = {}
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One for each text: similarity by words and by meaning, combined as the probability that either holds."""
+        if not texts:
+            return []
+        import numpy as np
+
+        prepared = _prepared(self._terms_of(texts), self._vectors_of(texts))
+        by_words = prepared.by_words(frozenset(query_terms(question)))
+        by_meaning = np.zeros_like(by_words)
+        if prepared.vectors is not None and (asked := self._embedded([question])) is not None:
+            # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
+            by_meaning = np.clip(np.vecdot(prepared.vectors, asked[0]), 0, 1)
+        scores: list[float] = (1 - (1 - by_words) * (1 - by_meaning)).round(4).tolist()
+        return scores
+
+    def preload(self) -> Callable[[], None]:
+        """Load the embedder in the background before it is needed; the function returned waits for that."""
+        thread = Thread(target=self._embedded, args=(["."],), name="zkchat-relevance", daemon=True)
+        thread.start()
+        return thread.join
+
+    def _embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+        """Their vectors, or none from now on if there is no way to make them."""
+        with suppress(ProviderError):
+            return self._embedder.embed(texts) if self._embedder else None
+        self._embedder = None
+        return None
+
+    def _terms_of(self, texts: Sequence[str]) -> list[frozenset[str]]:
+        for text in texts:
+            if text not in self._terms:
+                self._terms[text] = frozenset(query_terms(text))
+        return [self._terms[text] for text in texts]
+
+    def _vectors_of(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+        if self._embedder is None:
+            return None
+        import numpy as np
+
+        from zkchat.index import unpacked
+
+        name, size = self._embedder.name, self._embedder.dimensions
+        digests = [_digest(text) for text in texts]
+        if not self._make_missing(dict(zip(digests, texts, strict=True)), name, size):
+            return None
+        vectors = unpacked(b"".join(self._vectors[digest] for digest in digests), size)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.where(lengths > 0, lengths, 1)
+        return vectors
+
+    def _make_missing(self, texts: dict[str, str], method: str, size: int) -> bool:
+        """Compute the vectors that are missing, by digest; False if they cannot be computed."""
+        from zkchat.index import packed
+
+        if self._cache is not None and (missing := [digest for digest in texts if digest not in self._vectors]):
+            with suppress(StorageError):  # what was not kept is made again
+                stored = self._cache.vectors(method, missing)
+                self._vectors |= {digest: data for digest, data in stored.items() if len(data) == size}
+        missing = [digest for digest in texts if digest not in self._vectors]
+        rows = self._embedded([texts[digest] for digest in missing]) if missing else ()
+        if rows is None:
+            return False
+        made = {digest: packed(row[None]) for digest, row in zip(missing, rows, strict=True)}
+        self._vectors |= made
+        if self._cache is not None and made:
+            with suppress(StorageError):
+                self._cache.keep_vectors(method, made)
+        return True
+
+
+class _PreparedTexts(Struct, frozen=True):
+    """Texts prepared for comparison with many questions."""
+
+    postings: "dict[str, NDArray[np.int64]]"
+    """The numbers of the texts that hold a term."""
+    lengths: "NDArray[np.float32]"
+    vectors: "NDArray[np.float32] | None"
+
+    def by_words(self, asked: frozenset[str]) -> "NDArray[np.float32]":
+        """The cosine of the sets of terms, each term weighted by its idf among the texts."""
+        import numpy as np
+
+        scores = np.zeros(len(self.lengths), dtype=np.float32)
+        for term in asked & self.postings.keys():
+            scores[self.postings[term]] += self._weight(term) ** 2
+        length = sqrt(sum(self._weight(term) ** 2 for term in asked))
+        return np.clip(scores / (self.lengths * length), 0, 1) if length else scores
+
+    def _weight(self, term: str) -> float:
+        return _idf(len(self.lengths), len(self.postings.get(term, ())))
+
+
+def _prepared(terms: Sequence[frozenset[str]], vectors: "NDArray[np.float32] | None") -> _PreparedTexts:
+    import numpy as np
+
+    places: dict[str, list[int]] = {}
+    for place, held in enumerate(terms):
+        for term in held:
+            places.setdefault(term, []).append(place)
+    weights = {term: _idf(len(terms), len(found)) for term, found in places.items()}
+    lengths = [sqrt(sum(weights[term] ** 2 for term in held)) or 1.0 for held in terms]
+    return _PreparedTexts(
+        {term: np.array(found) for term, found in places.items()}, np.array(lengths, dtype=np.float32), vectors
+    )
+
+
+def _idf(texts: int, holding: int) -> float:
+    return log(1 + texts / (holding or 0.5))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+SMALL_WINDOW = 8192
+"""Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
+UNUSED_AFTER: Final = 10
+"""Turns without use after which a note or tool is suggested for removal."""
+_EXCERPT_CHARS = 400
+"""Of a rule or note without a description: how much of its text a message is compared with."""
+
+Key = tuple[ItemType, str, str]
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A rule, note or tool that may be sent."""
+
+    type: ItemType
+    name: str
+    server: str = ""
+    called: str = ""
+    """As people write its name, where that is another one."""
+    include: IncludeMode = "always"
+    about: str = ""
+    """What a message is compared with."""
+    text: str = ""
+    """What is sent."""
+    core: bool = False
+    """A tool without which the vault cannot be read: the last to be left out for the budget."""
+    needed: bool = False
+    """A tool that the messages of this request call for: left out for the budget before the core ones only."""
+
+    @property
+    def key(self) -> Key:
+        return self.type, self.server, self.name
+
+
+class SelectionLimits(Struct, frozen=True, kw_only=True):
+    threshold: float = 0.45
+    """The score from which an item is relevant: the best on half of the messages of benchmarks/selection."""
+    most: int = 5
+    """Items of each type that one message may call for."""
+    recorded: int = 5
+    """Items of each type that came closest without being sent, and are recorded as left out."""
+
+
+class Selection(Struct, frozen=True):
+    """What goes into the request, in order, and what was considered and left out."""
+
+    items: tuple[PromptItem, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def records(self) -> tuple[RequestItem, ...]:
+        return tuple(each.item for each in self.items)
+
+
+def key_of(item: RequestItem) -> Key:
+    return item.type, item.server, item.name
+
+
+def added_items(changes: Iterable[ItemsEntry]) -> dict[Key, RequestItem]:
+    """What the user added to the session and did not drop again, in the order of adding."""
+    added: dict[Key, RequestItem] = {}
+    for change in changes:
+        for item in change.dropped:
+            added.pop(key_of(item), None)
+        added |= {key_of(item): item for item in change.added}
+    return added
+
+
+def dropped_items(changes: Iterable[ItemsEntry]) -> dict[Key, RequestItem]:
+    """What the user dropped from the session and did not add again."""
+    return added_items(ItemsEntry(added=change.dropped, dropped=change.added) for change in changes)
+
+
+class Selector:
+    """Selects the items for one message after the other."""
+
+    def __init__(self, relevance: Relevance, tokenizer: Tokenizer, limits: SelectionLimits | None = None) -> None:
+        self._relevance = relevance
+        self._limits = limits or SelectionLimits()
+        self._tokenizer = tokenizer
+
+    def select(
+        self,
+        question: str,
+        available: Sequence[Candidate],
+        changes: Sequence[ItemsEntry] = (),
+        *,
+        tool_tokens: int | None = None,
+    ) -> Selection:
+        """The session's items first, then those that the message calls for, the most relevant first.
+
+        What the user added has to be among `available` to be found. `tool_tokens` is the budget for tools; what of
+        them does not fit is left out, the least relevant first.
+        """
+        known = {candidate.key: candidate for candidate in available}
+        added, dropped = added_items(changes), dropped_items(changes)
+        permanent = {each.key for each in known.values() if each.include == "always" and each.key not in dropped}
+        missing = [
+            LeftOut(item=item, why="missing")
+            for key, item in added.items()
+            if key not in known and item.type != "memory"  # which the user only dropped and added back
+        ]
+        removed = [LeftOut(item=item_of(known[key], self._tokenizer), why="removed") for key in dropped if key in known]
+        optional = [each for each in known.values() if each.include == "agent" and each.key not in added | dropped]
+        scores = self._scores(question, optional)
+        relevant, below = self._relevant(optional, scores)
+        in_session = [
+            *(self._prompt_item(each, None, "always there") for key, each in known.items() if key in permanent),
+            *(
+                self._prompt_item(known[key], None, "added by you", "manual")
+                for key in added
+                if key in known and key not in permanent
+            ),
+        ]
+        for_message = [self._prompt_item(each, scores[each.key], "on the subject of your message") for each in relevant]
+        kept, too_many = self._within_tool_budget([*in_session, *for_message], question, known, tool_tokens)
+        return Selection(tuple(kept), (*missing, *removed, *too_many, *below))
+
+    def _scores(self, question: str, candidates: Sequence[Candidate]) -> dict[Key, float]:
+        scores = self._relevance.scores(question, [each.about or each.name for each in candidates])
+        return {each.key: score for each, score in zip(candidates, scores, strict=True)}
+
+    def _relevant(
+        self, optional: Sequence[Candidate], scores: dict[Key, float]
+    ) -> tuple[list[Candidate], list[LeftOut]]:
+        """The relevant ones, and of the others those that came closest."""
+        limits = self._limits
+        relevant: list[Candidate] = []
+        below: list[LeftOut] = []
+        best_first = sorted(optional, key=lambda each: -scores[each.key])
+        for type_ in dict.fromkeys(each.type for each in best_first):
+            of_type = [each for each in best_first if each.type == type_]
+            near = [each for each in of_type[: limits.most] if scores[each.key] >= limits.threshold]
+            relevant.extend(near)
+            closest = [each for each in of_type[len(near) :] if scores[each.key] > 0][: limits.recorded]
+            below.extend(
+                LeftOut(item=item_of(each, self._tokenizer, scores[each.key]), why="score") for each in closest
+            )
+        return sorted(relevant, key=lambda each: -scores[each.key]), below
+
+    def _within_tool_budget(
+        self, chosen: Sequence[PromptItem], question: str, known: dict[Key, Candidate], tool_tokens: int | None
+    ) -> tuple[list[PromptItem], list[LeftOut]]:
+        """Leave out tools beyond their budget: those of servers first, the least relevant before others, then our own,
+        the added, and the core ones."""
+        tools = [each.item for each in chosen if each.item.type == "tool"]
+        over = sum(item.tokens for item in tools) - tool_tokens if tool_tokens is not None else 0
+        if over <= 0:
+            return [*chosen], []  # most of the time, and then no vectors have to be loaded for tools
+        scores = self._scores(question, [known[key_of(item)] for item in tools])
+        left_out: dict[Key, LeftOut] = {}
+
+        def order(item: RequestItem) -> tuple[bool, bool, bool, bool, float]:
+            each = known[key_of(item)]
+            return each.core, each.needed, item.include == "manual", not item.server, scores[key_of(item)]
+
+        for item in sorted(tools, key=order):
+            if over <= 0:
+                break
+            scored = replace(item, score=scores[key_of(item)])
+            left_out[key_of(item)] = LeftOut(item=scored, why="budget")
+            over -= item.tokens
+        return [each for each in chosen if key_of(each.item) not in left_out], list(left_out.values())
+
+    def _prompt_item(
+        self, candidate: Candidate, score: float | None, reason: str, include: IncludeMode | None = None
+    ) -> PromptItem:
+        item = item_of(candidate, self._tokenizer, score)
+        changes = {"include": include or candidate.include, "reason": reason, "this_turn_only": score is not None}
+        return PromptItem(item=replace(item, **changes), text=candidate.text)
+
+
+def item_of(candidate: Candidate, tokenizer: Tokenizer, score: float | None = None) -> RequestItem:
+    """A candidate as the record of a request names it."""
+    return RequestItem(
+        type=candidate.type,
+        name=candidate.name,
+        server=candidate.server,
+        include=candidate.include,
+        score=score,
+        tokens=tokenizer.count(candidate.text),
+        digest=digest(candidate.text),
+    )
+
+
+def build_candidates(
+    agent: Agent,
+    *,
+    rules: Iterable[Rule] = (),
+    notes: Mapping[str, str] | None = None,
+    tools: Iterable[ToolSpec] = (),
+    core: Collection[str] = (),
+    needed: Collection[str] = (),
+) -> list[Candidate]:
+    """Rules, notes and tools in this order. `notes` are texts by name, `core` the tools that reading needs."""
+    return [
+        *(_rule(agent, rule) for rule in rules),
+        *_notes(agent, notes or {}),
+        *(_tool(agent, spec, core, needed) for spec in tools),
+    ]
+
+
+def _rule(agent: Agent, rule: Rule) -> Candidate:
+    about = f"{rule.name}\n{rule.description or rule.text[:_EXCERPT_CHARS]}"
+    text = f'<rule name="{escape(rule.name)}">\n{rule.text}\n</rule>'
+    return Candidate(type="rule", name=rule.name, include=agent.rule_mode(rule), about=about, text=text)
+
+
+def _notes(agent: Agent, notes: Mapping[str, str]) -> Iterator[Candidate]:
+    for name, text in notes.items():
+        yield Candidate(
+            type="reference",
+            name=name,
+            include=agent.references.get(name, "manual"),
+            about=f"{without_suffix(name)}\n{text[:_EXCERPT_CHARS]}",
+            text=format_document(name, text),
+        )
+
+
+def _tool(agent: Agent, spec: ToolSpec, core: Collection[str], needed: Collection[str]) -> Candidate:
+    return Candidate(
+        type="tool",
+        name=spec.name,
+        server=spec.server,
+        called=spec.called,
+        include=agent.tool_mode(spec.own_name or spec.name, spec.server),
+        about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
+        text=tool_text(spec),
+        core=not spec.server and spec.name in core,
+        needed=not spec.server and spec.name in needed,
+    )
+
+
+def session_items(available: Iterable[Candidate], changes: Sequence[ItemsEntry]) -> list[Candidate]:
+    """Those that go into every request of the session: always there, or added by the user, and not dropped."""
+    added, dropped = added_items(changes), dropped_items(changes)
+    return [each for each in available if each.key in added or (each.include == "always" and each.key not in dropped)]
+
+
+def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:
+    """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small."""
+    is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
+    return not can_read or info.needs_evidence or is_small
+
+
+def unused_items(history: History) -> list[RequestItem]:
+    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
+    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
+    answers = [*islice(finished, UNUSED_AFTER)]
+    if len(answers) < UNUSED_AFTER:
+        return []
+    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
+    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
+    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
+    return [
+        item
+        for item in added_items(history.items).values()
+        if (item.type, item.name) in there
+        and (
+            (item.type == "reference" and item.name.partition("#")[0] not in cited)
+            or (item.type == "tool" and item.name not in called)
+        )
+    ]
+
+
+def _calls(message: ChatMessage) -> bool:
+    return any(isinstance(part, ToolCallPart) for part in message.parts)
+
+
+def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
+    return answer.request_context.items if answer.request_context else ()

@@ -1,0 +1,307 @@
+"""Facts kept across sessions: remembering, searching, and recalling those that are relevant to a message."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from zkchat.chat.context.assembly import PromptItem, digest
+from zkchat.chat.context.selection import Relevance, Selection
+from zkchat.core import (
+    KEY,
+    NAMED_KEY,
+    Fact,
+    FactSource,
+    LeftOut,
+    MemoryStore,
+    RequestItem,
+    Tokenizer,
+    UsageError,
+    lazy_pattern,
+    shorten,
+)
+from zkchat.index import stem, words
+from zkchat.language import (
+    ADDITIONS,
+    FACT_STOP_WORDS,
+    LINKING_VERB,
+    NEGATIONS,
+    ONE_PLACE_VERB,
+    SINGLE_VALUED,
+    UNSPACED_SINGLE_VALUED,
+)
+from zkchat.notes import blank, cut, flatten, outline
+
+
+class FactComparison(Struct, frozen=True):
+    """How a new fact relates to the known ones."""
+
+    same: Fact | None = None
+    contradicted: tuple[Fact, ...] = ()
+
+
+def compare_fact(text: str, facts: Iterable[Fact]) -> FactComparison:
+    """The known fact that says the same, else those that it contradicts."""
+    contradicted = []
+    mine, my_claim = _essence(text), _claim(text)
+    for fact in facts:
+        if _essence(fact.text) == mine:
+            return FactComparison(same=fact)
+        if my_claim and (claim := _claim(fact.text)) and _excludes(my_claim, claim):
+            contradicted.append(fact)
+    return FactComparison(contradicted=tuple(contradicted))
+
+
+class _Claim(Struct, frozen=True):
+    """Of what, and what."""
+
+    subject: Sequence[str]
+    value: Sequence[str]
+    has_one: bool
+    """Whether there can be only one value."""
+
+
+def _essence(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words(text) if word not in _set(FACT_STOP_WORDS))
+
+
+def _claim(text: str) -> _Claim | None:
+    if not (_set(ADDITIONS) | _set(NEGATIONS)).isdisjoint(words(text)):
+        return None
+    dwelling = ONE_PLACE_VERB.search(text)
+    found = dwelling or LINKING_VERB.search(text)
+    if not found:
+        return None
+    subject, value = _essence(text[: found.start()]), _essence(text[found.end() :])
+    if dwelling:
+        subject = (*subject, *_essence(found[0]))
+    if not subject or not value:
+        return None
+    has_one = dwelling or any(word in _stems(SINGLE_VALUED) for word in subject)
+    return _Claim(
+        subject, value, has_one=bool(has_one or any(s in text[: found.start()] for s in UNSPACED_SINGLE_VALUED))
+    )
+
+
+def _excludes(new: _Claim, old: _Claim) -> bool:
+    if new.subject != old.subject or new.value == old.value:
+        return False
+    return new.has_one or (_is_quantity(new.value) and _is_quantity(old.value))
+
+
+@cache
+def _set(listed: str) -> frozenset[str]:
+    return frozenset(words(listed))
+
+
+@cache
+def _stems(listed: str) -> frozenset[str]:
+    return frozenset(map(stem, words(listed)))
+
+
+def _is_quantity(value: Sequence[str]) -> bool:
+    return any(word.isdigit() for word in value)
+
+
+MAX_TITLE_CHARS: Final = 80
+"""Of a fact, as the record of a request names it."""
+MAX_FACT_CHARS: Final = 1000
+"""Characters of a fact; what is longer is a note."""
+HALF_LIFE_DAYS: Final = 90
+"""After which the recency of a fact is halved."""
+MAX_RANKED: Final = 100
+"""Facts similar to a message that are ranked again by recency and use."""
+SIMILARITY_WEIGHT, RECENCY_WEIGHT, USE_WEIGHT = 0.75, 0.15, 0.10
+
+_LIST_ITEM: Final = lazy_pattern(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
+
+_SOURCE_TEXT: Final[dict[FactSource, str]] = {
+    "user": "said by you",
+    "model": "noted by the model",
+    "session": "learnt in a session",
+    "import": "imported",
+}
+
+
+class Remembered(Struct, frozen=True):
+    fact: Fact
+    is_new: bool = True
+    replaced: tuple[Fact, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        if not self.is_new:
+            return f"Known already: {self.fact.text}"
+        if self.replaced:
+            return f"Remembered. It takes the place of: {'; '.join(fact.text for fact in self.replaced)}"
+        return "Remembered."
+
+
+class RecallLimits(Struct, frozen=True, kw_only=True):
+    threshold: float = 0.4
+    """The similarity below which nothing is recalled, however new or often used: the best on half of the questions of
+    benchmarks/selection."""
+    most: int = 10
+
+
+class FactPrivacy(Protocol):
+    """What a conversation says of facts that are to stay on this machine."""
+
+    def withholds(self) -> bool:
+        """Whether they are kept from the model."""
+        ...
+
+    def keeps_local(self) -> bool:
+        """Whether what is learnt now is one of them."""
+        ...
+
+    def disclose(self) -> None:
+        """Called when the model is shown one of them."""
+        ...
+
+
+class OwnUse(Struct, frozen=True, kw_only=True):
+    """Implements `FactPrivacy` where the user looks at the facts, and no model."""
+
+    local: bool = False
+    """Whether new facts are to stay on this machine."""
+
+    def withholds(self) -> bool:
+        return False
+
+    def keeps_local(self) -> bool:
+        return self.local
+
+    def disclose(self) -> None:
+        pass
+
+
+class Memory:
+    """The facts of one vault."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        relevance: Relevance,
+        now: Callable[[], datetime],
+        limits: RecallLimits | None = None,
+        privacy: FactPrivacy | None = None,
+    ) -> None:
+        self._store = store
+        self._relevance = relevance
+        self._now = now
+        self._limits = limits or RecallLimits()
+        self._privacy = privacy or OwnUse()
+
+    def within(self, privacy: FactPrivacy) -> "Memory":
+        """The same memory as a conversation uses it."""
+        return Memory(self._store, self._relevance, self._now, self._limits, privacy)
+
+    def _shown(self) -> Sequence[Fact]:
+        facts = self._store.facts()
+        return [fact for fact in facts if not fact.local] if self._privacy.withholds() else facts
+
+    def facts(self) -> Sequence[Fact]:
+        return self._store.facts()
+
+    def _disclose(self, *facts: Fact | None) -> None:
+        if any(fact and fact.local for fact in facts):
+            self._privacy.disclose()
+
+    def remember(self, text: str, source: FactSource = "user", session_id: str = "") -> Remembered:
+        """Keep a fact. One that says the same is merged with it, one that it contradicts gives way."""
+        text = _checked(text)
+        found = compare_fact(text, self._shown())
+        self._disclose(found.same, *found.contradicted)
+        if found.same:
+            return Remembered(self._store.confirm(found.same.id), is_new=False)
+        replaced = [old.id for old in found.contradicted]
+        fact = self._store.add(text, source, session_id, replaced, local=self._privacy.keeps_local())
+        return Remembered(fact, replaced=found.contradicted)
+
+    def used(self, fact_ids: Sequence[str]) -> None:
+        """They went into a request that was answered."""
+        self._store.used(fact_ids)
+
+    def search(self, query: str, *, most: int = 10) -> list[tuple[Fact, float]]:
+        """The facts most similar to a query, the best first, with their similarity in words and meaning."""
+        facts = self._shown()
+        scores = self._relevance.scores(query, [fact.text for fact in facts])
+        near = [(fact, score) for fact, score in zip(facts, scores, strict=True) if score >= self._limits.threshold]
+        best = sorted(near, key=lambda found: -found[1])[:most]
+        self._disclose(*(fact for fact, _ in best))
+        return best
+
+    def ranked(self, question: str) -> list[tuple[Fact, float]]:
+        """The facts that are relevant to a message: the similar ones, ranked by similarity, recency and use."""
+        near = self.search(question, most=MAX_RANKED)
+        ranked = [(fact, self._rank(fact, score)) for fact, score in near]
+        return sorted(ranked, key=lambda found: -found[1])
+
+    def recall(self, question: str, tokenizer: Tokenizer, budget: int) -> Selection:
+        """What goes into the request within so many tokens; what does not fit is left out and said."""
+        chosen: list[PromptItem] = []
+        left_out: list[LeftOut] = []
+        for fact, score in self.ranked(question)[: self._limits.most]:
+            line = format_fact(fact)
+            tokens = tokenizer.count(line)
+            item = RequestItem(
+                type="memory",
+                name=fact.id,
+                title=shorten(fact.text, MAX_TITLE_CHARS),
+                include="agent",
+                score=round(score, 4),
+                tokens=tokens,
+                digest=digest(line),
+                reason=_origin(fact),
+                this_turn_only=True,
+            )
+            if tokens <= budget:
+                budget -= tokens
+                chosen.append(PromptItem(item=item, text=line))
+            else:
+                left_out.append(LeftOut(item=item, why="budget"))
+        return Selection(tuple(chosen), tuple(left_out))
+
+    def _rank(self, fact: Fact, similarity: float) -> float:
+        days = max(0.0, (self._now() - (fact.used_at or fact.at)).total_seconds() / 86_400)
+        recency: float = 0.5 ** (days / HALF_LIFE_DAYS)
+        use = 1 - 1 / (1 + fact.uses)
+        return SIMILARITY_WEIGHT * similarity + RECENCY_WEIGHT * recency + USE_WEIGHT * use
+
+
+def format_fact(fact: Fact) -> str:
+    """A fact as the model sees it: marked as data, which cannot close its own wrapping."""
+    text = fact.text.replace("</memory", "<\u200b/memory")
+    return f"<memory>{text} ({_origin(fact)})</memory>"
+
+
+def _origin(fact: Fact) -> str:
+    return f"{_SOURCE_TEXT[fact.source]}, {fact.at:%Y-%m-%d}"
+
+
+def _checked(text: str) -> str:
+    text = " ".join(text.split())
+    if not text:
+        raise UsageError("There is nothing to remember.", hint="Write a sentence.")
+    if len(text) > MAX_FACT_CHARS:
+        raise UsageError(
+            f"{len(text):,} characters are too many to remember; {MAX_FACT_CHARS:,} are the most.",
+            hint="Write a note instead, or remember its point in a sentence.",
+        )
+    if KEY.search(text) or NAMED_KEY.search(text):
+        raise UsageError(
+            "That looks like a key, and a key is never remembered: it would be sent to every model.",
+            hint="Keep it in an environment variable.",
+        )
+    return text
+
+
+def list_items(text: str) -> list[str]:
+    """The items of the lists in a Markdown text, in order, each on one line; code and frontmatter are no lists."""
+    flat = flatten(text)
+    prose = blank(flat, sorted(outline(flat).code)).replace("\0", " ")
+    return [" ".join(match[1].split()) for match in _LIST_ITEM.finditer(prose, cut(flat).end)]

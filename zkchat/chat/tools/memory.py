@@ -1,0 +1,75 @@
+"""Tools that remember facts and look into earlier conversations."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Protocol
+
+from zkchat.chat.context.condensing import condense_text
+from zkchat.chat.context.formatting import format_quote
+from zkchat.chat.memory import MAX_FACT_CHARS, Memory, format_fact
+from zkchat.chat.message_search.search import FoundMessage
+from zkchat.chat.tools.arguments import Limit, Text
+from zkchat.chat.tools.registry import failure, function_tool
+from zkchat.core import Tool, ToolOutcome, counted
+
+PAGE_CHARS = 8000
+"""Characters given at once, shared by the messages that were found."""
+
+
+def recall_tools(find: Callable[[str, int], Sequence[FoundMessage]]) -> list[Tool]:
+    """`find` looks through the messages that may be shown: for these words, so many at most, the best first."""
+
+    def search_conversation(
+        *,
+        query: Annotated[str, Text(description="Words, a name or a date", min_length=1, also=("q", "text", "search"))],
+        limit: Limit = 5,
+    ) -> ToolOutcome:
+        """Find what was said earlier in this conversation but is not shown."""
+        found = find(query, limit)
+        if not found:
+            return ToolOutcome(text="Nothing that was said earlier matches.", summary="none")
+        share = PAGE_CHARS // len(found)
+        texts = [format_quote(message, condense_text(message.text, share, len, question=query)) for message, _ in found]
+        return ToolOutcome(text="\n\n".join(texts), summary=counted(len(found), "message"))
+
+    return [function_tool(search_conversation)]
+
+
+MAX_RECALLED = 10
+
+
+class CurrentSession(Protocol):
+    @property
+    def session_id(self) -> str: ...
+
+
+def memory_tools(memory: Memory, may_remember: Callable[[str], bool] | None, session: CurrentSession) -> list[Tool]:
+    """`may_remember` shows the user what is to be kept, and may refuse; without it no tool keeps anything."""
+
+    def remember(
+        *,
+        information: Annotated[
+            str,
+            Text(
+                description="One sentence",
+                min_length=1,
+                max_length=MAX_FACT_CHARS,
+                also=("text", "fact", "content", "memory"),
+            ),
+        ],
+    ) -> ToolOutcome:
+        """Keep a fact about the user that later conversations need; they are asked first."""
+        text = " ".join(information.split())
+        if may_remember is None or not may_remember(text):
+            return failure("The user does not want this to be remembered. Do not try again.")
+        remembered = memory.remember(text, "model", session.session_id)
+        return ToolOutcome(text=remembered.sentence, summary="remembered" if remembered.is_new else "known already")
+
+    def recall(*, query: Annotated[str, Text(min_length=1, also=("q", "text", "search"))]) -> ToolOutcome:
+        """Find facts kept in earlier conversations, where they help."""
+        found = memory.search(query, most=MAX_RECALLED)
+        if not found:
+            return ToolOutcome(text="Nothing about that was kept.", summary="nothing found")
+        facts = "\n".join(format_fact(fact) for fact, _ in found)
+        return ToolOutcome(text=facts, summary=counted(len(found), "fact"))
+
+    return [*([function_tool(remember)] if may_remember else []), function_tool(recall)]

@@ -1,1 +1,0 @@
-"""What fills the model's window: counting, budgets, assembly."""

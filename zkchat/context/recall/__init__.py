@@ -1,1 +1,0 @@
-"""Search over earlier messages, and which of them return into the prompt."""

@@ -1,0 +1,462 @@
+"""Changes of a vault's files: proposed, as a patch, counted, summarised, undone."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import zip_longest
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.core.line_diff import Hunk, LineBlock, changed_blocks, hunks_of, split_lines
+from zkchat.core.note import file_title, is_note, without_suffix
+
+TRASH: Final = ".trash"
+"""Obsidian's folder for deleted files, at the root of the vault."""
+
+ChangeState = Literal["applied", "undone"]
+Decision = Literal["applied", "declined", "kept", "dropped"]
+"""What became of a proposal. `kept`: it was written nowhere, for the reason that is said. `dropped`: the turn that made
+it did not come to its end, so that nobody was asked."""
+
+
+class FileWrite(Struct, frozen=True, kw_only=True):
+    """The new content of a file."""
+
+    path: str
+    before: bytes | None
+    """What it held; None for a file that is not there yet."""
+    after: bytes
+    goes_away: bool = False
+    """Whether, in changes that are only shown, the file is not there afterwards."""
+
+
+class FileMove(Struct, frozen=True, kw_only=True):
+    """A file, or a folder with all that it holds, under another path; its content stays."""
+
+    source: str
+    target: str
+
+    def follow(self, path: str) -> str | None:
+        """Where a path is afterwards; None for one that the move does not concern."""
+        if path == self.source:
+            return self.target
+        return f"{self.target}{path[len(self.source) :]}" if path.startswith(f"{self.source}/") else None
+
+    def reversed(self) -> "FileMove":
+        return FileMove(source=self.target, target=self.source)
+
+
+class ChangeSet(Struct, frozen=True, kw_only=True):
+    """Changes that take effect together or not at all: first the moves in their order, then the writes.
+
+    The paths of writes are those after the moves.
+    """
+
+    title: str
+    """What it does, in a few words: `Append to Inbox.md`."""
+    moves: tuple[FileMove, ...] = ()
+    writes: tuple[FileWrite, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.moves or self.writes)
+
+
+class ChangeOrigin(Struct, frozen=True, kw_only=True):
+    """Who made a change."""
+
+    command: str = ""
+    """The command, or the tools of a model, separated by commas."""
+    session_id: str = ""
+    message_id: str = ""
+    """The answer that proposed it."""
+
+
+class ChangeRecord(Struct, frozen=True, kw_only=True):
+    """A change set of the journal."""
+
+    id: int
+    at: datetime
+    state: ChangeState
+    origin: ChangeOrigin
+    changes: ChangeSet
+    has_contents: bool = True
+    """False where the journal has dropped what the files held, to stay small: the writes are empty then, and the change
+    cannot be undone."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know beside, just after it was applied or undone: a git commit that failed."""
+
+
+class ReviewOutcome(Struct, frozen=True, kw_only=True):
+    """What became of a proposal."""
+
+    decision: Decision
+    proposed: ChangeSet
+    changes: ChangeSet
+    """As they were applied: the user may have edited them, or left some out."""
+    edited: bool = False
+    stops: bool = False
+    """Whether the user also wants nothing more of what made the proposal."""
+    record_id: int | None = None
+    """In the journal, where they were applied."""
+    reason: str = ""
+    """Why they were not applied, as a sentence, where the user did not say no; else what went wrong beside."""
+    exit_code: int = 0
+    """Of a command that was to apply them, where they could not be."""
+    withheld: frozenset[str] = frozenset()
+    """Paths that the model which proposed it may not be told of."""
+
+
+NO_FINAL_NEWLINE: Final = "\\ No newline at end of file\n"
+_NULL: Final = "/dev/null"
+_PATCH_QUOTED: Final = re.compile(r'[\x00-\x1f"\\\x7f]')
+_ESCAPES: Final = {"\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r", '"': '"', "\\": "\\"}
+
+
+def text_of(content: bytes | None) -> str:
+    """The text of a file, from which its bytes can be made again; empty for one that is not there."""
+    return (content or b"").decode(errors="surrogateescape")
+
+
+def hunks_of_write(write: FileWrite) -> Iterator[Hunk]:
+    return hunks_of(split_lines(text_of(write.before)), split_lines(text_of(write.after)))
+
+
+def path_before(changes: ChangeSet, path: str) -> str:
+    """Where a file was before the moves of its change set."""
+    for move in reversed(changes.moves):
+        if _inside(path, move.target):
+            path = move.source + path[len(move.target) :]
+    return path
+
+
+def patch_of(changes: ChangeSet) -> str:
+    """The patch. A folder that moves is a sentence, because a patch knows files only; its changed files are there."""
+    written = {write.path for write in changes.writes}
+    moves = [move for move in direct_moves(changes) if move.target not in written]
+    return "".join(
+        [
+            *("".join(_move(changes, move)) for move in moves),
+            *("".join(_write(changes, write)) for write in changes.writes),
+        ]
+    )
+
+
+def direct_moves(changes: ChangeSet) -> Iterator[FileMove]:
+    """The moves from where each file or folder was to where it comes to be, without the places between."""
+    for number, move in enumerate(changes.moves):
+        if any(_inside(move.source, earlier.target) for earlier in changes.moves[:number]):
+            continue
+        target = move.target
+        for later in changes.moves[number + 1 :]:
+            if _inside(target, later.source):
+                target = later.target + target[len(later.source) :]
+        if target != move.source:
+            yield FileMove(source=move.source, target=target)
+
+
+def is_folder_move(changes: ChangeSet, move: FileMove) -> bool:
+    """Whether a whole folder seems to move; a change set does not say."""
+    has_files = any(write.path.startswith(f"{move.target}/") for write in changes.writes)
+    return has_files or "." not in move.source.rpartition("/")[2]
+
+
+def _inside(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place}/")
+
+
+def _move(changes: ChangeSet, move: FileMove) -> Iterator[str]:
+    if is_folder_move(changes, move):
+        yield f"The folder {_name(move.source)} becomes {_name(move.target)}.\n"
+    else:
+        yield from _rename(move.source, move.target, similarity=100)
+
+
+def _rename(source: str, target: str, *, similarity: int) -> Iterator[str]:
+    yield f"diff --git {_name(source, 'a/')} {_name(target, 'b/')}\n"
+    yield f"similarity index {similarity}%\n"
+    yield f"rename from {_name(source)}\n"
+    yield f"rename to {_name(target)}\n"
+
+
+def _write(changes: ChangeSet, write: FileWrite) -> Iterator[str]:
+    source = path_before(changes, write.path)
+    if write.before is None:
+        yield f"diff --git {_name(write.path, 'a/')} {_name(write.path, 'b/')}\n"
+        yield "new file mode 100644\n"
+    elif write.goes_away:
+        yield f"diff --git {_name(write.path, 'a/')} {_name(write.path, 'b/')}\n"
+        yield "deleted file mode 100644\n"
+    elif source == write.path:
+        yield f"diff --git {_name(source, 'a/')} {_name(write.path, 'b/')}\n"
+    else:
+        yield from _rename(source, write.path, similarity=50)
+    hunks = [*hunks_of_write(write)]
+    if hunks:
+        yield f"--- {_NULL if write.before is None else _label(source, 'a/')}\n"
+        yield f"+++ {_NULL if write.goes_away else _label(write.path, 'b/')}\n"
+    for hunk in hunks:
+        yield from hunk_text(hunk)
+
+
+def hunk_text(hunk: Hunk) -> Iterator[str]:
+    yield f"@@ -{_range(hunk.old_start, hunk.old_count)} +{_range(hunk.new_start, hunk.new_count)} @@\n"
+    for line in hunk.lines:
+        yield line.mark + line.text
+        if not line.text.endswith("\n"):
+            yield f"\n{NO_FINAL_NEWLINE}"
+
+
+def _range(start: int, count: int) -> str:
+    return f"{start + 1 if count else start},{count}"
+
+
+def _label(path: str, prefix: str) -> str:
+    """A name in the lines before the hunks, where `patch` needs a tab to find the end of one with spaces."""
+    name = _name(path, prefix)
+    return f"{name}\t" if " " in name and not name.startswith('"') else name
+
+
+def _name(path: str, prefix: str = "") -> str:
+    name = prefix + path
+    if not _PATCH_QUOTED.search(name):
+        return name
+    return f'"{_PATCH_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
+
+
+def _escaped(character: str) -> str:
+    return f"\\{_ESCAPES[character]}" if character in _ESCAPES else f"\\{ord(character):03o}"
+
+
+def edits_of_user(proposed: ChangeSet, applied: ChangeSet) -> str:
+    """How what was applied differs from what was proposed: what was left out, and a patch of what was edited."""
+    kept = {write.path: write for write in applied.writes}
+    moves = {*applied.moves}
+    parts = [f"left out: {move.source} → {move.target}\n" for move in proposed.moves if move not in moves]
+    for write in proposed.writes:
+        if write.path not in kept:
+            parts.append(f"left out: {write.path}\n")
+        elif (after := kept[write.path].after) != write.after:
+            edit = FileWrite(path=write.path, before=write.after, after=after)
+            parts.append("".join(_write(ChangeSet(title="", writes=(edit,)), edit)))
+    return "".join(parts)
+
+
+FileAction = Literal["created", "edited", "moved", "trashed", "removed"]
+
+
+class FileChange(Struct, frozen=True, kw_only=True):
+    """A file, or a folder that was moved, and what a change set does to it."""
+
+    path: str
+    """Afterwards."""
+    action: FileAction
+    moved_from: str = ""
+    """Where it was, of one that is moved or trashed."""
+    is_edited: bool = False
+    """Whether its content changes; always so of one that is edited or created."""
+
+
+def file_changes(changes: ChangeSet) -> list[FileChange]:
+    """The files of a change set: first those that are moved, then those that are only written."""
+    written = {write.path for write in changes.writes}
+    moved = [*_moves(changes, written)]
+    also_moved = {each.path for each in moved}
+    return [
+        *moved,
+        *(
+            FileChange(path=write.path, action=_action(write), is_edited=True)
+            for write in changes.writes
+            if write.path not in also_moved
+        ),
+    ]
+
+
+def _action(write: FileWrite) -> FileAction:
+    if write.goes_away:
+        return "removed"
+    return "created" if write.before is None else "edited"
+
+
+def touches(changes: ChangeSet, path: str) -> bool:
+    """Whether a change set concerns a file, under its present path or an earlier one, or a folder above it."""
+    named = {write.path for write in changes.writes}
+    moved = {end for move in changes.moves for end in (move.source, move.target)}
+    return path in named or any(path == each or path.startswith(f"{each}/") for each in moved)
+
+
+def changes_of(records: Iterable[ChangeRecord], path: str) -> Iterator[ChangeRecord]:
+    """The changes of a file, also those under its earlier paths; records come the latest first."""
+    for record in records:
+        if touches(record.changes, path):
+            yield record
+            if record.state == "applied":
+                path = path_before(record.changes, path)
+
+
+def last_path_named(records: Iterable[ChangeRecord], name: str) -> str:
+    """The path that was changed last of those with this path or file name, with or without suffix; empty for none.
+
+    A file that went to the trash is known by its path before that.
+    """
+    for record in records:
+        writes, moves = record.changes.writes, record.changes.moves
+        paths = [*(end for move in moves for end in (move.source, move.target)), *(write.path for write in writes)]
+        for path in paths:
+            names = {path, path.rpartition("/")[2], file_title(path), without_suffix(path)}
+            if name in names and not path.startswith(f"{TRASH}/"):
+                return path
+    return ""
+
+
+def _moves(changes: ChangeSet, written: set[str]) -> Iterator[FileChange]:
+    for move in direct_moves(changes):
+        is_trashed = move.target.startswith(f"{TRASH}/")
+        yield FileChange(
+            path=move.target,
+            action="trashed" if is_trashed else "moved",
+            moved_from=move.source,
+            is_edited=move.target in written,
+        )
+
+
+_LINK: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|^ {0,3}\[[^\]\n]+\]:\s*\S.*")
+"""Wikilinks, the targets of Markdown links, and reference definitions."""
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+class FileDiff(Struct, frozen=True, kw_only=True):
+    """What changes in one file, or that a folder moves."""
+
+    change: FileChange
+    write: FileWrite | None = None
+    is_folder: bool = False
+    added: int = 0
+    """Lines that are new, and lines that go."""
+    removed: int = 0
+    links: int = 0
+    """Of a file in which nothing changes but links, because something moves: how many do."""
+
+    @property
+    def only_follows(self) -> bool:
+        """Whether it is only changed because something else moves."""
+        return self.links > 0 and self.change.action == "edited"
+
+
+def file_diffs(changes: ChangeSet) -> list[FileDiff]:
+    """What becomes of each file: moves first, then writes."""
+    written = {write.path: write for write in changes.writes}
+    return [_diff_of(changes, change, written.get(change.path)) for change in file_changes(changes)]
+
+
+def _diff_of(changes: ChangeSet, change: FileChange, write: FileWrite | None) -> FileDiff:
+    move = FileMove(source=change.moved_from, target=change.path)
+    is_folder = bool(change.moved_from) and write is None and is_folder_move(changes, move)
+    if write is None:
+        return FileDiff(change=change, is_folder=is_folder)
+    old, new = split_lines(text_of(write.before)), split_lines(text_of(write.after))
+    blocks = changed_blocks(old, new)
+    follows = bool(changes.moves) and write.before is not None
+    return FileDiff(
+        change=change,
+        write=write,
+        added=sum(block.new_end - block.new_start for block in blocks),
+        removed=sum(block.old_end - block.old_start for block in blocks),
+        links=_updated_links(blocks, old, new, write.path) if follows else 0,
+    )
+
+
+def _updated_links(blocks: Sequence[LineBlock], old: Sequence[str], new: Sequence[str], path: str) -> int:
+    """How many links differ; 0 where anything else does, too."""
+    count = 0
+    for block in blocks:
+        if block.old_end - block.old_start != block.new_end - block.new_start:
+            return 0
+        pairs = zip(old[block.old_start : block.old_end], new[block.new_start : block.new_end], strict=True)
+        for before, after in pairs:
+            if not is_note(path):
+                count += max(1, _differing_links(before, after), _differing_texts(before, after))
+            elif _LINK.sub("", before) != _LINK.sub("", after):
+                return 0
+            else:
+                count += max(1, _differing_links(before, after))
+    return count
+
+
+def _differing_links(before: str, after: str) -> int:
+    return sum(one != other for one, other in zip_longest(_LINK.findall(before), _LINK.findall(after)))
+
+
+def _differing_texts(before: str, after: str) -> int:
+    """The same in a line of a canvas or base, where a quoted text is a path or holds links."""
+    pairs = zip_longest(_QUOTED.findall(before), _QUOTED.findall(after), fillvalue="")
+    return sum(max(1, _differing_links(one, other)) for one, other in pairs if one != other)
+
+
+def is_in_trash(path: str) -> bool:
+    return path.startswith(f"{TRASH}/")
+
+
+def units_of(changes: ChangeSet) -> list[ChangeSet]:
+    """The parts of a change set that make sense without each other, in their order.
+
+    What moves, and every file in which links follow, is one of them; so is each other file.
+    """
+    moves = [move for move in changes.moves if not _is_alone(move, changes)]
+    alone = [move for move in changes.moves if move not in moves]
+    following = [write for write in changes.writes if moves and _follows(write, changes)]
+    first = [ChangeSet(title=_move_title(moves), moves=tuple(moves), writes=tuple(following))] if moves else []
+    return [
+        *first,
+        *(ChangeSet(title=_move_title([move]), moves=(move,)) for move in alone),
+        *(ChangeSet(title=_write_title(each), writes=(each,)) for each in changes.writes if each not in following),
+    ]
+
+
+def joined(changes: ChangeSet, units: Sequence[ChangeSet]) -> ChangeSet:
+    """The change set with nothing but these parts of it, in their first order."""
+    moves = {move for unit in units for move in unit.moves}
+    writes = {write.path: write for unit in units for write in unit.writes}
+    return replace(
+        changes,
+        moves=tuple(move for move in changes.moves if move in moves),
+        writes=tuple(writes[write.path] for write in changes.writes if write.path in writes),
+    )
+
+
+def _is_alone(move: FileMove, changes: ChangeSet) -> bool:
+    """Whether it is a file that goes to the trash, with which nothing else has to do."""
+    ends = {end for other in changes.moves if other != move for end in (other.source, other.target)}
+    return is_in_trash(move.target) and not any(
+        _overlap(end, place) for end in (move.source, move.target) for place in ends
+    )
+
+
+def _overlap(path: str, other: str) -> bool:
+    return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
+
+
+def _follows(write: FileWrite, changes: ChangeSet) -> bool:
+    """Whether a file has to be written because something moves: it moves itself, or some link in it changes."""
+    if path_before(changes, write.path) != write.path or (write.before is not None and not is_note(write.path)):
+        return True
+    if write.before is None:
+        return any(write.path.startswith(f"{move.target}/") for move in changes.moves)
+    before, after = text_of(write.before), text_of(write.after)
+    return sorted(_links(before)) != sorted(_links(after))
+
+
+def _links(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        yield from _LINK.findall(line)
+
+
+def _move_title(moves: Sequence[FileMove]) -> str:
+    first = moves[0]
+    place = "the trash" if is_in_trash(first.target) else first.target
+    return f"Move {first.source} to {place}" + (f", and {len(moves) - 1} more" if len(moves) > 1 else "")
+
+
+def _write_title(write: FileWrite) -> str:
+    return f"{'Create' if write.before is None else 'Edit'} {write.path}"

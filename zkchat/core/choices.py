@@ -1,0 +1,165 @@
+"""Closed sets that stored values, settings and commands share; what the user trusts; tokens used."""
+
+import hashlib
+from typing import Final, Literal, NewType
+
+from msgspec import field
+
+from zkchat.core.values import Value
+
+ItemKind = Literal["settings", "agent", "rule", "page", "server", "database"]
+TrustState = Literal["approved", "declined", "changed", "new"]
+"""`changed`: other content of the same name was approved or declined before."""
+
+PAGES: Final = ("ZKCHAT.md", "AGENTS.md")
+"""Files at the vault's root with instructions for every conversation; the first of them that is there counts."""
+HOW_TO_APPROVE: Final = "To see and approve what comes with the vault: zkchat trust"
+
+
+class VaultItem(Value, frozen=True, kw_only=True):
+    """One thing that comes with a vault. An approval holds for exactly this content."""
+
+    kind: ItemKind
+    name: str
+    digest: str
+    content: str = ""
+    """What it says; of a database only its size in bytes."""
+
+    @property
+    def subject(self) -> str:
+        """What it is, whatever its content."""
+        return f"{self.kind} {self.name}"
+
+
+def vault_item(kind: ItemKind, name: str, content: str) -> VaultItem:
+    return VaultItem(kind=kind, name=name, digest=_digest(kind, name, content), content=content)
+
+
+def database_item(name: str, size: int = 0) -> VaultItem:
+    """Databases change with every use, so an approval is for the name."""
+    return VaultItem(kind="database", name=name, digest=_digest("database", name, ""), content=str(size))
+
+
+def _digest(kind: ItemKind, name: str, content: str) -> str:
+    return hashlib.sha256(f"{kind}\0{name}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class TokenUsage(Value, frozen=True, kw_only=True):
+    """What a provider reported for one request."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    thinking_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class BudgetUse(Value, frozen=True, kw_only=True):
+    """One share of the window."""
+
+    computed = ("percent",)
+
+    used: int = 0
+    limit: int = 0
+
+    @property
+    def percent(self) -> float:
+        return 100.0 * self.used / self.limit if self.limit else 0.0
+
+
+class ContextUsage(Value, frozen=True, kw_only=True):
+    """What fills the window, part by part. `estimated` says that no exact tokenizer counted it."""
+
+    computed = ("total", "available")
+
+    system: int = 0
+    tools: int = 0
+    messages: int = 0
+    memory: int = 0
+    references: int = 0
+    images: int = 0
+    window: int = 0
+    reserve: int = 0
+    threshold: float = 0.85
+    estimated: bool = False
+    counted: int = 0
+    """Our own count of the whole request; the other figures are what the model's server is expected to count."""
+    token_features: dict[str, int] = field(default_factory=dict, name="traits")
+    """What decides how many tokens another tokenizer makes of it."""
+    budgets: dict[str, BudgetUse] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        return self.system + self.tools + self.messages + self.memory + self.references + self.images
+
+    @property
+    def available(self) -> int:
+        return max(0, self.window - self.reserve - self.total)
+
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+CompactionStrategy = Literal["summarize", "discard", "hybrid"]
+"""How the prompt gets smaller; `context.strategies.PLANNERS` holds a planner for each."""
+
+IncludeMode = Literal["always", "manual", "agent"]
+"""When an item is in a request: always, once the user adds it, or when a message calls for it."""
+
+SessionItemType = Literal["rule", "reference", "tool", "memory"]
+"""What a user can add to a session's requests and drop from them."""
+
+ItemType = Literal[SessionItemType, "system", "summary", "recall", "evidence", "image", "outcome", "message"]
+"""What a request can hold."""
+
+LeftOutReason = Literal[
+    "budget", "score", "removed", "private", "missing", "unapproved", "abstained", "unanswered", "off", "repeated"
+]
+
+LinkVia = Literal["path", "name", "alias", "id", "title", "self"]
+"""By what a link was resolved to a note."""
+
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+"""In the order of `date.weekday`."""
+
+ToolName = NewType("ToolName", str)
+
+ReferenceVia = Literal[LinkVia, "", "embed", "withheld", "evidence", "index", "context", "answer", "proposed"]
+"""How a document got into a message, where no tool found it: how a link was resolved, `embed` for what a linked note
+embeds, `withheld` for what the model may not see, `evidence` for a search, `index` for the answer to a question about
+the vault itself, `context` for what the agent, the session or the vault's page sends along, `answer` for what only the
+answer names."""
+
+Scope = Literal["user", "vault"]
+"""Whose files a command changes: the user's own, or the vault's."""
+
+ThinkingView = Literal["folded", "shown", "hidden"]
+"""How a terminal shows what a model thinks before it answers."""
+
+OpenWith = Literal["auto", "editor", "desktop", "obsidian"]
+"""The program that opens a document."""
+
+PanelView = Literal["brief", "full", "off"]
+"""What is shown below an answer: a line for each document and for a context that changed, all of it, nothing."""
+
+DEFAULT_AGENT: Final = "default"
+DEFAULT_PRIORITY: Final = 5
+"""Of a message; priorities go from 1 to 10."""
+TOOL_PRIORITY: Final = 3
+"""Of the results of tools: they can be looked up again."""
+PASTE_PRIORITY: Final = 4
+"""Of a long message that is mostly pasted: what was said of it matters longer."""
+KEEP_PRIORITY: Final = 8
+"""From here on a message is kept word for word while it fits."""
+MAX_PRIORITY: Final = 10
+
+DEFAULT_GOAL_STEPS: Final = 12
+DEFAULT_GOAL_TOKENS: Final = 200_000
+DEFAULT_GOAL_MINUTES: Final = 30
+
+WriteMode = Literal["propose", "ask"]
+"""What becomes of the changes that a model proposes: they are only shown, or asked about."""
+
+SectionPosition = Literal["append", "prepend", "replace", "before", "after"]
+"""Where a text goes: to the end or the beginning of a section's text, in its place, before its heading, after it."""
+
+ReviewTime = Literal["end", "step"]
+"""When the user reviews what a goal run wants to change: all of it at the end, or after each step."""

@@ -1,0 +1,440 @@
+"""The history of a session: its thread, its branches, window and archive."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.core.events import Goal
+from zkchat.core.message import (
+    ChatMessage,
+    CompactionPart,
+    Condensed,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from zkchat.core.session import (
+    AgentEntry,
+    ChangesEntry,
+    ContentEntry,
+    DraftEntry,
+    Entry,
+    EntryBody,
+    GoalEntry,
+    HeadEntry,
+    ItemsEntry,
+    MessageEntry,
+    ModelEntry,
+    PinEntry,
+    PriorityEntry,
+    RestoreEntry,
+)
+from zkchat.core.text import shorten
+from zkchat.core.values import Value
+
+
+def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
+    """Every message of every branch by id, in order of first appearance; unfinished drafts included as such."""
+    messages: dict[str, ChatMessage] = {}
+    drafts: set[str] = set()
+    priorities: dict[str, int] = {}
+    for entry in entries:
+        body = entry.body
+        if isinstance(body, MessageEntry):
+            messages[body.message.id] = body.message
+            drafts.discard(body.message.id)
+        elif isinstance(body, PriorityEntry):
+            priorities[body.message_id] = body.priority
+        elif isinstance(body, DraftEntry) and (body.message_id not in messages or body.message_id in drafts):
+            messages[body.message_id] = extend_draft(messages.get(body.message_id), body, entry)
+            drafts.add(body.message_id)
+    return {id_: with_priority(message, priorities.get(id_)) for id_, message in messages.items()}
+
+
+def with_priority(message: ChatMessage, priority: int | None) -> ChatMessage:
+    if priority is None or message.priority == priority:
+        return message
+    return replace(message, priority=priority)
+
+
+def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> ChatMessage:
+    """An answer with one more chunk of it."""
+    text = (draft.text if draft else "") + chunk.text
+    thinking = (draft.thinking if draft else "") + chunk.thinking
+    parts = (*((ThinkingPart(text=thinking),) if thinking else ()), *((TextPart(text=text),) if text else ()))
+    return ChatMessage(
+        id=chunk.message_id,
+        session_id=entry.session_id,
+        parent_id=chunk.parent_id,
+        role="assistant",
+        parts=parts,
+        created_at=draft.created_at if draft else entry.at,
+        finished_at=entry.at,
+        provider=chunk.provider,
+        model=chunk.model,
+        status="unfinished",
+    )
+
+
+def orphans_of(entries: Iterable[Entry]) -> list[ChatMessage]:
+    """Answers whose writer stopped before it could store them whole."""
+    kept = list(entries)
+    stored = {entry.body.message.id for entry in kept if isinstance(entry.body, MessageEntry)}
+    return [message for id_, message in messages_of(kept).items() if id_ not in stored]
+
+
+def head_of(entries: Iterable[Entry]) -> str | None:
+    """The message after which the conversation continues: the newest one, unless a branch was begun since.
+
+    A message that is stored again, say by another process that finishes it late, does not move the head.
+    """
+    head: str | None = None
+    seen: set[str] = set()
+    for entry in entries:
+        body = entry.body
+        if isinstance(body, HeadEntry):
+            head = body.message_id
+        elif isinstance(body, MessageEntry | DraftEntry):
+            message_id = body.message.id if isinstance(body, MessageEntry) else body.message_id
+            head = head if message_id in seen else message_id
+            seen.add(message_id)
+    return head
+
+
+def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
+    """The conversation as it stands: the messages from the first to the head."""
+    kept = list(entries)
+    return thread_to(head_of(kept), messages_of(kept))
+
+
+def thread_to(head: str | None, messages: Mapping[str, ChatMessage]) -> list[ChatMessage]:
+    """The messages from the first to this one, along their parents.
+
+    Where damage took a parent away, the message that was stored before stands in for it.
+    """
+    before = dict(zip(messages, [None, *messages], strict=False))
+    thread: list[ChatMessage] = []
+    seen: set[str] = set()
+    current = messages.get(head or "")
+    while current is not None and current.id not in seen:
+        seen.add(current.id)
+        thread.append(current)
+        parent = current.parent_id
+        current = messages.get((parent if parent is None or parent in messages else before[current.id]) or "")
+    return thread[::-1]
+
+
+def abstained_turns(messages: Iterable[ChatMessage]) -> frozenset[str]:
+    """The ids of the answers that only say that the notes do not answer, and of their questions."""
+    answers = (message for message in messages if message.abstained)
+    return frozenset(id_ for answer in answers for id_ in (answer.id, answer.parent_id) if id_)
+
+
+def unanswered_turns(messages: Sequence[ChatMessage]) -> frozenset[str]:
+    """The ids of the messages of each turn, before the last one, in which nothing came from the model."""
+    turns: list[list[ChatMessage]] = []
+    for message in messages:
+        if message.role == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return frozenset(
+        message.id
+        for turn in turns[:-1]
+        if turn[0].role == "user" and not any(_says_something(answer) for answer in turn[1:])
+        for message in turn
+    )
+
+
+def _says_something(answer: ChatMessage) -> bool:
+    has_tools = any(isinstance(part, ToolCallPart | ToolResultPart) for part in answer.parts)
+    return has_tools or bool(answer.text.strip()) or compaction_of(answer) is not None
+
+
+def compaction_of(message: ChatMessage) -> CompactionPart | None:
+    """What a message says about a compaction, if it marks one."""
+    return next((part for part in message.parts if isinstance(part, CompactionPart)), None)
+
+
+Known = TypeVar("Known")
+
+
+def mark_condensed(part: CompactionPart, history: "History") -> CompactionPart:
+    """The part with it noted of each short form whether it is new, and whether only documents are left out of it."""
+    before, messages = history.window.condensed, history.messages
+
+    def marked(short: Condensed) -> Condensed:
+        message = messages.get(short.message_id)
+        is_whole = message is not None and not short.call_id and message.text.strip() in short.text
+        is_earlier = before.get((short.message_id, short.call_id)) == short.text
+        return replace(short, is_earlier=is_earlier, lacks_documents=is_whole)
+
+    return replace(part, condensed=tuple(marked(short) for short in part.condensed))
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """What the model still sees of a conversation, and what it does not."""
+
+    live: tuple[ChatMessage, ...] = ()
+    compactions: tuple[ChatMessage, ...] = ()
+    """The markers of those in force, the oldest first."""
+    pinned: frozenset[str] = frozenset()
+
+    @property
+    def summary(self) -> CompactionPart | None:
+        """The last compaction, whose summary stands for everything that is archived."""
+        return compaction_of(self.compactions[-1]) if self.compactions else None
+
+    @property
+    def condensed(self) -> dict[tuple[str, str], str]:
+        """The short forms of live messages, by message and tool call."""
+        parts = (compaction_of(message) for message in self.compactions)
+        return {(short.message_id, short.call_id): short.text for part in parts if part for short in part.condensed}
+
+
+class History:
+    """Append-only. The views are made anew when they are asked for after a change."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries: list[Entry] = []
+        self.contents: dict[str, str] = {}
+        """Texts that requests were built from, by digest."""
+        self._messages: dict[str, ChatMessage] = {}
+        self._drafts: set[str] = set()
+        self._head: str | None = None
+        self._pinned: set[str] = set()
+        self._priorities: dict[str, int] = {}
+        self._restored: set[str] = set()
+        self._items: list[ItemsEntry] = []
+        self.changes: dict[str, list[ChangesEntry]] = {}
+        """By answer, what became of the changes of notes that it proposed."""
+        self.agent = ""
+        """Who answers from here on, where the user has said so."""
+        self.model: ModelEntry | None = None
+        """The model that answered last, or that the user chose since."""
+        self.is_agent_newer = False
+        """Whether the agent was chosen after that model."""
+        self.goal: Goal | None = None
+        """The goal that was worked on last."""
+        self._thread: list[ChatMessage] | None = None
+        self._window: _Views | None = None
+        self.extend(entries)
+
+    @property
+    def messages(self) -> Mapping[str, ChatMessage]:
+        """Every message of every branch, by id."""
+        return self._messages
+
+    @property
+    def thread(self) -> list[ChatMessage]:
+        """The conversation as it stands, from the first message to the head."""
+        return [*self._current_thread()]
+
+    @property
+    def newest_first(self) -> Iterator[ChatMessage]:
+        """The same, from the end."""
+        return reversed(self._current_thread())
+
+    @property
+    def last(self) -> ChatMessage | None:
+        return next(self.newest_first, None)
+
+    @property
+    def last_question(self) -> ChatMessage | None:
+        """The last message of the user."""
+        return next((message for message in self.newest_first if message.role == "user"), None)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a message of the conversation is to stay on this machine."""
+        return any(message.local for message in self._current_thread())
+
+    @property
+    def was_asked_again(self) -> bool:
+        """Whether a model was asked again, with what the notes say, on whatever branch."""
+        return any(message.asked_again for message in self._messages.values())
+
+    @property
+    def items(self) -> tuple[ItemsEntry, ...]:
+        """What the user added to the session's context and dropped from it, in order."""
+        return tuple(self._items)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nothing of it is to be remembered in other sessions."""
+        return any(change.private for change in self._items)
+
+    @property
+    def window(self) -> Window:
+        views = self._views()
+        return Window(
+            live=tuple(views.live.values()), compactions=tuple(views.compactions), pinned=frozenset(self._pinned)
+        )
+
+    @property
+    def archived(self) -> Mapping[str, ChatMessage]:
+        """The messages of this conversation that the model no longer sees, by id, the oldest first."""
+        return self._views().archived
+
+    def extend(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.entries.append(entry)
+            self._take(entry)
+        self._thread = self._window = None
+
+    def _take(self, entry: Entry) -> None:
+        match entry.body:
+            case MessageEntry(message=message):
+                if message.id not in self._messages or message.id in self._drafts:
+                    self._take_model(message)
+                self._drafts.discard(message.id)
+                self._put(message)
+            case DraftEntry() as chunk:
+                known = self._messages.get(chunk.message_id)
+                if known is None or chunk.message_id in self._drafts:
+                    self._drafts.add(chunk.message_id)
+                    self._put(extend_draft(known, chunk, entry))
+            case HeadEntry(message_id=id_):
+                self._head = id_
+            case PinEntry(message_id=id_, pinned=pinned):
+                (self._pinned.add if pinned else self._pinned.discard)(id_)
+            case PriorityEntry(message_id=id_, priority=priority):
+                self._priorities[id_] = priority
+                if id_ in self._messages:
+                    self._put(self._messages[id_])
+            case RestoreEntry(compaction_id=id_):
+                self._restored.add(id_)
+            case ContentEntry(digest=digest, text=text):
+                self.contents[digest] = text
+            case body:
+                self._take_choice(body)
+
+    def _take_choice(self, body: EntryBody) -> None:
+        match body:
+            case ItemsEntry() as items:
+                self._items.append(items)
+            case ChangesEntry() as changes:
+                self.changes.setdefault(changes.message_id, []).append(changes)
+            case AgentEntry(name=name):
+                self.agent, self.is_agent_newer = name, True
+            case ModelEntry() as model:
+                self.model, self.is_agent_newer = model if model.name else None, False
+            case GoalEntry(goal=goal):
+                self.goal = goal
+            case _:
+                pass  # titles, whether it is listed, and what a newer zkchat wrote
+
+    def _take_model(self, message: ChatMessage) -> None:
+        """The model of an answer that zkchat got is that of the session, also where no entry says so."""
+        context = message.request_context
+        if message.role != "assistant" or context is None or not (message.provider and message.text):
+            return
+        name = f"{message.provider}:{message.model}" if message.model else message.provider
+        if self.model is None or self.model.model != name:
+            window = context.usage.window if context.usage else None
+            self.model = ModelEntry(name=name, model=name, window=window or None)
+        self.is_agent_newer = False
+
+    def _put(self, stored: ChatMessage) -> None:
+        if stored.id not in self._messages:
+            self._head = stored.id
+        self._messages[stored.id] = with_priority(stored, self._priorities.get(stored.id))
+
+    def _current_thread(self) -> list[ChatMessage]:
+        if self._thread is None:
+            self._thread = thread_to(self._head, self._messages)
+        return self._thread
+
+    def _views(self) -> "_Views":
+        if self._window is None:
+            self._window = _Views(self._current_thread(), self._restored)
+        return self._window
+
+
+class _Views:
+    """The thread, parted into what the model sees and what it does not."""
+
+    def __init__(self, thread: Sequence[ChatMessage], restored: set[str]) -> None:
+        markers = [(message, part) for message in thread if (part := compaction_of(message))]
+        in_force = [(message, part) for message, part in markers if message.id not in restored]
+        said = [message for message in thread if compaction_of(message) is None]
+        hidden = {id_ for _, part in in_force for id_ in part.archived}
+        self.compactions = [message for message, _ in in_force]
+        self.live = {message.id: message for message in said if message.id not in hidden}
+        self.archived = {message.id: message for message in said if message.id in hidden}
+
+
+class MessageCache(Generic[Known]):
+    """Caches a pure function of a message by id, because every turn asks for all messages again."""
+
+    def __init__(self, work: Callable[[ChatMessage], Known]) -> None:
+        self._work = work
+        self._known: dict[str, tuple[ChatMessage, Known]] = {}
+
+    def __call__(self, message: ChatMessage) -> Known:
+        known = self._known.get(message.id)
+        if known is None or known[0] is not message:  # a message that was stored again may say something else
+            known = self._known[message.id] = message, self._work(message)
+        return known[1]
+
+
+class Branch(Value, frozen=True, kw_only=True):
+    """One of the conversations that a session holds: all messages up to one that nothing follows."""
+
+    number: int
+    """From 1, in the order in which they were begun."""
+    head: str
+    """The id of its last message."""
+    first_words: str
+    """Of the first question that it does not share with another, else of whatever it does not share."""
+    messages: int
+    updated_at: datetime
+    is_current: bool = False
+
+
+def branches_of(history: History) -> list[Branch]:
+    """The branches of a session. Where the conversation stands in the middle of one, none is the current one."""
+    messages = history.messages
+    children: dict[str | None, list[str]] = {}
+    for message in messages.values():
+        children.setdefault(message.parent_id if message.parent_id in messages else None, []).append(message.id)
+    places = {id_: place for place, id_ in enumerate(messages)}
+    paths = [_path_to(message, messages) for id_, message in messages.items() if id_ not in children]
+    owns = [(path, _own_part(path, children)) for path in paths if path]
+    owns.sort(key=lambda each: places[each[1][0].id])
+    current = history.last.id if history.last else None
+    return [
+        Branch(
+            number=number,
+            head=path[-1].id,
+            first_words=_first_words(own),
+            messages=sum(compaction_of(message) is None for message in path),
+            updated_at=path[-1].created_at,
+            is_current=path[-1].id == current,
+        )
+        for number, (path, own) in enumerate(owns, start=1)
+    ]
+
+
+def _path_to(message: ChatMessage, messages: Mapping[str, ChatMessage]) -> list[ChatMessage]:
+    """From the first message to this one, along their parents."""
+    path = {message.id: message}
+    while (parent := messages.get(message.parent_id or "")) and parent.id not in path:
+        path[parent.id] = message = parent
+    return [*reversed(path.values())]
+
+
+def _own_part(path: Sequence[ChatMessage], children: Mapping[str | None, Sequence[str]]) -> Sequence[ChatMessage]:
+    """The end of a path that no other branch shares."""
+    parents = [None, *(message.id for message in path)]
+    start = next((place for place in range(len(path) - 1, 0, -1) if len(children.get(parents[place], ())) > 1), 0)
+    return path[start:]
+
+
+def _first_words(own: Sequence[ChatMessage]) -> str:
+    said = [message.text for message in own if message.role == "user" and message.text.strip()]
+    said += [message.text for message in own if message.text.strip()]
+    return shorten(" ".join(said[0].split()), 80) if said else ""

@@ -1,0 +1,443 @@
+"""What the vault asks of the outside: files, the index, vectors, extracted texts, commits, other processes."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from zkchat.core.embeddings import (
+    NOTHING_KNOWN,
+    AddedVectors,
+    PassageDigests,
+    SimilarityTraits,
+    StoredVectors,
+    VectorPosition,
+)
+from zkchat.core.index import (
+    CatalogRow,
+    DateFacts,
+    IndexBatch,
+    IndexCounts,
+    KnownNote,
+    LinkToResolve,
+    NoteFilter,
+    NotesOfDays,
+    Segment,
+    SegmentHead,
+    StoredLink,
+    StoredSection,
+    StoredTask,
+    TermPostings,
+    TextLookup,
+)
+from zkchat.core.note import (
+    Commit,
+    CommittedFiles,
+    ExtractedText,
+    FileStamp,
+    FolderListing,
+    HistoryStatus,
+    IndexedFiles,
+    KnownFolder,
+    KnownFolders,
+    NoteWarning,
+    PrivacyClass,
+    Resolution,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class TextEmbedder(Protocol):
+    """Texts as directions, near each other where the texts are near in meaning. Every thread may use it."""
+
+    @property
+    def name(self) -> str:
+        """Model and method: vectors of different names cannot be compared."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """A row of length 1 for each text; of length 0 for a text of which nothing is known.
+
+        Raises `ProviderError`, `TextRefused` where the model takes no such text, whatever is tried again, and
+        `TextKeptHere` where a text that is no `OpenText` would leave this machine.
+        """
+
+
+class Embedder(TextEmbedder, Protocol):
+    """Passages and questions as directions, computed here or by a server."""
+
+    @property
+    def traits(self) -> SimilarityTraits: ...
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether texts stay on this machine: what is no `OpenText` goes nowhere else."""
+
+    @property
+    def needs_server(self) -> bool:
+        """Whether `embed` and `embed_query` may have to wait for another process."""
+
+    @property
+    def batch_size(self) -> int:
+        """Passages that are embedded at once; when the work is killed, no more than these are embedded again."""
+
+    def embed_query(self, text: str) -> "NDArray[np.float32]":
+        """The direction of a question, by the conventions that the model has for questions. Raises as `embed`."""
+
+
+class VectorCache(Protocol):
+    """Vectors of short texts, kept from one run to the next. Any of its methods may raise `StorageError`."""
+
+    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
+        """Those that are there, made by this method, by the digest of their texts."""
+
+    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None: ...
+
+
+class VectorIndex(Protocol):
+    """Vectors of passages, by the digest of what was embedded and by method, beside the note index that they outlive.
+
+    Several processes may use it at once.
+    """
+
+    def passages(self, after: int = 0) -> PassageDigests:
+        """The digests of all sections whose notes begin after this number, in the order of their numbers."""
+
+    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
+        """Those that are still there."""
+
+    def methods(self) -> list[str]:
+        """Those that have vectors, the one written last first."""
+
+    def active(self) -> str:
+        """The method that searches go by; empty where none was chosen."""
+
+    def activate(self, method: str) -> None: ...
+
+    def stamp(self, method: str) -> object:
+        """Another one, where there is something new to read; asked at every search."""
+
+    def read(self, method: str, known: VectorPosition = NOTHING_KNOWN) -> StoredVectors | None:
+        """What was added since, or all where what is known does not count any more; None where there is nothing."""
+
+    def add(
+        self,
+        method: str,
+        digests: Sequence[bytes],
+        sketches: bytes,
+        vectors: bytes,
+        known: VectorPosition = NOTHING_KNOWN,
+    ) -> AddedVectors:
+        """Keep vectors, all or none, but not those that others have added since.
+
+        Where they are of another size than those that are there, these are thrown away.
+        """
+
+    def retain(self, method: str, digests: Collection[bytes]) -> int:
+        """Forget all others, and those that are damaged; returned is how many there are."""
+
+    def is_intact(self, method: str) -> bool:
+        """Whether every vector is as it was written. Reads all of them."""
+
+    def remove(self, method: str) -> None: ...
+
+    def claim(self, method: str) -> AbstractContextManager[bool]:
+        """Whether nobody else embeds by this method meanwhile."""
+
+
+class ExtractedTexts(Protocol):
+    """The texts of files that are extracted in the background, such as PDFs. Every thread may use it, and it can be
+    pickled for other processes."""
+
+    def covers(self, path: str) -> bool:
+        """Whether files of this kind are extracted here, by the suffix. Costs nothing."""
+
+    def find(self, stamp: FileStamp) -> ExtractedText | None:
+        """The text of a file with this path, size and time; None as long as it is not extracted. Reads no file."""
+
+    def latest(self, path: str) -> ExtractedText | None:
+        """The text of a file as it was last extracted."""
+
+
+class ExtractionStore(ExtractedTexts, Protocol):
+    """Extracted texts by the digest of their files, so that a file that is renamed is not extracted again."""
+
+    def missing(self, stamps: Sequence[FileStamp]) -> list[FileStamp]:
+        """The files of which there is no text that was made as texts are made now."""
+
+    def attach(self, stamp: FileStamp, digest: bytes) -> bool:
+        """From now on the file has the text of this digest; returns whether there is one."""
+
+    def keep(self, digest: bytes, text: ExtractedText) -> None: ...
+
+    def forget_failures(self) -> None:
+        """Drop what could not be extracted, so that it is tried again."""
+
+    def prune(self, paths: Collection[str]) -> None:
+        """Drop the texts of all files but these."""
+
+
+class TextExtractor(Protocol):
+    """Extracts texts, one file after the other. No file does any harm to this process."""
+
+    @property
+    def max_bytes(self) -> int:
+        """Of a file; larger ones are not extracted."""
+
+    def extract(self, data: bytes) -> ExtractedText | None:
+        """The text of a file with this content, or the trouble with it; None where it was stopped."""
+
+    def stop(self) -> None:
+        """Let the `extract` that runs, and all later ones, return None. Every thread may call it."""
+
+    def close(self) -> None: ...
+
+
+class CommitHistory(Protocol):
+    """The git repository that a vault is, or is a part of. Every thread may use it."""
+
+    def status(self) -> HistoryStatus: ...
+
+    def head(self) -> str:
+        """The commit that is checked out; empty where there is no repository that can be read."""
+
+    def read(self, head: str, known: str) -> CommittedFiles:
+        """The last commit of each file up to the commit `head`; at best only what came to it after `known`."""
+
+    def commits_of(self, path: str, limit: int) -> list[Commit]:
+        """The commits that changed a file, the latest first, at most so many."""
+
+
+class NoteFiles(Protocol):
+    """The files of one vault, and nothing outside it."""
+
+    def read(self, path: str) -> str:
+        """The text of a note. Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`."""
+
+    def read_whole(self, path: str) -> tuple[str, bool]:
+        """The same, and whether every byte of it was text; what is none is shown as U+FFFD."""
+
+    def read_data(self, path: str, most: int) -> bytes:
+        """What any file holds. Raises `NoteUnreadable` where that are more than `most` bytes, else as `read`."""
+
+    def identity(self, path: str) -> object | None:
+        """A value that is another one after every change of the file; None where that cannot be promised."""
+
+    def linked(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
+
+    def shared(self, path: str) -> object | None:
+        """What is the same for all names of a file (hard links); None where it has no other name."""
+
+
+class ListedFiles(NoteFiles, Protocol):
+    """The files of one vault, which can also be listed."""
+
+    def folders(self) -> Iterable[FolderListing]:
+        """Every folder of the vault, each once, in no particular order."""
+
+    def changed_folders(self, unsettled: Iterable[str]) -> Sequence[FolderListing] | None:
+        """The folders in which files changed since the last look, and those that are unsettled.
+
+        None where that is not known: then all are to be listed, and what changes meanwhile is told at the next call.
+        """
+
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+class Workers(Protocol):
+    """Other processes, to share long work with."""
+
+    def map(self, work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done]:
+        """What comes of each task, as they get done. Work, tasks and results have to be such as can be pickled."""
+
+
+class NoteCatalog(Protocol):
+    """What is known of the notes themselves."""
+
+    def generation(self) -> int:
+        """A number that grows whenever notes change, whoever changed them."""
+
+    def counts(self) -> IndexCounts: ...
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        """By path: size and time of the notes as they were last read, and whether those can be trusted."""
+
+    def known(self, path: str) -> KnownNote | None: ...
+
+    def date_facts(self, paths: Collection[str] | None = None) -> dict[str, DateFacts]:
+        """By path, what is known of the dates of these notes, or of all."""
+
+    def facts_of_days(self, wanted: NotesOfDays) -> dict[str, DateFacts]:
+        """By path, what is known of the dates of the notes that are wanted, in whichever time zone their days are
+        meant; of others besides."""
+
+    def private(self) -> dict[str, PrivacyClass]:
+        """By path, the notes that by their own word may not go to every model."""
+
+    def copies(self) -> list[list[str]]:
+        """Notes with the same text, those of one text together. Empty ones are no copies of each other."""
+
+    def catalog(self) -> list[CatalogRow]:
+        """Notes and attachments, as links look for them."""
+
+    def tags(self) -> dict[str, list[str]]:
+        """By tag, in lower case, the paths of the notes that have it, in order; tags below it are tags of their own."""
+
+    def tasks(self) -> list[StoredTask]:
+        """The open tasks of all notes, by path and line."""
+
+    def warnings(self) -> list[NoteWarning]:
+        """About notes, and about what could not be listed, by path."""
+
+
+class LinkTargets(Protocol):
+    """The files that links may lead to."""
+
+    def generation(self) -> int: ...
+
+    def known(self, path: str) -> KnownNote | None: ...
+
+    def files_with_keys(self, keys: Collection[str]) -> list[CatalogRow]:
+        """Notes and attachments for which a link with one of these keys may look; some of them others besides."""
+
+    def catalog(self) -> list[CatalogRow]:
+        """All of them."""
+
+
+class LinkIndex(Protocol):
+    """What is known of the links between notes."""
+
+    def links_from(self, paths: Sequence[str]) -> list[StoredLink]: ...
+
+    def links_to(self, path: str) -> list[StoredLink]: ...
+
+    def notes_with_keys(self, keys: Collection[str]) -> list[str]:
+        """The notes that hold a link with one of these keys, and those of which no links are known."""
+
+    def doubtful_links(self) -> list[StoredLink]:
+        """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
+
+    def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
+
+
+class TextIndex(Protocol):
+    """The sections of notes, and the postings of their terms."""
+
+    def look_up(self, terms: Collection[str], known: int | None, prefixes: Collection[str] = ()) -> TextLookup:
+        """Where terms stand, and all that begin with one of the prefixes.
+
+        The segments themselves are told only if they are not of the generation `known`.
+        """
+
+    def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
+        """Those that are still there, in no particular order."""
+
+    def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
+        """First section and count for each note that the filter lets through.
+
+        `newest_first`: by when they were written if the filter is about that, else by their last change.
+        """
+
+
+class SegmentStore(Protocol):
+    """The segments of the inverted index, to be merged."""
+
+    def segment_sizes(self) -> dict[int, int]:
+        """How many slots each segment has."""
+
+    def segment_heads(self) -> list[SegmentHead]: ...
+
+    def dead_count(self) -> int:
+        """How many sections of segments are in the vault no more."""
+
+    def dead_sections(self) -> list[int]: ...
+
+    def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
+        """Those that are there, with their postings, and the dead sections."""
+
+    def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
+        """Put one segment in the place of several, unless somebody else already did; `dropped` are gone from it."""
+
+
+class LinkQueue(Protocol):
+    """Links whose targets are to be looked up, again or for the first time."""
+
+    def notes_to_resolve(self, limit: int) -> list[str]:
+        """Notes whose links may lead elsewhere now, some of them."""
+
+    def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
+        """The links of these notes."""
+
+    def store_resolutions(
+        self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
+    ) -> bool:
+        """What the links of these notes lead to, by the links' numbers. Refused if notes changed since `generation`."""
+
+
+class IndexWriter(Protocol):
+    """Changing what is known of the notes. Each change is one consistent state."""
+
+    def folders(self) -> KnownFolders: ...
+
+    def files_in(self, prefix: str) -> IndexedFiles:
+        """What the index holds of a folder, without the folders in it."""
+
+    def store_folders(self, generation: int, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> bool:
+        """Remember listings of folders, and forget folders. Refused if notes changed since `generation`."""
+
+    def has_attachment_ending(self, suffix: str) -> bool: ...
+
+    def stamps_ending(self, suffix: str) -> list[FileStamp]:
+        """Of the files whose names end so, in any case, as they were last read."""
+
+    def apply(self, batch: IndexBatch) -> int:
+        """Change the index, all or nothing, and return the new generation. It counts as unfinished until `finish`."""
+
+    def unlisted(self) -> list[NoteWarning]:
+        """What could not be listed at the last refresh."""
+
+    def store_unlisted(self, warnings: Sequence[NoteWarning]) -> None: ...
+
+    def is_complete(self) -> bool:
+        """False while a refresh is under way, and after one that was interrupted."""
+
+    def finish(self) -> None: ...
+
+    def reset(self) -> None:
+        """Throw everything away."""
+
+    def take_damage(self) -> bool:
+        """Whether it was found damaged when it was opened, and begun anew; told once."""
+
+
+class DateStore(Protocol):
+    """What is kept of the dates of notes besides what each note says."""
+
+    def name_rule(self) -> int:
+        """The number of the rule by which dates were found in names; 0 at first."""
+
+    def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
+        """By path, the dates in names by another rule. Returned is the generation of the index."""
+
+    def commits_read(self) -> tuple[str, str]:
+        """The commit up to which the history was read, and what was in the way."""
+
+    def store_commits(self, commits: CommittedFiles) -> int:
+        """The last and first commits of files. Returned is the generation of the index."""
+
+
+class NoteIndex(
+    NoteCatalog, LinkIndex, LinkTargets, TextIndex, SegmentStore, LinkQueue, DateStore, IndexWriter, Protocol
+):
+    """The whole index: a cache, so any of its methods may raise `StorageDamaged`, and `reset` helps.
+
+    Every thread may use it. Each method sees, or makes, one consistent state. Ask for the part that you need.
+    """

@@ -1,1 +1,0 @@
-"""Export and import of sessions: complete JSON, Markdown notes, and messages of other programs."""

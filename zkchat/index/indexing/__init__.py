@@ -1,0 +1,1 @@
+"""Keeping the index of a vault up to date."""

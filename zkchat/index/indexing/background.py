@@ -1,0 +1,400 @@
+"""Keeping the index current: refreshed, embedded and repaired, at once or in background threads."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property, reduce
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from zkchat.core import (
+    EmbeddingProgress,
+    ExtractedText,
+    NoteIndex,
+    NoteWarning,
+    ProviderError,
+    StorageDamaged,
+    ZkchatError,
+)
+from zkchat.index.indexing.embedding import EmbeddingWork, KeepOn
+from zkchat.index.indexing.extraction import Extracted, TextExtraction
+from zkchat.index.indexing.indexer import Indexer, Progress, Refreshed
+from zkchat.index.search.vectors import Answer, Asked, VectorSearch
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from zkchat.index.search.method_vectors import Vectors
+
+
+INDEX_WAS_DAMAGED: Final = NoteWarning(
+    path="",
+    text="The index of this vault was damaged and has been built anew from the notes; nothing is lost.",
+    kind="damaged",
+)
+_DEBOUNCE_SECONDS: Final = 0.7
+"""From one prefetch to the next."""
+_MAX_TIME_SHARE: Final = 0.1
+"""The share of the time that prefetching may take up."""
+
+
+class BackgroundRefresh:
+    """Refreshes in a thread of its own, one after the other. Every thread may use it."""
+
+    def __init__(self, refresh: Callable[[Progress], Refreshed], clock: Callable[[], float] | None = None) -> None:
+        """Without a clock nothing is prefetched: nobody could tell how long ago the last one was."""
+        self._refresh = refresh
+        self._clock = clock
+        self._next_prefetch = 0.0
+        """By the clock, when the next may begin."""
+        self._asking = Lock()
+        self._closing = Event()
+        self._under_way: list[Future[Refreshed]] = []
+        """Those that run, and at most one that has not begun and so will see all that is there by now."""
+        self._unreported = Refreshed()
+        """What refreshes found after the time of those who asked for them was up, or before anybody asked."""
+
+    def prefetch(self) -> None:
+        """Start a refresh because somebody may soon ask: what changed is read by then.
+
+        Debounced, and not started while another one runs.
+        """
+        with self._asking:
+            is_idle = all(run.done() for run in self._under_way)
+            if self._clock and is_idle and self._clock() >= self._next_prefetch:
+                self._collect_finished()
+                self._under_way.append(self._thread.submit(self._run_prefetch, self._clock))
+
+    def start(self) -> None:
+        """Start a refresh that sees all that is there by now, and wait for nothing. The next `within` waits for it."""
+        with self._asking:
+            self._collect_finished()
+            self._submit()
+
+    def _collect_finished(self) -> None:
+        """Keep what finished refreshes found. What went wrong with them goes wrong again, or is mended by now."""
+        found = [run.result() for run in self._under_way if run.done() and not run.exception()]
+        self._unreported = reduce(_merged, found, self._unreported)
+        self._under_way = [run for run in self._under_way if not run.done()]
+
+    def within(self, seconds: float) -> Refreshed | None:
+        """Everything found since the last answer; None if that takes longer, and it goes on in the background then.
+
+        By a refresh that begins after this call. What went wrong in the background is raised by the next call.
+        """
+        from concurrent.futures import wait
+
+        with self._asking:
+            self._submit()
+            wait(self._under_way, seconds)
+            finished = [run for run in self._under_way if run.done()]
+            self._under_way = self._under_way[len(finished) :]
+            self._unreported = reduce(_merged, [run.result() for run in finished], self._unreported)
+            if self._under_way:
+                return None
+            found, self._unreported = self._unreported, Refreshed()
+            return found
+
+    def _submit(self) -> None:
+        """Queue a refresh, unless one is queued that has not begun."""
+        if not self._under_way or self._under_way[-1].running() or self._under_way[-1].done():
+            self._under_way.append(self._thread.submit(self._run))
+
+    def _run_prefetch(self, clock: Callable[[], float]) -> Refreshed:
+        began = clock()
+        try:
+            return self._run()
+        except ZkchatError:
+            return Refreshed()  # who asks refreshes again, and gets the error
+        finally:
+            self._next_prefetch = began + max(_DEBOUNCE_SECONDS, (clock() - began) / _MAX_TIME_SHARE)
+
+    def close(self) -> None:
+        """Wait for what goes on in the background. It stops between two notes; the next run goes on from there."""
+        self._closing.set()
+        if "_thread" in vars(self):
+            self._thread.shutdown(cancel_futures=True)
+
+    def _run(self) -> Refreshed:
+        try:
+            return self._refresh(self._stop_when_closing)
+        except _Closing:
+            return Refreshed()
+
+    def _stop_when_closing(self, _done: int, _total: int) -> None:
+        if self._closing.is_set():
+            raise _Closing
+
+    @cached_property
+    def _thread(self) -> "ThreadPoolExecutor":
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(1, thread_name_prefix="zkchat-refresh")
+
+
+class IndexMaintenance:
+    """Keeps the index up to the files, at once or in the background. Every thread may use it.
+
+    A damaged index is thrown away and built again: nothing but time is lost.
+    """
+
+    def __init__(
+        self,
+        index: NoteIndex,
+        indexer: Indexer,
+        vectors: VectorSearch | None = None,
+        embedding: EmbeddingWork | None = None,
+        clock: Callable[[], float] | None = None,
+        extraction: TextExtraction | None = None,
+    ) -> None:
+        """The `clock` counts seconds; `prefetch` needs it, and pauses of the embedding go by it."""
+        self.extraction = extraction
+        self._index = index
+        self._indexer = indexer
+        self.dating = indexer.dating
+        self._vectors = vectors
+        self._embedding = embedding
+        self.has_attachment_ending = index.has_attachment_ending
+        self._refreshing = Lock()
+        self.background = BackgroundRefresh(self.refresh, clock)
+        self._embedder = BackgroundEmbedding(embedding, index.generation, self.repaired, clock) if embedding else None
+        self._has_told = False
+        self._was_damaged = False
+        """Whether the user is still to be told that the index was damaged."""
+
+    def refresh(self, progress: Progress | None = None) -> Refreshed:
+        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
+        observe = progress or (lambda _done, _total: None)
+        with self._refreshing:
+            try:
+                found = self._indexer.refresh(observe)
+            except StorageDamaged:
+                self._was_damaged = True
+                self._reset()
+                found = self._indexer.refresh(observe)
+            return self._with_damage(found)
+
+    def _with_damage(self, found: Refreshed) -> Refreshed:
+        """What was found, and once that the index was damaged."""
+        if not (self._index.take_damage() or self._was_damaged):
+            return found
+        self._was_damaged = False
+        return replace(found, warnings=(INDEX_WAS_DAMAGED, *found.warnings))
+
+    def prefetch(self) -> None:
+        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
+        if not self._refreshing.locked():
+            self.background.prefetch()
+
+    def rebuild(self, progress: Progress | None = None) -> Refreshed:
+        """Forget what is known, and read every note again."""
+        with self._refreshing:
+            self._reset()
+        if self.extraction:
+            self.extraction.forget_failures()
+        return self.refresh(progress)
+
+    def _reset(self) -> None:
+        self._index.reset()
+        if self._vectors:
+            self._vectors.reset()
+        if self._embedding:
+            self._embedding.verify()
+
+    def repaired(self, ask: Callable[[], Answer]) -> Answer:
+        """An answer from the index, which is rebuilt if it turns out to be damaged."""
+        try:
+            return ask()
+        except StorageDamaged:
+            self.rebuild()
+            self._was_damaged = True  # nobody reads what that rebuild tells
+            return ask()
+
+    def embed(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors that need no server to passages without one, as long as `keep_on` says so."""
+        embedding = self._embedding
+        return self.repaired(lambda: embedding.embed_base(keep_on)) if embedding else 0
+
+    def embed_by_server(self, keep_on: KeepOn = lambda _: True) -> int:
+        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
+        embedding = self._embedding
+        made = self.repaired(lambda: embedding.embed_by_server(keep_on)) if embedding else None
+        return made.done if made else 0
+
+    def embed_in_background(self) -> None:
+        """Both in the background, until all have one or the library is closed."""
+        if self._embedder:
+            self._embedder.start()
+
+    def embedding_progress(self) -> EmbeddingProgress | None:
+        if not (self._embedding and self._embedder):
+            return None
+        return replace(self.repaired(self._embedding.progress), problem=self._embedder.problem)
+
+    def embedding_notice(self) -> str:
+        """What the user has to be told of the embedding, once: a sentence, or nothing."""
+        if self._has_told or not (self._vectors and self._embedder):
+            return ""
+        problem = self._embedder.problem or self._vectors.take_problem()
+        self._has_told = bool(problem)
+        if not problem:
+            return ""
+        model = self._vectors.wanted.name.partition("#")[0]
+        return (
+            f"There are no vectors from {model} at the moment: {problem} Searches go by words and by the vectors that "
+            "come with zkchat until there are."
+        )
+
+    def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
+        """Extract texts that the index waits for, for so long at most."""
+        extraction = self.extraction
+        if not extraction:
+            return Extracted()
+        found: list[Refreshed] = []
+        waiting = self.repaired(lambda: extraction.run(lambda: found.append(self.refresh()), seconds, progress))
+        return Extracted(waiting=waiting, warnings=tuple(each for refreshed in found for each in refreshed.warnings))
+
+    def extract_now(self, path: str) -> ExtractedText | None:
+        """The text of one file that somebody asks for; None where that takes too long."""
+        extraction = self.extraction
+        text = self.repaired(lambda: extraction.extract_now(path)) if extraction else None
+        if text:
+            self.background.start()
+        return text
+
+    def extract_in_background(self) -> None:
+        """The same in the background, until there are none or the library is closed."""
+        if self.extraction:
+            self.extraction.run_in_background(self.background.start)
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        if self.extraction:
+            self.extraction.close()
+        self.background.close()
+        if self._embedder:
+            self._embedder.close()
+
+
+class _Closing(Exception):
+    """The library is being closed."""
+
+
+def _merged(earlier: Refreshed, later: Refreshed) -> Refreshed:
+    return Refreshed(
+        notes=later.notes,
+        changed=earlier.changed + later.changed,
+        removed=earlier.removed + later.removed,
+        links=earlier.links + later.links,
+        warnings=(*earlier.warnings, *later.warnings),
+    )
+
+
+_FIRST_PAUSE: Final = 2.0
+_LONGEST_PAUSE: Final = 300.0
+"""Seconds until a server that failed is asked again; twice as long each time."""
+_POLL_SECONDS: Final = 0.05
+_BUSY_PAUSE: Final = 10.0
+"""Seconds until is looked whether another process has done the work."""
+
+
+class BackgroundEmbedding:
+    """Every thread may use it."""
+
+    def __init__(
+        self,
+        work: EmbeddingWork,
+        generation: Callable[[], int],
+        repaired: "Callable[[Callable[[], int]], int]",
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """`repaired` repairs a damaged index. Without a clock, a pause begins anew whenever a note changes."""
+        self._work = work
+        self._generation = generation
+        self._repaired = repaired
+        self._clock = clock
+        self._thread: Thread | None = None
+        self._embedded: int | None = None
+        """The generation of the index at which every section had its vectors."""
+        self._with_base: int | None = None
+        """The generation at which every section had a vector that needs no server."""
+        self._closing = Event()
+        self._wake = Event()
+        self._lock = Lock()
+        self._has_verified = False
+        self.problem = ""
+        """Why the server does not go on, as a sentence."""
+
+    def start(self) -> None:
+        """Go on, or begin, unless all passages of this generation have their vectors."""
+        with self._lock:
+            if self._thread and self._thread.is_alive():
+                self._wake.set()
+            elif not self._closing.is_set() and self._embedded != self._repaired(self._generation):
+                self._thread = Thread(target=self._run, name="zkchat-vectors", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        self._wake.set()
+        if self._thread:
+            self._thread.join()
+
+    def _keep_on(self, _done: int) -> bool:
+        return not self._closing.is_set()
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        while not self._closing.is_set():
+            try:
+                generation = self._base()
+                is_done = self._server()
+            except ProviderError as error:
+                self.problem = error.message
+                with suppress(ZkchatError):
+                    self._wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            except ZkchatError:
+                return  # nobody waits for vectors: without them the words decide, and the next run goes on
+            else:
+                self.problem, pause = "", _FIRST_PAUSE
+                if is_done:
+                    self._embedded = generation
+                    return
+                self._wait(_BUSY_PAUSE)
+
+    def _base(self) -> int:
+        generation = self._repaired(self._generation)
+        if not self._has_verified:
+            self._work.verify()
+            self._has_verified = True
+        self._repaired(lambda: self._work.embed_base(self._keep_on))
+        self._with_base = generation
+        return generation
+
+    def _server(self) -> bool:
+        """Whether there is nothing left to do."""
+        made = self._work.embed_by_server(self._keep_on, self._ask)
+        return made is not None and made.is_complete
+
+    def _ask(self, ask: "Callable[[], Vectors]") -> "Vectors":
+        """Ask a server in a thread that nobody waits for when the library is closed."""
+        asked = Asked("zkchat-server", ask)
+        while not asked.done.wait(_POLL_SECONDS):
+            if self._closing.is_set():
+                raise ProviderError("The library was closed.")
+        if asked.answer is None:
+            raise asked.error or ProviderError("The server gave no answer.")
+        return asked.answer
+
+    def _wait(self, seconds: float) -> None:
+        """Meanwhile passages that changed get the vectors that need no server."""
+        until = self._clock() + seconds if self._clock else None
+        while not self._closing.is_set():
+            self._wake.clear()
+            left = until - self._clock() if until is not None and self._clock else seconds
+            if left <= 0 or not self._wake.wait(left):
+                return
+            if not self._closing.is_set() and self._generation() != self._with_base:
+                self._base()

@@ -1,0 +1,282 @@
+"""Embedding: which passages are embedded by which method, batch by batch, so that a stop loses one batch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from zkchat.core import (
+    Embedder,
+    EmbeddingProgress,
+    ModelInfo,
+    NoteFiles,
+    NoteFilter,
+    NoteIndex,
+    OpenText,
+    ProviderError,
+    StoredSection,
+    TextRefused,
+    VectorIndex,
+    VectorPosition,
+    embedded_text,
+)
+from zkchat.index.search.vectors import VectorSearch
+from zkchat.notes import PrivacyGuard
+
+if TYPE_CHECKING:
+    from zkchat.index.search.method_vectors import Vectors
+
+
+KeepOn = Callable[[int], bool]
+"""Whether to go on, told how many passages have got a vector so far."""
+Call = Callable[[Callable[[], "Vectors"]], "Vectors"]
+"""How a server is asked."""
+
+_MAX_PASSES = 4
+"""How often is looked for passages that came meanwhile."""
+
+
+class Embedded(Struct, frozen=True):
+    """What came of one run."""
+
+    done: int
+    is_complete: bool
+    """Whether every passage that may be sent has a vector now."""
+
+
+def at_once(ask: Callable[[], "Vectors"]) -> "Vectors":
+    return ask()
+
+
+def embed_passages(
+    index: VectorIndex, embedder: Embedder, keep_on: KeepOn, guard: PrivacyGuard | None = None, call: Call = at_once
+) -> Embedded:
+    """Give vectors to passages that have none. Raises `ProviderError` and `StorageError`; what was done is kept.
+
+    The `guard` of a server knows which notes it may be sent.
+    """
+    done = 0
+    left_out: set[bytes] = set()
+    for _ in range(_MAX_PASSES):
+        missing, position = _missing(index, embedder.name)
+        missing = [each for each in missing if each[1] not in left_out]
+        if not missing:
+            return Embedded(done, is_complete=True)
+        run = _Run(index, embedder, guard, call, position)
+        for start in range(0, len(missing), embedder.batch_size):
+            if not keep_on(done):
+                return Embedded(done, is_complete=False)
+            done += run.embed(missing[start : start + embedder.batch_size])
+        left_out |= run.left_out
+    return Embedded(done, is_complete=False)
+
+
+def _missing(index: VectorIndex, method: str) -> tuple[list[tuple[int, bytes]], VectorPosition]:
+    """Number and digest of each section that has no vector, in order."""
+    from zkchat.index.search.method_vectors import SectionDigests, StoredDigests, each_digest, find_digests
+
+    stored, sections = StoredDigests.of(index, method), SectionDigests(index)
+    sections.catch_up()
+    is_missing = find_digests(stored.digests, sections.digests) < 0
+    numbers, digests = sections.numbers[is_missing].tolist(), each_digest(sections.digests[is_missing])
+    return [*zip(numbers, digests, strict=True)], stored.position
+
+
+class _Run:
+    """One pass over what is missing."""
+
+    def __init__(
+        self, index: VectorIndex, embedder: Embedder, guard: PrivacyGuard | None, call: Call, known: VectorPosition
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._guard = guard
+        self._call = call
+        self._known = known
+        self.added: set[bytes] = set()
+        self.left_out: set[bytes] = set()
+        """Of notes that may not be sent; the same text may stand in another one."""
+
+    def embed(self, missing: Sequence[tuple[int, bytes]]) -> int:
+        """How many of these sections have got vectors: not those that are gone meanwhile, or may not be sent."""
+        first = {digest: number for number, digest in reversed(missing) if digest not in self.added}
+        digest_of = {number: digest for digest, number in first.items()}
+        sections = self._index.sections(sorted(digest_of))
+        texts = self._sendable(sections)
+        self.left_out |= {digest_of[section.id] for section in sections if section.id not in texts}
+        return self._add({digest_of[number]: text for number, text in texts.items()})
+
+    def _sendable(self, sections: Sequence[StoredSection]) -> dict[int, str]:
+        """By the number of its section, each text that may be sent; those of open notes say so."""
+        paths = [*dict.fromkeys(section.path for section in sections)]
+        may_go = {*(self._guard.confirm(paths) if self._guard else paths)}
+        is_open = {*(self._guard.open_among(paths) if self._guard else ())}
+        texts = {each.id: embedded_text(each.title, each.text) for each in sections if each.path in may_go}
+        return texts | {each.id: OpenText(texts[each.id]) for each in sections if each.path in may_go & is_open}
+
+    def _add(self, texts: Mapping[bytes, str]) -> int:
+        from zkchat.index.search.method_vectors import packed, signs
+
+        if not texts:
+            return 0
+        vectors, digests = self._embedded([*texts.values()]), [*texts]
+        added = self._index.add(self._embedder.name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
+        self._known = added.position
+        self.added |= added.by_others.union(digests)
+        return len(digests)
+
+    def _embedded(self, texts: Sequence[str]) -> "Vectors":
+        """A row for each; of a text that the model refuses, 0."""
+        import numpy as np
+
+        embedder = self._embedder
+        try:
+            vectors = self._call(lambda: embedder.embed(texts))
+        except TextRefused:
+            if len(texts) == 1:
+                return np.zeros((1, embedder.dimensions), dtype=np.float32)
+            half = len(texts) // 2
+            return np.concatenate([self._embedded(texts[:half]), self._embedded(texts[half:])])
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+            raise ProviderError(f"{embedder.name} did not give a vector for each of {len(texts)} passages.")
+        return np.nan_to_num(vectors.astype(np.float32, copy=False), posinf=0, neginf=0)
+
+
+_MIN_GARBAGE: Final = 2_048
+"""Vectors of passages that are gone stay, in case these come back: so many, or half as many as there are passages."""
+_MAX_SMALL_BLOCKS: Final = 1_000
+_MAX_FORMER_METHODS: Final = 2
+"""Of models that are not wanted any more; to switch back to one of them costs nothing."""
+
+
+class EmbeddingWork:
+    """Embeds the passages of one vault. One thread at a time embeds; `progress` may be asked by any."""
+
+    def __init__(
+        self, search: VectorSearch, index: NoteIndex, files: NoteFiles, local_only: Sequence[str] = ()
+    ) -> None:
+        self._search = search
+        self._vectors = search.index
+        self._index = index
+        self._guard = PrivacyGuard(files, index, local_only, _Place(search.wanted))
+        self._former_guard = (files, index, local_only)
+        self._counted: tuple[object, int, int] | None = None
+
+    @property
+    def needs_server(self) -> bool:
+        return self._search.wanted.needs_server
+
+    def embed_base(self, keep_on: KeepOn) -> int:
+        """Make the vectors that need no server."""
+        base = self._search.base
+        if base.needs_server:
+            return 0
+        made = embed_passages(self._vectors, base, keep_on)
+        if made.is_complete:
+            self._finish(base, made)
+        return made.done
+
+    def embed_by_server(self, keep_on: KeepOn, call: Call = at_once) -> Embedded | None:
+        """Make the vectors of the wanted method, and those of the one that is in use until they are complete.
+
+        None where another process does. Raises `ProviderError`.
+        """
+        wanted, active = self._search.wanted, self._search.active()
+        if not wanted.needs_server:
+            return Embedded(0, is_complete=True)
+        with self._vectors.claim(wanted.name) as is_ours:
+            if not is_ours:
+                return None
+            if active.needs_server and active is not wanted:
+                guard = PrivacyGuard(*self._former_guard, _Place(active))
+                with suppress(ProviderError):  # it may be gone for good
+                    embed_passages(self._vectors, active, keep_on, guard, call)
+            made = embed_passages(self._vectors, wanted, keep_on, self._guard, call)
+            if made.is_complete:
+                self._finish(wanted, made)
+            return made
+
+    def verify(self) -> None:
+        """Forget vectors whose bytes have changed on disk."""
+        from zkchat.index.search.method_vectors import StoredDigests, each_digest
+
+        for method in {self._search.base.name, self._search.wanted.name, self._search.active().name}:
+            if not self._vectors.is_intact(method):
+                stored = StoredDigests.of(self._vectors, method)
+                self._vectors.retain(method, each_digest(stored.digests))
+
+    def progress(self) -> EmbeddingProgress:
+        """How far it has come, whichever process does it."""
+        wanted = self._search.wanted
+        current = (self._index.generation(), self._vectors.stamp(wanted.name), wanted.is_on_this_machine)
+        if self._counted is None or self._counted[0] != current:
+            self._counted = current, *self._count()
+        _, done, total = self._counted
+        return EmbeddingProgress(done=done, total=total, method=wanted.name, active_method=self._search.active().name)
+
+    def _count(self) -> tuple[int, int]:
+        """How many distinct passages that may be sent have a vector, and how many there are."""
+        import numpy as np
+
+        from zkchat.index.search.method_vectors import SectionDigests, StoredDigests, find_digests
+
+        wanted = self._search.wanted
+        passages = SectionDigests(self._vectors)
+        passages.catch_up()
+        may_go = np.ones(len(passages.numbers), dtype=np.bool_)
+        hidden: frozenset[str] = frozenset() if wanted.is_on_this_machine else self._guard.hidden()
+        for first, count in self._index.section_ranges(NoteFilter(within=hidden)) if hidden else ():
+            may_go[np.searchsorted(passages.numbers, first) : np.searchsorted(passages.numbers, first + count)] = 0
+        digests = passages.digests[may_go]
+        distinct = digests[np.unique(digests[:, 0], return_index=True)[1]]  # half of a digest tells passages apart
+        places = find_digests(StoredDigests.of(self._vectors, wanted.name).digests, distinct)
+        return int(np.count_nonzero(places >= 0)), len(distinct)
+
+    def _finish(self, embedder: Embedder, made: Embedded) -> None:
+        """All passages have vectors: searches go by them, and what nobody needs any more goes."""
+        if embedder is self._search.wanted and self._vectors.active() not in self._names_of_default():
+            self._vectors.activate(embedder.name)
+        if made.done:
+            self._tidy(embedder.name)
+        if embedder is self._search.wanted:
+            self._forget_former_methods()
+
+    def _names_of_default(self) -> set[str]:
+        """What a vault that was never embedded by a server is known by, beside the method itself."""
+        wanted = self._search.wanted
+        return {wanted.name} if wanted.needs_server else {wanted.name, ""}
+
+    def _tidy(self, method: str) -> None:
+        """Forget most passages that are gone, once there are many, and join blocks, once there are many small ones."""
+        from zkchat.index.search.method_vectors import SectionDigests, StoredDigests, each_digest
+
+        stored, sections = StoredDigests.of(self._vectors, method), self._index.counts().sections
+        has_small_blocks = len(stored.blocks) > max(_MAX_SMALL_BLOCKS, len(stored.digests) // 16)
+        if len(stored.digests) - sections <= max(_MIN_GARBAGE, sections // 2) and not has_small_blocks:
+            return  # most often, and then the passages need not be compared one by one
+        passages = SectionDigests(self._vectors)
+        passages.catch_up()
+        live, kept = {*each_digest(passages.digests)}, each_digest(stored.digests)
+        gone = [digest for digest in kept if digest not in live]
+        most = max(_MIN_GARBAGE, len(live) // 2)
+        if len(gone) > most:
+            self._vectors.retain(method, {*kept} - {*gone[: len(gone) - most // 2]})
+        elif has_small_blocks:
+            self._vectors.retain(method, kept)
+
+    def _forget_former_methods(self) -> None:
+        needed = {self._search.wanted.name, self._search.base.name, self._vectors.active()}
+        for method in [each for each in self._vectors.methods() if each not in needed][_MAX_FORMER_METHODS:]:
+            self._vectors.remove(method)
+
+
+class _Place:
+    """Where an embedder runs, as a guard asks for it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(provider="", id="", on_this_machine=self._embedder.is_on_this_machine)

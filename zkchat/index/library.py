@@ -1,0 +1,617 @@
+"""The vault as the rest of zkchat knows it: notes to read, links to follow, passages to find."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from msgspec import Struct
+
+from zkchat.core import (
+    PDF_SUFFIX,
+    Ambiguous,
+    Calendar,
+    CatalogRow,
+    Commit,
+    DayRange,
+    EmbeddingProgress,
+    ExtractedText,
+    ExtractedTexts,
+    HistoryStatus,
+    IndexCounts,
+    KnownNote,
+    Link,
+    ListedFiles,
+    LocatedModel,
+    Missing,
+    NoteDates,
+    NoteFiles,
+    NoteIndex,
+    NoteNotFound,
+    NotesOfDays,
+    NoteUnreadable,
+    NoteWarning,
+    Passage,
+    Resolution,
+    Resolved,
+    StoredLink,
+    StoredTask,
+    VaultError,
+    Workers,
+    file_title,
+    is_drawing,
+    is_note,
+    is_pdf,
+    may_hold_text,
+    page_of,
+    unknown_calendar,
+    without_suffix,
+)
+from zkchat.index.guarded import VaultPorts, guarded
+from zkchat.index.indexing.background import IndexMaintenance
+from zkchat.index.indexing.embedding import EmbeddingWork
+from zkchat.index.indexing.extraction import Extracted, TextExtraction
+from zkchat.index.indexing.indexer import NO_DATES, DateSources, Indexer, Progress, Refreshed
+from zkchat.index.overlay import Overlay, overlaid
+from zkchat.index.search.passages import Search
+from zkchat.index.search.vectors import UNKNOWN_SIMILARITY, Answer, VectorSearch
+from zkchat.notes import (
+    MAX_LISTED,
+    Document,
+    Folders,
+    LiveCatalog,
+    PrivacyGuard,
+    UnreadableDocument,
+    all_dates,
+    describe_folder,
+    document_of_pages,
+    is_folder,
+    is_indexed,
+    parse_note,
+    read_drawing,
+    rows_in,
+    section_lines,
+    shown_text,
+    without_comments,
+    without_templates,
+)
+
+
+class LibraryOptions(Struct, frozen=True, kw_only=True):
+    local_only: Sequence[str] = ()
+    """The folders whose notes go to no model but one on this machine."""
+    templates: Callable[[], Sequence[str]] = tuple
+    """Names the folders of templates."""
+    calendar: Callable[[], Calendar] = unknown_calendar
+    """Tells what day it is."""
+    extracted: ExtractedTexts | None = None
+    """The texts of PDFs, where there is a program that reads them."""
+    dates: DateSources = NO_DATES
+    """Where dates of notes come from that the notes do not say."""
+    extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
+    """What extracts these texts."""
+
+
+class Library:
+    """Answers from its ports as they stand; `refresh` brings the index up to the files. Every thread may use it.
+
+    What it may not know is filtered by the ports, so that no method has to think of it.
+    """
+
+    def __init__(
+        self,
+        ports: VaultPorts,
+        maintenance: IndexMaintenance,
+        local_only: Sequence[str] = (),
+        templates: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._ports = ports
+        self._maintenance = maintenance
+        self._local_only = local_only
+        self._templates = templates
+        self._without_overlay = self
+        self._known_folders: tuple[int, Folders] | None = None
+        """By the generation of the index."""
+
+    @classmethod
+    def over(
+        cls,
+        files: ListedFiles,
+        index: NoteIndex,
+        vectors: VectorSearch | None = None,
+        *,
+        workers: Workers | None = None,
+        clock: Callable[[], float] | None = None,
+        options: "LibraryOptions | None" = None,
+    ) -> "Library":
+        """The library of the user, over all notes.
+
+        The `clock` counts seconds; only `prefetch` needs it.
+        """
+        options = options or LibraryOptions()
+        templates, calendar = options.templates, options.calendar
+        links = LiveCatalog(index)
+        indexer = Indexer(files, index, links, workers, templates, options.extracted, options.dates)
+        ports = VaultPorts(
+            files=files,
+            notes=index,
+            link_index=index,
+            links=links,
+            text=index,
+            vectors=vectors,
+            search=Search(index, vectors, calendar),
+            calendar=calendar,
+            extracted=options.extracted,
+        )
+        embedding = EmbeddingWork(vectors, index, files, options.local_only) if vectors else None
+        extraction = options.extraction(files, index) if options.extraction else None
+        maintenance = IndexMaintenance(index, indexer, vectors, embedding, clock, extraction)
+        return Library(ports, maintenance, options.local_only, templates)
+
+    def guarded_for(self, model: LocatedModel) -> "GuardedLibrary":
+        """The library as a model gets it: without the notes that it may not see."""
+        return GuardedLibrary(self.whole, model)
+
+    @property
+    def whole(self) -> "Library":
+        """The library with all that the user may see."""
+        return self
+
+    def overlaid(self, overlay: Overlay) -> "Library":
+        """The library of the user as it will be with changes that are staged; a model's library is made of that."""
+        ports = overlaid(self._ports, overlay)
+        library = Library(ports, self._maintenance, self._local_only, self._templates)
+        library._without_overlay = self
+        return library
+
+    @property
+    def is_overlaid(self) -> bool:
+        return self.on_disk is not self.whole
+
+    @property
+    def on_disk(self) -> "Library":
+        """The library of the user, without changes that are only staged."""
+        return self.whole._without_overlay
+
+    def withheld(self, link: Link, source: str | None = None) -> str:  # noqa: ARG002 - a guarded library has its reasons
+        """Why the note that a link leads to is kept back, as the end of a sentence; empty where none is."""
+        return ""
+
+    def confirmed(self, paths: Iterable[str]) -> list[str]:
+        """Those of the notes that may be named to the model at hand, by what their files say now."""
+        return [*paths]
+
+    def open_among(self, paths: Sequence[str]) -> list[str]:
+        """Those of the notes that may go anywhere: who reads them has read nothing local."""
+        return [*paths]
+
+    def refresh(self, progress: Progress | None = None) -> Refreshed:
+        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
+        return self._maintenance.refresh(progress)
+
+    def refresh_within(self, seconds: float) -> Refreshed | None:
+        """Refresh, but wait no longer than that: None says that it goes on in the background."""
+        return self._maintenance.background.within(seconds)
+
+    def refresh_in_background(self) -> None:
+        """Start a refresh that sees all that is there by now. `refresh` and `refresh_within` wait for it."""
+        self._maintenance.background.start()
+
+    def prefetch(self) -> None:
+        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
+        self._maintenance.prefetch()
+
+    def rebuild(self, progress: Progress | None = None) -> Refreshed:
+        """Forget what is known, and read every note again."""
+        return self._maintenance.rebuild(progress)
+
+    def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
+        """Give vectors that need no server to passages without one, as long as `keep_on`, told how many so far, says
+        so."""
+        return self._maintenance.embed(keep_on)
+
+    def embed_by_server(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
+        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
+        return self._maintenance.embed_by_server(keep_on)
+
+    def embed_in_background(self) -> None:
+        """Both in the background, until all have one or the library is closed; waits where the server is away."""
+        self._maintenance.embed_in_background()
+
+    def embedding_progress(self) -> EmbeddingProgress | None:
+        """How far the embedding has come, whichever process does it; None if there is no embedder."""
+        return self._maintenance.embedding_progress()
+
+    def embedding_notice(self) -> str:
+        """What the user has to be told of the embedding, once: a sentence, or nothing."""
+        return self._maintenance.embedding_notice()
+
+    def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
+        """Extract the texts of PDFs that have none, for so long at most."""
+        return self._maintenance.extract(seconds=seconds, progress=progress)
+
+    def unextracted(self) -> int:
+        """How many PDFs still have no text."""
+        extraction = self._maintenance.extraction
+        return len(self._answer(extraction.missing)) if extraction else 0
+
+    def has_unread_pdf(self) -> bool:
+        """Whether there is a PDF that is known by its name alone, because no program reads it."""
+        return self._answer(lambda: self._maintenance.has_attachment_ending(PDF_SUFFIX))
+
+    def extract_in_background(self) -> None:
+        """The same in the background, until all have one or the library is closed."""
+        self._maintenance.extract_in_background()
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self._maintenance.close()
+
+    def calendar(self) -> Calendar:
+        """What `today` means now, where the user is."""
+        return self._ports.calendar()
+
+    def note_count(self) -> int:
+        """How many notes there are."""
+        return self.counts().notes
+
+    def counts(self) -> IndexCounts:
+        return self._answer(self._ports.notes.counts)
+
+    def warnings(self) -> tuple[NoteWarning, ...]:
+        """All there is to say about files that cannot be used as they are."""
+        return tuple(without_templates(self._answer(self._ports.notes.warnings), self._templates))
+
+    def read(self, path: str, *, suggests: bool = True) -> str:
+        """The text of a file as it is now; of a folder, the list of what it holds. Of a canvas, a drawing or a PDF it
+        is a text to be read, not what the file holds.
+
+        Raises `NoteNotFound`, `NoteUnreadable` or `OutsideVault`. The hint of the first names what is called alike,
+        unless it `suggests` nothing: to find that takes time in a large vault.
+        """
+        if is_folder(path):
+            return self._list_folder(path)
+        try:
+            return self._read_file(path)
+        except NoteNotFound as error:
+            if not suggests:
+                raise
+            raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
+
+    def may_hold_text(self, path: str) -> bool:
+        """Whether a file may have a text to be read, by its suffix."""
+        return may_hold_text(path) or self._is_document(path)
+
+    def has_text(self, path: str) -> bool:
+        """Whether a file with text has this path, also one that is too new for the index."""
+        try:
+            self._read_file(path)
+        except VaultError:
+            return False
+        return True
+
+    def _read_file(self, path: str) -> str:
+        return self._document(path).text if self._is_document(path) else self.read_raw(path)
+
+    def _is_document(self, path: str) -> bool:
+        """Whether a file is no note, and is read as a document nevertheless."""
+        return is_drawing(path) or (is_pdf(path) and self._ports.extracted is not None)
+
+    def _document(self, path: str) -> Document:
+        if is_drawing(path):
+            try:
+                return read_drawing(path, self.read_raw(path))
+            except UnreadableDocument as error:
+                raise NoteUnreadable(f"{path} {error}.", hint="Open it in a program of your own.") from error
+        extracted = self._extracted_text(path)
+        if extracted and not extracted.trouble:
+            return document_of_pages(path, extracted)
+        if extracted:
+            raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it in a program of your own.")
+        raise NoteUnreadable(f"The text of {path} has not been extracted yet.", hint="zkchat index extracts it.")
+
+    def _extracted_text(self, path: str) -> ExtractedText | None:
+        """The text of a PDF, which is extracted now if it has none yet. Raises `NoteNotFound`."""
+        extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted.latest(path))
+        if extracted:
+            return extracted
+        if path not in {row.path for row in self.files()}:
+            raise NoteNotFound(f"There is no file {path} in the vault.")
+        return self._maintenance.extract_now(path) if self.confirmed([path]) else None
+
+    def read_raw(self, path: str) -> str:
+        """What a file with text holds, whatever it is. Raises as `read` does."""
+        text, is_intact = self._answer(lambda: self._ports.files.read_whole(path))
+        if not (is_intact or is_note(path)):
+            raise NoteUnreadable(f"{path} is no text in UTF-8.", hint="Save it as UTF-8 to use it.")
+        return text
+
+    def read_data(self, path: str, most: int) -> bytes:
+        """What a file holds that need not be text. Raises `NoteUnreadable` where that are more than `most` bytes."""
+        return self._answer(lambda: self._ports.files.read_data(path, most))
+
+    def find_folder(self, name: str) -> str:
+        """The folder that a name means, with a slash at its end; empty where there is none."""
+        return self._folders().find(name) if "/" in name else ""
+
+    def _folders(self) -> Folders:
+        generation = self.generation()
+        if self._known_folders is None or self._known_folders[0] != generation:
+            self._known_folders = generation, Folders(row.path for row in self.files())
+        return self._known_folders[1]
+
+    def _list_folder(self, folder: str) -> str:
+        rows = rows_in(folder, self.files())
+        first = rows[:MAX_LISTED]
+        shown = {*self.confirmed(row.path for row in first)}
+        listed = [row for row in first if row.path in shown]
+        if not listed:
+            near = [each for each in self._folders().nearest(folder) if self.find_folder(each)]
+            hint = f"Closest: {', '.join(f'@{each}' for each in near)}." if near else ""
+            raise NoteNotFound(f"There is no folder {folder} in the vault.", hint=hint)
+        return describe_folder(folder, listed, len(rows) - len(first) + len(listed))
+
+    def files(self) -> list[CatalogRow]:
+        """Every file, notes with their names, in no order."""
+        return self._answer(self._ports.notes.catalog)
+
+    def notes(self) -> list[CatalogRow]:
+        """Every note with its names, by path."""
+        return sorted((row for row in self.files() if is_note(row.path)), key=lambda row: row.path)
+
+    def indexed(self) -> list[CatalogRow]:
+        """Every file whose text and links are known, by path: notes, canvases and drawings, PDFs that are read."""
+        return sorted((row for row in self.files() if self.is_indexed(row.path)), key=lambda row: row.path)
+
+    def is_indexed(self, path: str) -> bool:
+        """Whether the text and links of such a file are known, by its suffix."""
+        return is_indexed(path, self._ports.extracted)
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read or to find."""
+        return not self.note_count() and not self.counts().sections
+
+    def without_templates(self, paths: Iterable[str]) -> list[str]:
+        """Those of the notes that lie in no folder of templates."""
+        folders = tuple(self._templates())
+        return [path for path in paths if not path.startswith(folders)]
+
+    def title(self, path: str) -> str:
+        return self.names(path)[0]
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """What a note is called, each name once: its title, the name of its file, its aliases."""
+        known = self.outline(path) if self.confirmed([path]) else None
+        named = (known.title, file_title(path), *known.aliases) if known else (file_title(path),)
+        return tuple(dict.fromkeys(named))
+
+    def section(self, path: str, anchor: str = "") -> str:
+        """What stands under a heading or in a block, without comments; the whole note where there is no such place.
+
+        Of what is no note, all of it.
+        """
+        if self._is_document(path):
+            return self._section_of(self._document(path), anchor)
+        text = self.read(path)
+        if not is_note(path):
+            return text
+        if not anchor:
+            return shown_text(text)
+        return self._section_of(Document(note=parse_note(path, text), text=text), anchor)
+
+    def _section_of(self, document: Document, anchor: str) -> str:
+        note, text = document.note, document.text
+        lines = without_comments(text, note.comments).splitlines(keepends=True)
+        place = section_lines(note, anchor) if anchor else None
+        if not place:
+            return "".join(lines)
+        first, last = place
+        return "".join(lines[first - 1 : min(last, document.ends.get(first, last))])
+
+    def resolve(self, link: Link, source: str | None = None, *, suggestions: int = 3) -> Resolution:
+        """What a link leads to, written in the note `source` or by the user. Suggestions take time in a large vault."""
+        return self._answer(lambda: self._ports.links.resolve(link, source, suggestions=suggestions))
+
+    def link_into(self, path: str, heading_path: Sequence[str]) -> str:
+        """The wikilink that leads to the page of a PDF; for any other file as `link_to`."""
+        link = self.link_to(path)
+        page = page_of(path, heading_path)
+        return f"{link.removesuffix(']]')}#page={page}]]" if page else link
+
+    def link_to(self, path: str) -> str:
+        """The shortest wikilink that leads to a file; a mention of a folder."""
+        if is_folder(path):
+            return f'@"{path}"' if " " in path else f"@{path}"
+        stem = without_suffix(path)
+        name = stem.rpartition("/")[2]
+        found = self.resolve(Link(text=f"[[{name}]]", target=name))
+        if isinstance(found, Resolved) and found.path == path:
+            return f"[[{name}]]"
+        leads_elsewhere = isinstance(found, Resolved | Ambiguous) and found.path != path
+        return f"[[/{stem}]]" if leads_elsewhere and stem == name else f"[[{stem}]]"
+
+    def links_from(self, *paths: str) -> list[StoredLink]:
+        return self._answer(lambda: self._ports.link_index.links_from(paths))
+
+    def links_to(self, path: str) -> list[StoredLink]:
+        return self._answer(lambda: self._ports.link_index.links_to(path))
+
+    def notes_with_keys(self, keys: Collection[str]) -> list[str]:
+        """The notes that hold a link with one of these keys, and those of which no links are known."""
+        return self._answer(lambda: self._ports.link_index.notes_with_keys(keys))
+
+    def linked_files(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of the paths that are symbolic links, or go through one, and where in the vault they lead."""
+        asked = [*paths]
+        return self._answer(lambda: self._ports.files.linked(asked))
+
+    def doubtful_links(self) -> list[StoredLink]:
+        """Those that lead nowhere, to one of several files, or to a place that the note does not have."""
+        return self._answer(self._ports.link_index.doubtful_links)
+
+    def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """Which note leads to which other one, each pair once: all of them, or those that some notes are part of."""
+        return self._answer(lambda: self._ports.link_index.edges(touching))
+
+    def copies(self) -> list[list[str]]:
+        """Notes with the same text, those of one text together."""
+        return self._answer(self._ports.notes.copies)
+
+    def tags(self) -> dict[str, list[str]]:
+        """By tag, in lower case, the paths of the notes that have it; tags below it are tags of their own."""
+        return self._answer(self._ports.notes.tags)
+
+    def tasks(self) -> list[StoredTask]:
+        """The open tasks of notes as they were last read, by path and line, without those of templates.
+
+        Of a library for a model, whoever names notes of the list has them confirmed first.
+        """
+        folders = tuple(self._templates())
+        tasks = self._answer(self._ports.notes.tasks)
+        return [task for task in tasks if not task.path.startswith(folders)] if folders else tasks
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        within: Collection[str] | None = None,
+        period: DayRange | None = None,
+        words_only: bool = False,
+    ) -> list[Passage]:
+        """The passages that answer best, of the whole vault or of the notes `within`, of all times or of the `period`.
+
+        With `words_only` it is the same whether or not sections have got their vectors already. A query that is no
+        `OpenText` is compared by what is on this machine.
+        """
+        search = self._ports.search
+        return self._answer(
+            lambda: search.passages(query, limit=limit, within=within, period=period, words_only=words_only)
+        )
+
+    def documents(self, query: str, *, limit: int = 10, period: DayRange | None = None) -> list[Passage]:
+        """The notes that answer best, each by its best passage."""
+        return self._answer(lambda: self._ports.search.documents(query, limit=limit, period=period))
+
+    def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        """The inverse document frequency of each term that occurs in the vault."""
+        return self._answer(lambda: self._ports.search.idf(terms))
+
+    def similarities(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How near each text is to the question in meaning, 1 at most."""
+        vectors = self._ports.vectors
+        return vectors.compare(question, texts) if vectors else [UNKNOWN_SIMILARITY] * len(texts)
+
+    def generation(self) -> int:
+        """A number that grows whenever notes change."""
+        return self._answer(self._ports.notes.generation)
+
+    def stamps(self) -> dict[str, tuple[int, int, bool]]:
+        """By path: size and time of change of every note, as it was last read."""
+        return self._answer(self._ports.notes.stamps)
+
+    def dates(self, paths: Collection[str] | None = None) -> dict[str, NoteDates]:
+        """By path, when these notes, or all, were written and changed; nothing for what is not in the index."""
+        zone = self._ports.calendar().now.tzinfo
+        return self._answer(lambda: all_dates(self._ports.notes.date_facts(paths), zone))
+
+    def dates_of_days(self, wanted: NotesOfDays) -> dict[str, NoteDates]:
+        """By path, the dates of the notes and other files that are wanted, and of some of the days around."""
+        zone = self._ports.calendar().now.tzinfo
+        return self._answer(lambda: all_dates(self._ports.notes.facts_of_days(wanted), zone))
+
+    def commits(self, path: str, limit: int) -> list[Commit]:
+        """The git commits of a file, the latest first."""
+        return self._maintenance.dating.commits_of(path, limit)
+
+    def history_status(self) -> HistoryStatus:
+        """Whether dates of notes come from git, and why not."""
+        return self._answer(self._maintenance.dating.history_status)
+
+    def outline(self, path: str) -> KnownNote | None:
+        """The headings and blocks of a note, as it was last read."""
+        return self._answer(lambda: self._ports.notes.known(path))
+
+    def fingerprints(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """By path, the digest of the text of a note, as it was last read; nothing for what is no note."""
+        return {path: known.digest for path in self.confirmed(paths) if (known := self.outline(path))}
+
+    def sources_of(self, links: Collection[str], paths: Sequence[str]) -> dict[str, str]:
+        """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""
+        held = {(stored.source, stored.link.text) for stored in self.links_from(*paths)}
+        return {link: path for path in paths for link in links if (path, link) in held}
+
+    def _closest(self, path: str) -> str:
+        found = self.resolve(Link(text=f"[[{path}]]", target=path))
+        if isinstance(found, Missing):
+            names = [f"[[{name}]]" for name in found.suggestions]
+            return f"Closest: {', '.join(names)}." if names else ""
+        return ""
+
+    def _answer(self, ask: Callable[[], Answer]) -> Answer:
+        return self._maintenance.repaired(ask)
+
+
+class GuardedLibrary(Library):
+    """The library of a model: the same questions, asked of guarded ports."""
+
+    def __init__(self, whole: Library, model: LocatedModel) -> None:
+        ports = whole._ports
+        self._guard = PrivacyGuard(ports.files, ports.notes, whole._local_only, model, ports.link_index)
+        super().__init__(guarded(ports, self._guard), whole._maintenance, templates=whole._templates)
+        self._whole = whole
+        self._model = model
+
+    def overlaid(self, overlay: Overlay) -> Library:
+        """The same with staged changes; what is disclosed there is not known here."""
+        return GuardedLibrary(self._whole.overlaid(overlay), self._model)
+
+    @property
+    def whole(self) -> Library:
+        return self._whole
+
+    def find_folder(self, name: str) -> str:
+        folder = self._whole.find_folder(name)
+        return folder if folder and rows_in(folder, self.files()) else ""
+
+    def _folders(self) -> Folders:
+        return self._whole._folders()
+
+    @property
+    def disclosed(self) -> bool:
+        """Whether a note that is to stay on this machine was named or read here since somebody set this to False."""
+        return self._guard.disclosed
+
+    @disclosed.setter
+    def disclosed(self, value: bool) -> None:
+        self._guard.disclosed = value
+
+    def hidden(self) -> frozenset[str]:
+        """The paths of the notes that this model may not see."""
+        return self._answer(self._guard.hidden)
+
+    def note_count(self) -> int:
+        """Without the hidden ones: scores of passages are made with it."""
+        return self._whole.note_count() - sum(map(is_note, self.hidden()))
+
+    def kept_from_turns(self, paths: Iterable[str]) -> dict[str, str]:
+        """Those of these notes on account of which earlier turns are withheld, each with the words for such notes."""
+        asked = [*paths]
+        return self._answer(lambda: self._guard.kept_from_turns(asked))
+
+    def withheld(self, link: Link, source: str | None = None) -> str:
+        found = self._whole.resolve(link, source)
+        if isinstance(found, Resolved | Ambiguous):
+            return self._answer(lambda: self._guard.reason(found.path))
+        folder = self._whole.find_folder(link.target)
+        if not folder or self.find_folder(folder):
+            return ""
+        inside = [row.path for row in rows_in(folder, self._whole.files())]
+        return self._answer(lambda: next(filter(None, map(self._guard.reason, inside)), ""))
+
+    def confirmed(self, paths: Iterable[str]) -> list[str]:
+        asked = [*paths]
+        return self._answer(lambda: self._guard.confirm(asked))
+
+    def open_among(self, paths: Sequence[str]) -> list[str]:
+        return self._answer(lambda: self._guard.open_among(paths))
+
+    def commits(self, path: str, limit: int) -> list[Commit]:
+        return super().commits(path, limit) if self.confirmed([path]) else []

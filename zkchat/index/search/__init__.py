@@ -1,0 +1,1 @@
+"""Search by words and by vectors."""

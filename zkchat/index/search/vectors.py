@@ -1,0 +1,268 @@
+"""Vector search: how near sections are to a question, and the vectors of questions."""
+
+from collections.abc import Callable, Sequence
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from zkchat.core import Embedder, ProviderError, SimilarityTraits, TextKeptHere, VectorIndex
+from zkchat.notes import detect_language
+
+if TYPE_CHECKING:
+    from zkchat.index.search.method_vectors import (
+        AlignedVectors,
+        Mask,
+        MethodVectors,
+        Places,
+        Scores,
+        SectionDigests,
+        Vector,
+    )
+    from zkchat.index.search.ranking import Numbers
+
+
+Answer = TypeVar("Answer")
+
+QUERY_SECONDS = 1.0
+"""How long a question waits for its vector from a server; then it is answered without."""
+_PAUSE_SECONDS = 15.0
+"""After a server did not answer in time, questions do not wait for it at all for so long."""
+_MAX_KEPT = 256
+
+
+class Asked(Generic[Answer]):
+    """What is asked in a thread that nobody has to wait for."""
+
+    def __init__(self, name: str, ask: Callable[[], Answer]) -> None:
+        self.answer: Answer | None = None
+        self.error: Exception | None = None
+        self.done = Event()
+        Thread(target=self._run, args=(ask,), name=name, daemon=True).start()
+
+    def _run(self, ask: Callable[[], Answer]) -> None:
+        try:
+            self.answer = ask()
+        except Exception as error:  # noqa: BLE001 - told to whoever waits
+            self.error = error
+        finally:
+            self.done.set()
+
+
+class QueryVectors:
+    """Every thread may use it. What arrives too late is there when the same is asked again."""
+
+    def __init__(self, seconds: float = QUERY_SECONDS, clock: Callable[[], float] | None = None) -> None:
+        """Without a clock, every question waits for the server."""
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = Lock()
+        self._kept: dict[tuple[str, str], Vector] = {}
+        self._away_until: dict[str, float] = {}
+        self._problem = ""
+
+    def vector(self, embedder: Embedder, question: str) -> "Vector | None":
+        """The vector of a question; None where its server does not give it in time, or may not be sent it."""
+        if not embedder.needs_server:
+            return embedder.embed_query(question)
+        with self._lock:
+            kept = self._kept.get((embedder.name, question))
+            if kept is not None or self._is_away(embedder.name):
+                return kept
+        asked = Asked("zkchat-question", lambda: self._keep(embedder.name, question, embedder.embed_query(question)))
+        asked.done.wait(self._seconds)
+        vector, error = asked.answer, asked.error
+        if vector is None and not isinstance(error, TextKeptHere):
+            problem = error.message if isinstance(error, ProviderError) else "It takes too long to answer."
+            self._note_failure(embedder.name, problem)
+        return vector
+
+    def take_problem(self) -> str:
+        """Why a question got no vector, once."""
+        with self._lock:
+            problem, self._problem = self._problem, ""
+            return problem
+
+    def _is_away(self, method: str) -> bool:
+        until = self._away_until.get(method)
+        return until is not None and self._clock is not None and self._clock() < until
+
+    def _note_failure(self, method: str, problem: str) -> None:
+        with self._lock:
+            if method not in self._away_until:
+                self._problem = problem
+            if self._clock:
+                self._away_until[method] = self._clock() + _PAUSE_SECONDS
+
+    def _keep(self, method: str, question: str, vector: "Vector") -> "Vector":
+        with self._lock:
+            self._away_until.pop(method, None)
+            self._kept[method, question] = vector
+            while len(self._kept) > _MAX_KEPT:
+                del self._kept[next(iter(self._kept))]
+        return vector
+
+
+UNKNOWN_SIMILARITY = 0.3
+"""What is assumed of a text and a question where nothing is known about the meaning of either."""
+
+
+class VectorSearch:
+    """Knows how near sections are to a question. Every thread may use it."""
+
+    def __init__(
+        self,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        *,
+        base: Embedder | None = None,
+        former: Callable[[str], Embedder | None] = lambda _: None,
+        query_seconds: float = QUERY_SECONDS,
+        clock: Callable[[], float] | None = None,
+    ) -> None:
+        """`embedder` is the one that is wanted; one that needs a server has a `base` beside it that needs none.
+
+        `former` finds the embedder of a method whose vectors are there, None if there is none any more. A question
+        waits `query_seconds` for its vector. The `clock` counts seconds.
+        """
+        self.index = vectors
+        self.wanted = embedder
+        self.base = base or embedder
+        self._former = former
+        self._queries = QueryVectors(query_seconds, clock)
+        self._lock = Lock()
+        self._digests: SectionDigests | None = None
+        self._methods: dict[str, MethodVectors] = {}
+        self._found_former: dict[str, Embedder | None] = {}
+
+    def active(self) -> Embedder:
+        """The one whose vectors are compared: the wanted one once all passages have its vectors, until then the former
+        one, if it is still there."""
+        if self.wanted is self.base or not self.wanted.needs_server:
+            return self.wanted
+        name = self.index.active()
+        if name == self.wanted.name:
+            return self.wanted
+        if name not in self._found_former:
+            self._found_former[name] = self._former(name) if name not in {"", self.base.name} else None
+        return self._found_former[name] or self.base
+
+    def reset(self) -> None:
+        """The index is begun anew, and so are the numbers of its sections."""
+        with self._lock:
+            self._digests = None
+            self._methods.clear()
+
+    def take_problem(self) -> str:
+        """Why a question was answered without its vector, once; empty where none was."""
+        return self._queries.take_problem()
+
+    def similarities(
+        self, question: str, sections: "Numbers", text: "Scores", allowed: "Mask"
+    ) -> "tuple[Places, Scores]":
+        """Places of these sections, and how near each is, 1 for the nearest. All others are not near.
+
+        Only sections that are `allowed` count, and where no `text` has anything in common with the question, only
+        those that are near beyond doubt. Looked at are those that are likely to be near, and those with the best texts.
+        A question that is no `OpenText` is sent to no server elsewhere.
+        """
+        active = self.active()
+        is_foreign = not _knows_language(active.traits, question)
+        asked = None if is_foreign else self._queries.vector(active, question)
+        vectors = self._aligned(active, sections)
+        if active is self.base:
+            return _none() if asked is None else _weighted(active, *vectors.near(asked, text, allowed))
+        if asked is None or len(asked) != vectors.dimensions:
+            base = self._aligned(self.base, sections)
+            if not base.has_all(allowed):
+                return _none()
+            return _weighted(self.base, *base.near(self.base.embed_query(question), text, allowed))
+        base = self._aligned(self.base, sections)
+        own = vectors.near(asked, text, allowed)
+        return _fused(active, own, vectors.known, base.near(self.base.embed_query(question), text, allowed))
+
+    def compare(self, question: str, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the question, without what all share, by vectors that need no server."""
+        if not texts:
+            return []
+        import numpy as np
+
+        from zkchat.index.search.method_vectors import Sections
+
+        common = self._known_common()
+        if common is None or not common.any():
+            return [UNKNOWN_SIMILARITY] * len(texts)  # what all share would make them pass for near
+        asked, *said = self.base.embed([question, *texts])
+        rows = np.array(said)
+        known = rows.any(axis=1) & asked.any()
+        cosines: list[float] = np.where(known, Sections(rows, common).scores(asked), UNKNOWN_SIMILARITY).tolist()
+        return cosines
+
+    def _known_common(self) -> "Vector | None":
+        """What the vectors that need no server have in common; None where none are known."""
+        if self.base.needs_server:
+            return None
+        with self._lock:
+            if self.base.name not in self._methods and self.active() is self.base:
+                return None
+            return self._method(self.base).common(self._section_digests())
+
+    def _aligned(self, embedder: Embedder, sections: "Numbers") -> "AlignedVectors":
+        with self._lock:
+            return self._method(embedder).aligned(self._section_digests(), sections)
+
+    def _method(self, embedder: Embedder) -> "MethodVectors":
+        from zkchat.index.search.method_vectors import MethodVectors
+
+        if embedder.name not in self._methods:
+            self._methods[embedder.name] = MethodVectors(self.index, embedder.name, embedder.traits)
+        return self._methods[embedder.name]
+
+    def _section_digests(self) -> "SectionDigests":
+        from zkchat.index.search.method_vectors import SectionDigests
+
+        if self._digests is None:
+            self._digests = SectionDigests(self.index)
+        return self._digests
+
+
+def _weighted(embedder: Embedder, slots: "Places", cosines: "Scores") -> "tuple[Places, Scores]":
+    from zkchat.index.search.method_vectors import relative
+
+    near = relative(cosines)
+    return slots, near if embedder.traits.weight == 1 else near * embedder.traits.weight
+
+
+def _fused(
+    active: Embedder, own: "tuple[Places, Scores]", known: "Mask", base: "tuple[Places, Scores]"
+) -> "tuple[Places, Scores]":
+    """The similarities by a server's vectors and by those that stand behind it, added up: measured, both together find
+    more than either alone.
+
+    By each method the nearest has 1. A section without a vector of the server's counts by the other alone, as if the
+    server found it as near.
+    """
+    import numpy as np
+
+    from zkchat.index.search.method_vectors import relative
+
+    slots = np.union1d(own[0], base[0]).astype(np.int64, copy=False)
+    near = np.zeros(len(slots), dtype=np.float32)
+    other = np.zeros_like(near)
+    near[np.searchsorted(slots, own[0])] = relative(own[1])
+    other[np.searchsorted(slots, base[0])] = relative(base[1])
+    unknown = ~known[slots]
+    near[unknown] = other[unknown]
+    near *= active.traits.weight
+    near += other
+    return slots, near
+
+
+def _knows_language(traits: SimilarityTraits, question: str) -> bool:
+    """Whether a model knows the language of a question, as far as that can be told."""
+    language = detect_language(question) if traits.languages else None
+    return language is None or language in traits.languages
+
+
+def _none() -> "tuple[Places, Scores]":
+    import numpy as np
+
+    return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)

@@ -1,0 +1,23 @@
+"""The vault as an MCP server."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.mcp.http import address_of, listen
+    from zkchat.mcp.server import serve_http, serve_stdio
+    from zkchat.mcp.service import HostOptions
+    from zkchat.mcp.tokens import access_token
+    from zkchat.mcp.vault_tools import AskVault, ask_vault
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "http": "address_of listen",
+            "server": "serve_http serve_stdio",
+            "service": "HostOptions",
+            "tokens": "access_token",
+            "vault_tools": "AskVault ask_vault",
+        },
+    )

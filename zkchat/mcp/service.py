@@ -1,0 +1,642 @@
+"""A vault for one host: opened with the first call that needs it, up to date before each, used by one thread."""
+
+import asyncio
+import threading
+import unicodedata
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from hashlib import sha256
+from mimetypes import MimeTypes
+from queue import SimpleQueue
+from typing import Final, NamedTuple, TypeVar
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from zkchat.app import (
+    UNATTENDED,
+    FreshIndex,
+    LiveSettings,
+    Notices,
+    Unattended,
+    Workspace,
+    WritingOptions,
+    embed_for_search,
+    local_folders_of,
+    open_change_store,
+    open_fresh_index,
+    open_note_library,
+    proposals_over,
+)
+from zkchat.chat import NothingBefore, Readings, Toolbox, changed_paths, documents_in, explore_tools, sentence_about
+from zkchat.core import (
+    Ambiguous,
+    CatalogRow,
+    ChangeOrigin,
+    ChangeSet,
+    ConfigError,
+    Link,
+    LocatedModel,
+    ModelInfo,
+    NoteNotFound,
+    Resolved,
+    StorageError,
+    ToolCallPart,
+    ToolOutcome,
+    file_title,
+    is_drawing,
+    is_note,
+    patch_of,
+)
+from zkchat.index import GuardedLibrary, Library, Progress, targets_of
+from zkchat.notes import unmatched
+from zkchat.render import sanitize_text
+from zkchat.writing import Proposals, Verdict, touched_paths, why_asked
+
+WITHHELD_TOUCHED: Final = (
+    "It would change notes that are kept from this host: nothing was changed. Do it with `zkchat note` in a terminal."
+)
+WILL_BE_WITHHELD: Final = "It makes a note that will be kept from this host."
+MAX_SHOWN_CHARS: Final = 8_000
+"""Characters of a diff that the host shows to its user."""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """Changes that the host's user is to be asked about."""
+
+    message: str
+    """What the user reads: why they are asked, and the diff."""
+    state: str
+    """Names the changes: who says yes says it with this."""
+
+
+class Settled(Struct, frozen=True, kw_only=True):
+    """What became of a call that changes notes."""
+
+    text: str
+    applied: bool = False
+    title: str = ""
+    paths: tuple[str, ...] = ()
+    record: int | None = None
+    failed: bool = False
+
+
+class _CallsAsTurns(NothingBefore):
+    """Implements `GivenBefore` for a host, of whose messages nothing is known: each call is a turn of its own."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def question(self) -> tuple[str, dict[str, str]]:
+        return str(self.calls), {}
+
+
+class _HostReview:
+    """Implements `ChangeReviewer`: the answer is yes to the changes that the host's user has seen."""
+
+    def __init__(self) -> None:
+        self.agreed = ""
+
+    def review(
+        self,
+        changes: ChangeSet,
+        *,
+        remarks: Sequence[str] = (),  # noqa: ARG002 - they were shown with the question
+        may_always: bool = False,  # noqa: ARG002
+        is_asked: bool = True,
+    ) -> Verdict:
+        is_agreed = is_asked and bool(self.agreed) and _name_of(changes) == self.agreed
+        return Verdict(answer="yes" if is_agreed else "no", changes=changes)
+
+
+class _HostInterface(Unattended):
+    """Implements `UserInterface`: the host's user is asked about changes, and about nothing else."""
+
+    def __init__(self, review: _HostReview) -> None:
+        self.change_reviewer = review
+
+
+class HostChanges:
+    """Calls tools that change notes. Only the worker's thread uses it."""
+
+    def __init__(
+        self,
+        proposals: Proposals,
+        readings: Readings,
+        turns: _CallsAsTurns,
+        review: _HostReview,
+        clock: "_Clock",
+        was_withheld: Callable[[ChangeSet, str], bool],
+    ) -> None:
+        """`was_withheld` is `Proposals.is_withheld` over the notes without what is staged."""
+        self.readings = readings
+        self._was_withheld = was_withheld
+        self._proposals = proposals
+        self._turns = turns
+        self._review = review
+        self._clock = clock
+        self._toolbox = Toolbox(proposals.tools)
+
+    def call(self, tool: str, arguments: str, *, can_ask: bool, agreed: str = "") -> Question | Settled:
+        """Propose a change, and apply it if it was `agreed` to or nobody has to be asked.
+
+        Where the host has no way to ask its user, its approval of the call is the review.
+        """
+        self._turns.calls += 1
+        name = self._clock.begin(agreed)
+        try:
+            outcome = asyncio.run(self._toolbox.call(ToolCallPart(call_id="", name=tool, arguments=arguments)))
+            if outcome.failed or not self._proposals.staged:
+                return Settled(text=outcome.text, failed=outcome.failed)
+            return self._settle(tool, outcome, can_ask, name)
+        finally:
+            self._proposals.staged.clear()
+            self._clock.at, self._review.agreed = None, ""
+
+    def _settle(self, tool: str, outcome: ToolOutcome, can_ask: bool, agreed: str) -> Question | Settled:
+        proposals = self._proposals
+        changes = proposals.staged.change_set()
+        is_refused = bool(proposals.staged.refusals)  # which is told as if the user had not agreed
+        if not is_refused and any(self._was_withheld(_unwritten(changes), path) for path in touched_paths(changes)):
+            return Settled(text=WITHHELD_TOUCHED, title=changes.title, failed=True)
+        reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
+        if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
+            reasons = reasons or (WILL_BE_WITHHELD,)
+        why = why_asked(changes, proposals.policy, reasons=reasons)
+        is_asked = why is not None and can_ask and proposals.policy.mode != "propose"
+        name = _name_of(changes)
+        if why and is_asked and agreed != name:
+            said = [*(() if why.takes_yes else why.sentences), *remarks]
+            return Question(message=_shown(changes, said), state=f"{self._clock().isoformat()} {name}")
+        may_apply = why is None or is_asked or why.takes_yes
+        self._review.agreed = name if may_apply else ""
+        if why and not may_apply:
+            refusal = f"{changes.title}: nothing was changed, because it needs a yes of the user. {why.sentence}"
+            return Settled(text=refusal, failed=True)
+        return self._applied(tool, outcome)
+
+    def _applied(self, tool: str, outcome: ToolOutcome) -> Settled:
+        settled = self._proposals.settle(ChangeOrigin(command=f"mcp {tool}"))
+        assert settled is not None
+        told = sentence_about(settled)
+        applied = settled.decision == "applied"
+        paths = tuple(path for path in changed_paths(settled.changes) if path not in settled.withheld)
+        details = outcome.text.partition("\n")[2]
+        return Settled(
+            text="\n".join(filter(None, [told, details if applied else ""])),
+            applied=applied,
+            title=settled.changes.title,
+            paths=paths,
+            record=settled.record_id,
+            failed=not applied,
+        )
+
+
+class _Clock(Struct):
+    """The time of a proposal, which is the same when it is made again after the user's yes."""
+
+    now: Callable[[], datetime]
+    at: datetime | None = None
+
+    def __call__(self) -> datetime:
+        return self.at or self.now()
+
+    def begin(self, state: str) -> str:
+        """Take the time of a proposal from its state, and return its name; else the time is now."""
+        at, _, name = state.partition(" ")
+        try:
+            self.at = datetime.fromisoformat(at).astimezone(UTC)
+        except (ValueError, OverflowError):  # no state of ours
+            self.at, name = self.now(), ""
+        return name
+
+
+@contextmanager
+def open_host_changes(
+    workspace: Workspace, library: Library, model: LocatedModel, notices: Notices
+) -> Iterator[HostChanges]:
+    """What a host may change notes with, over the notes that its model may see."""
+    clock, review, turns = _Clock(workspace.environment.now), _HostReview(), _CallsAsTurns()
+    workspace = replace(workspace, environment=replace(workspace.environment, now=clock))
+    with open_change_store(workspace, library, notices) as store:
+        options = WritingOptions(enabled=True)
+        parts = proposals_over(store, workspace, model, _HostInterface(review), options)
+        visible = library.overlaid(parts.staged).guarded_for(model)
+        readings = Readings(visible, turns)
+        proposals = parts.proposals(visible, readings)
+        was_withheld = partial(parts.is_withheld, library.guarded_for(model))
+        yield HostChanges(proposals, readings, turns, review, clock, was_withheld)
+
+
+def _unwritten(changes: ChangeSet) -> ChangeSet:
+    """The same changes with what files hold before them."""
+    return replace(changes, writes=tuple(replace(write, after=write.before or b"") for write in changes.writes))
+
+
+def _shown(changes: ChangeSet, remarks: Sequence[str]) -> str:
+    patch = patch_of(changes)
+    cut = [f"Only the first {MAX_SHOWN_CHARS:,} of {len(patch):,} characters of the diff are shown."]
+    said = [f"{changes.title}?", *remarks, *(cut if len(patch) > MAX_SHOWN_CHARS else []), patch[:MAX_SHOWN_CHARS]]
+    return sanitize_text("\n\n".join(said)).encode(errors="replace").decode()
+
+
+def _name_of(changes: ChangeSet) -> str:
+    """The same for the same changes of the same files."""
+    return sha256(repr((changes.moves, changes.writes)).encode(errors="backslashreplace")).hexdigest()[:32]
+
+
+SCHEME: Final = "note:///"
+TEMPLATE: Final = f"{SCHEME}{{+path}}"
+_UNESCAPED: Final = "/-._~!$&'()*+,;=:@"
+"""What may stand in the path of a URI as it is."""
+
+
+class Place(NamedTuple):
+    """What an address names."""
+
+    path: str
+    heading: str = ""
+
+
+def uri_of(path: str, heading: str = "") -> str:
+    """The address of a file of the vault, or of what stands under a heading of a note."""
+    fragment = f"#{_quoted(heading)}" if heading else ""
+    return f"{SCHEME}{_quoted(path)}{fragment}"
+
+
+def path_in(uri: str) -> str | None:
+    """The path that an address names; None where it is no address of a note."""
+    places = places_in(uri)
+    return places[0].path if places else None
+
+
+def places_in(uri: str) -> list[Place]:
+    """What an address may name, the likeliest first; nothing where it is no address of a file of the vault.
+
+    Clients that fill in the template leave a `#` of a path as it is.
+    """
+    if uri[: len(SCHEME)].casefold() != SCHEME:
+        return []
+    whole = uri[len(SCHEME) :]
+    path, sign, heading = whole.partition("#")
+    try:
+        places = [Place(_unquoted(path), _unquoted(heading))]
+        return [*places, Place(_unquoted(whole))] if sign else places
+    except UnicodeDecodeError:
+        return []
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=_UNESCAPED, errors="replace")
+
+
+def _unquoted(text: str) -> str:
+    return unquote(text, errors="strict")
+
+
+PAGE_FILES: Final = 100
+MAX_BLOB_BYTES: Final = 8_000_000
+"""Bytes of a file that is no note."""
+MARKDOWN: Final = "text/markdown"
+_TYPES: Final = MimeTypes()
+for _type, _suffix in (
+    ("text/yaml", ".base"),
+    ("image/webp", ".webp"),
+    ("image/avif", ".avif"),
+    ("image/heic", ".heic"),
+    ("audio/mp4", ".m4a"),
+    ("audio/flac", ".flac"),
+    ("video/x-matroska", ".mkv"),
+):
+    _TYPES.add_type(_type, _suffix)
+_TEXT_TYPES: Final = ("text/", "application/json", "application/xml", "application/yaml", "application/javascript")
+
+
+class ListedFile(Struct, frozen=True, kw_only=True):
+    path: str
+    title: str
+    media_type: str
+    size: int | None = None
+    changed_at: datetime | None = None
+
+
+class FilePage(Struct, frozen=True, kw_only=True):
+    files: Sequence[ListedFile]
+    cursor: str = ""
+    """Where the next page begins; empty on the last one."""
+
+
+class FileContent(Struct, frozen=True, kw_only=True):
+    place: Place
+    media_type: str
+    text: str | None = None
+    data: bytes = b""
+    """Where it is no text."""
+
+
+class VisibleFiles:
+    """The files that a host may know.
+
+    An attachment that is linked by notes which are kept back, and by no other, is kept back with them.
+    """
+
+    def __init__(self, library: GuardedLibrary) -> None:
+        self.library = library
+        self._known: tuple[int, frozenset[str]] | None = None
+        self._rows: list[CatalogRow] = []
+
+    def rows(self) -> list[CatalogRow]:
+        """By path."""
+        state = self.library.generation(), self.library.hidden()
+        if self._known != state:
+            kept_back = self._attachments_of(state[1])
+            self._rows = sorted(
+                (row for row in self.library.files() if row.path not in kept_back), key=lambda row: row.path
+            )
+            self._known = state
+        return self._rows
+
+    def _attachments_of(self, hidden: frozenset[str]) -> set[str]:
+        if not hidden:
+            return set()
+        links = self.library.whole.links_from(*hidden)
+        attachments = {path for link in links for path in targets_of(link.resolution) if not is_note(path)}
+        return {path for path in attachments if not self.library.links_to(path)}
+
+
+def list_page(files: VisibleFiles, cursor: str = "") -> FilePage:
+    """A page of all files. Raises `ValueError` for a cursor that is none of ours."""
+    rows, library = files.rows(), files.library
+    start = bisect_right(rows, _path_of(cursor), key=lambda row: row.path) if cursor else 0
+    page = rows[start : start + PAGE_FILES]
+    stamps = library.stamps()
+    shown = {*library.confirmed(row.path for row in page)}
+    dates, zone = library.dates(shown), library.calendar().now.tzinfo
+    changed = {path: each.changed.at(zone) for path, each in dates.items()}
+    listed = [_listed(row, stamps.get(row.path), changed.get(row.path)) for row in page if row.path in shown]
+    return FilePage(files=listed, cursor=_cursor_of(page[-1].path) if start + PAGE_FILES < len(rows) else "")
+
+
+def _listed(row: CatalogRow, stamp: tuple[int, int, bool] | None, changed_at: datetime | None) -> ListedFile:
+    return ListedFile(
+        path=row.path,
+        title=row.title or file_title(row.path),
+        media_type=media_type_of(row.path),
+        size=stamp[0] if stamp else None,
+        changed_at=changed_at,
+    )
+
+
+def _cursor_of(path: str) -> str:
+    return urlsafe_b64encode(path.encode()).decode()
+
+
+def _path_of(cursor: str) -> str:
+    path = urlsafe_b64decode(cursor.encode()).decode()
+    if not path or _cursor_of(path) != cursor:
+        raise ValueError(cursor)
+    return path
+
+
+def read_uri(files: VisibleFiles, uri: str) -> FileContent:
+    """What an address names. Raises `NoteNotFound`, the same for a file that is kept back as for one that is not there,
+    and `NoteUnreadable`."""
+    library = files.library
+    place = _find(files.rows(), places_in(uri))
+    if place is None:
+        raise NoteNotFound("There is no such file in the vault.")
+    if place.heading and not _has_heading(library, place):
+        raise NoteNotFound(f"{place.path} has no such heading.")
+    if is_note(place.path) or is_drawing(place.path) or (place.heading and library.is_indexed(place.path)):
+        return FileContent(place=place, media_type=MARKDOWN, text=library.section(place.path, place.heading))
+    content = library.read_data(place.path, MAX_BLOB_BYTES)
+    media_type = media_type_of(place.path)
+    if (text := _as_text(content, media_type)) is not None:
+        return FileContent(place=place, media_type=media_type or "text/plain", text=text)
+    return FileContent(place=place, media_type=media_type or "application/octet-stream", data=content)
+
+
+def _find(rows: Sequence[CatalogRow], places: Iterable[Place]) -> Place | None:
+    """The first of the places whose file is there, also by the other Unicode form of its path."""
+    paths = {row.path for row in rows}
+    for place in places:
+        if place.path in paths:
+            return place
+        composed = _composed(place.path)
+        if found := next((path for path in paths if _composed(path) == composed), None):
+            return place._replace(path=found)
+    return None
+
+
+def _has_heading(library: GuardedLibrary, place: Place) -> bool:
+    if not library.is_indexed(place.path):
+        return False
+    found = library.resolve(Link(text="", target=f"/{place.path}", anchor=place.heading), suggestions=0)
+    return isinstance(found, Resolved | Ambiguous) and found.path == place.path and found.anchor_found
+
+
+def media_type_of(path: str) -> str:
+    """Of what is read of a file, by the suffix; empty where that says nothing. A canvas is read as Markdown."""
+    return MARKDOWN if is_note(path) or is_drawing(path) else _TYPES.guess_type(f"x.{path.rpartition('.')[2]}")[0] or ""
+
+
+def _as_text(content: bytes, media_type: str) -> str | None:
+    if (media_type and not media_type.startswith(_TEXT_TYPES)) or b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def _composed(path: str) -> str:
+    return unicodedata.normalize("NFC", path)
+
+
+Done = TypeVar("Done")
+
+CLOSE_SECONDS: Final = 1.0
+"""How long the end of the program waits for work that is under way."""
+
+
+class Worker:
+    """A thread that does not keep the process alive. What is cancelled before its turn is not done."""
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="zkchat-vault", daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Callable[[], Done]) -> Done:
+        """Do it in the thread. Who is cancelled meanwhile does not wait for what has begun."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def submit(self, work: Callable[[], Done]) -> Future[Done]:
+        future: Future[Done] = Future()
+
+        def act() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(work())
+            except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+                future.set_exception(error)
+
+        self._waiting.put(act)
+        return future
+
+    def close(self, last: Callable[[], None]) -> None:
+        """Do a last thing and end the thread; what takes too long is left to the end of the process."""
+        self.submit(last)
+        self.stop()
+        self._thread.join(CLOSE_SECONDS)
+
+    def stop(self) -> None:
+        """End the thread after what is waiting, without waiting for it: it may be blocked for ever."""
+        self._waiting.put(None)
+
+    def _run(self) -> None:
+        while act := self._waiting.get():
+            act()
+
+
+class HostOptions(Struct, frozen=True, kw_only=True):
+    """What the user allows the host."""
+
+    is_local: bool = False
+    """Whether its model runs on this machine, so that it may see local notes."""
+    may_write: bool = False
+
+
+class HostModel(Struct, frozen=True):
+    """Implements `ports.models.LocatedModel` for the model of a host, of which only the user knows where it runs."""
+
+    is_local: bool
+
+    @property
+    def info(self) -> ModelInfo:
+        return ModelInfo(provider="mcp", id="", calls_tools=True, on_this_machine=self.is_local)
+
+
+class OpenVault:
+    """The notes as the host's model may see them. Only the worker's thread uses it."""
+
+    def __init__(self, workspace: Workspace, whole: Library, model: HostModel, changes: HostChanges | None) -> None:
+        self.workspace = workspace
+        self.library: GuardedLibrary = whole.guarded_for(model)
+        self.changes = changes
+
+    @cached_property
+    def files(self) -> VisibleFiles:
+        return VisibleFiles(self.library)
+
+    @cached_property
+    def _read_tools(self) -> Toolbox:
+        return Toolbox(explore_tools(self.library, self.workspace.environment.now))
+
+    def read(self, tool: str, arguments: str) -> ToolOutcome:
+        """Call one of the tools that read notes."""
+        outcome = asyncio.run(self._read_tools.call(ToolCallPart(call_id="", name=tool, arguments=arguments)))
+        if self.changes and not outcome.failed:
+            self.changes.readings.see(outcome.references, documents_in(outcome.text))
+        return outcome
+
+    def read_resource(self, uri: str) -> FileContent:
+        """What an address names, as `read_uri`; of a note the host's model knows it from now on."""
+        content = read_uri(self.files, uri)
+        if self.changes and is_note(content.place.path):
+            self.changes.readings.show(content.place.path, content.place.heading)
+        return content
+
+
+class VaultService:
+    """What the handlers of requests use: `use` runs a function over the open vault in the worker's thread."""
+
+    def __init__(self, workspace: Workspace, options: HostOptions, notices: Notices = UNATTENDED) -> None:
+        self.options = options
+        self._notices = notices
+        self._worker = Worker()
+        self._resources = ExitStack()
+        self._index: FreshIndex | None = None
+        self._vault: OpenVault | None = None
+        self._is_embedded = False
+        self._live = LiveSettings(workspace)
+
+    async def use(self, work: Callable[[OpenVault], Done], progress: Progress | None = None) -> Done:
+        """Bring the index up to date, then do the work. `progress` hears, in the worker, how far the indexing is."""
+        return await self._worker.run(partial(self._work, work, progress))
+
+    def close(self) -> None:
+        self._worker.close(self._release)
+
+    def _release(self) -> None:
+        self._resources.close()  # of what is open by then
+
+    def _work(self, work: Callable[[OpenVault], Done], progress: Progress | None) -> Done:
+        vault = self._open()
+        self._refresh(vault.library.whole, progress)
+        return work(vault)
+
+    @property
+    def workspace(self) -> Workspace:
+        """With the settings that count now."""
+        return self._live.workspace
+
+    def _open(self) -> OpenVault:
+        self._catch_up()
+        if self._vault is None:
+            with ExitStack() as stack:
+                library, said = stack.enter_context(open_note_library(self.workspace))
+                for notice in (*said, *self.workspace.loaded.every_warning):
+                    self._notices.note(notice)
+                model = HostModel(self.options.is_local)
+                changes = None
+                if self.options.may_write:
+                    changes = stack.enter_context(open_host_changes(self.workspace, library, model, self._notices))
+                self._index = stack.enter_context(open_fresh_index(self.workspace, library))
+                self._vault = OpenVault(self.workspace, library, model, changes)
+                self._resources = stack.pop_all()
+        return self._vault
+
+    def _catch_up(self) -> None:
+        """Close a vault whose settings have changed: they say which notes are local. Raises `ConfigError`."""
+        live, version = self._live, self._live.version
+        live.catch_up()
+        for notice in live.take_notices():
+            self._notices.note(notice)
+        if live.version != version:
+            self._resources.close()
+            self._vault, self._is_embedded = None, False
+        if live.problem and not self.options.is_local:
+            # Without the reason: it may quote the name of a folder, which is not for the host's model.
+            raise ConfigError(
+                "The user's settings cannot be used, so no note is served.", hint="zkchat config show says why."
+            )
+
+    def _refresh(self, library: Library, progress: Progress | None) -> None:
+        assert self._index is not None
+        try:
+            refreshed = self._index.refresh(progress)
+        except StorageError as error:
+            if library.is_empty():
+                raise
+            self._notices.note(f"Notes are shown as they were indexed last: {error.message}")
+            return
+        if not self._is_embedded:
+            embed_for_search(library)
+            self._say_unmatched(library)
+        if not self._is_embedded or (refreshed and refreshed.changed):
+            library.embed_in_background()
+            library.extract_in_background()
+        self._is_embedded = True
+
+    def _say_unmatched(self, library: Library) -> None:
+        """Report folders of `privacy.local_only` that hold no note: a mistyped one guards nothing."""
+        for warning in unmatched(local_folders_of(self.workspace), [row.path for row in library.indexed()]):
+            self._notices.note(f"warning: {warning.text}")

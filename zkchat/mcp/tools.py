@@ -1,0 +1,337 @@
+"""The tools of the vault as MCP describes and calls them."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, Final, TypeAlias
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
+
+from zkchat.actions import Action
+from zkchat.chat import Arguments, FunctionTool, explore_tools, full_schema_of
+from zkchat.core import Tool, ZkchatError, shorten, utc_now
+from zkchat.index import Progress
+from zkchat.mcp.actions import Found, action_tools, arguments_of, run_action
+from zkchat.mcp.service import OpenVault, Question, Settled, VaultService, uri_of
+from zkchat.mcp.vault_tools import (
+    Answer,
+    AskVault,
+    CallFailed,
+    Changed,
+    Document,
+    FetchNote,
+    Hits,
+    Reading,
+    SearchNotes,
+    Source,
+    VaultAnswer,
+    VerifiedText,
+    VerifyQuotes,
+    ask_vault,
+    dump_arguments,
+    fetch,
+    run_validated,
+    schema_of,
+    search,
+    verify_quotes,
+)
+from zkchat.writing import PROPOSED, write_tools
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+
+MAX_TEXT_CHARS: Final = 100_000
+"""Characters of a text that one call gives."""
+MAX_LINKS: Final = 50
+FIRST_WITH_LINKS: Final = "2025-06-18"
+"""The first revision of the protocol that knows links to resources."""
+PROGRESS_SECONDS: Final = 0.2
+"""From one notification of progress to the next."""
+REVIEW: Final = "review"
+"""The key of the question about a change."""
+MAX_QUESTIONS: Final = 3
+"""Times that a user is asked about one call, where the notes change meanwhile."""
+DECLINED: Final = "The user declined it: nothing was changed. Do not propose it again unasked."
+UNASKED: Final = "The user could not be asked: nothing was changed."
+
+_UNOPENED: Final[Any] = SimpleNamespace(library=None, staged=None)
+"""Stands for a vault where only the descriptions of tools are wanted: what they are made over is used when called."""
+_CHANGES: Final[Mapping[str, tuple[bool, bool]]] = {
+    "create_document": (False, False),
+    "edit_document": (True, False),
+    "edit_section": (True, False),
+    "set_property": (True, True),
+    "add_tag": (False, True),
+    "append_daily": (False, False),
+    "create_from_template": (False, False),
+    "rename_document": (True, False),
+    "move_document": (True, False),
+    "delete_document": (True, False),
+}
+"""Of each tool that changes notes: whether it takes something away, and whether doing it twice is doing it once."""
+
+
+class HostTool(Struct, frozen=True, kw_only=True):
+    """A tool that is offered to hosts."""
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    answer: type[Answer]
+    read: Callable[[OpenVault, str], Answer] | None = None
+    """Answers a call with JSON arguments. Raises `CallFailed`. None for a tool that changes notes."""
+    has_links: bool = False
+    """Whether links to the sources go with the answer. `search` and `fetch` give one text and nothing else."""
+
+    def described(self) -> types.Tool:
+        destructive, idempotent = _CHANGES.get(self.name, (False, True))
+        return types.Tool(
+            name=self.name,
+            title=self.name.replace("_", " ").capitalize(),
+            description=self.description,
+            input_schema=full_schema_of(self.arguments),
+            output_schema=schema_of(self.answer),
+            annotations=types.ToolAnnotations(
+                read_only_hint=self.read is not None,
+                destructive_hint=destructive,
+                idempotent_hint=idempotent,
+                open_world_hint=False,
+            ),
+        )
+
+
+def tools_for(*, may_write: bool) -> dict[str, HostTool]:
+    """The tools by name, in the order in which they are listed."""
+    own = [
+        _own(
+            "ask_vault",
+            "Find what the notes say on a question: passages word for word, with note, lines and link, and whether "
+            "they answer it. Use it first for any question about the notes.",
+            AskVault,
+            VaultAnswer,
+            lambda vault, wanted: ask_vault(vault.library, wanted, lists=True),
+            has_links=True,
+        ),
+        _own(
+            "verify_quotes",
+            "Check a draft against the notes, sentence by sentence: which stand there word for word or nearly, and "
+            "where, and which do not. Use it before you give an answer that quotes notes.",
+            VerifyQuotes,
+            VerifiedText,
+            lambda vault, wanted: verify_quotes(vault.library, wanted),
+            has_links=True,
+        ),
+        _own(
+            "search",
+            "Find notes by words. Gives ids for fetch.",
+            SearchNotes,
+            Hits,
+            lambda vault, wanted: search(vault.library, wanted),
+        ),
+        _own(
+            "fetch",
+            "Read a note that search found, by its id.",
+            FetchNote,
+            Document,
+            lambda vault, wanted: fetch(vault.library, wanted),
+        ),
+    ]
+    chat = [_of_chat(tool) for tool in explore_tools(_UNOPENED, utc_now)]
+    changing = [_changing(tool) for tool in write_tools(_UNOPENED, _UNOPENED)] if may_write else []
+    return {tool.name: tool for tool in (*own, *map(_of_action, action_tools()), *chat, *changing)}
+
+
+def _of_action(action: Action) -> HostTool:
+    arguments = arguments_of(action)
+    return HostTool(
+        name=action.name,
+        description=action.sentence,
+        arguments=arguments,
+        answer=Found,
+        read=partial(run_action, action, arguments),
+    )
+
+
+def _own(
+    name: str,
+    description: str,
+    arguments: type[Arguments],
+    answer: type[Answer],
+    act: Callable[[OpenVault, Any], Answer],
+    *,
+    has_links: bool = False,
+) -> HostTool:
+    def read(vault: OpenVault, given: str) -> Answer:
+        return run_validated(name, arguments, given, lambda wanted: act(vault, wanted))
+
+    return HostTool(
+        name=name, description=description, arguments=arguments, answer=answer, read=read, has_links=has_links
+    )
+
+
+def _of_chat(tool: Tool) -> HostTool:
+    assert isinstance(tool, FunctionTool)
+    name = tool.name
+
+    def read(vault: OpenVault, given: str) -> Answer:
+        outcome = vault.read(name, given)
+        if outcome.failed:
+            raise CallFailed(outcome.text)
+        sources = [Source.of(reference) for reference in outcome.references if reference.relative_path]
+        return Reading(text=shorten(outcome.text, MAX_TEXT_CHARS), sources=sources)
+
+    return HostTool(
+        name=name,
+        description=tool.description,
+        arguments=tool.arguments,
+        answer=Reading,
+        read=read,
+        has_links=True,
+    )
+
+
+def _changing(tool: Tool) -> HostTool:
+    assert isinstance(tool, FunctionTool)
+    return HostTool(
+        name=tool.name, description=tool.description, arguments=tool.arguments, answer=Changed, has_links=True
+    )
+
+
+class ToolHandlers:
+    """Answers `tools/list` and `tools/call`."""
+
+    def __init__(self, service: VaultService) -> None:
+        self._service = service
+        self._tools = tools_for(may_write=service.options.may_write)
+
+    async def list_tools(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        if params and params.cursor:
+            raise MCPError(types.INVALID_PARAMS, "The list of tools has one page.")
+        return types.ListToolsResult(tools=[tool.described() for tool in self._tools.values()])
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shorten(params.name, 100)}")
+        try:
+            return await self._called(tool, context, params)
+        except CallFailed as error:
+            return _failed(str(error))
+        except ZkchatError as error:
+            return _failed(f"{error.message} {error.hint}".strip())
+
+    async def _called(
+        self, tool: HostTool, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        arguments = dump_arguments(params.arguments)
+        if tool.read is None:
+            return await self._changed(tool, arguments, context, params)
+        read = tool.read
+        answer = await self._service.use(lambda vault: read(vault, arguments), progress_to(context))
+        has_links = tool.has_links and context.protocol_version >= FIRST_WITH_LINKS
+        return _answered(answer, _links(answer) if has_links else [])
+
+    async def _changed(
+        self, tool: HostTool, arguments: str, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        can_ask, agreed = can_ask_user(context), ""
+        if params.request_state is not None:
+            answer = (params.input_responses or {}).get(REVIEW)
+            if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
+                return _failed(DECLINED)
+            agreed = params.request_state
+        for _ in range(MAX_QUESTIONS):
+            outcome = await self._propose(tool.name, arguments, context, can_ask=can_ask, agreed=agreed)
+            if isinstance(outcome, Settled):
+                return _settled(outcome, context)
+            question = types.ElicitRequestFormParams(
+                message=outcome.message, requested_schema={"type": "object", "properties": {}}
+            )
+            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                request = types.ElicitRequest(params=question)
+                return types.InputRequiredResult(input_requests={REVIEW: request}, request_state=outcome.state)
+            try:
+                said = await context.session.elicit_form(
+                    question.message, question.requested_schema, related_request_id=context.request_id
+                )
+            except MCPError:
+                return _failed(UNASKED)
+            if said.action != "accept":
+                return _failed(DECLINED)
+            agreed = outcome.state
+        return _failed("The notes change all the time. Nothing was changed.")
+
+    async def _propose(
+        self, name: str, arguments: str, context: Context, *, can_ask: bool, agreed: str
+    ) -> Question | Settled:
+        def act(vault: OpenVault) -> Question | Settled:
+            assert vault.changes is not None
+            return vault.changes.call(name, arguments, can_ask=can_ask, agreed=agreed)
+
+        return await self._service.use(act, progress_to(context))
+
+
+def can_ask_user(context: Context) -> bool:
+    """Whether the client can show its user a question that is answered with yes or no."""
+    capabilities = context.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities else None
+    if elicitation is None or (elicitation.form is None and elicitation.url is not None):
+        return False
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS or context.session.can_send_request
+
+
+def progress_to(context: Context) -> Progress:
+    """Tells the client how far the indexing is, if it asked for that. Called in the worker's thread."""
+    loop, last = asyncio.get_running_loop(), time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if (now := time.monotonic()) - last >= PROGRESS_SECONDS and not loop.is_closed():
+            last = now
+            said = context.session.report_progress(done, total, "Indexing notes")
+            asyncio.run_coroutine_threadsafe(said, loop)
+
+    return report
+
+
+def _answered(answer: Answer, links: list[types.ResourceLink]) -> types.CallToolResult:
+    structured = answer.model_dump(mode="json")
+    text = types.TextContent(text=answer.model_dump_json())
+    return types.CallToolResult(content=[text, *links], structured_content=structured)
+
+
+def _failed(sentence: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=shorten(sentence, MAX_TEXT_CHARS))], is_error=True)
+
+
+def _settled(outcome: Settled, context: Context) -> types.CallToolResult:
+    if outcome.failed:
+        return _failed(outcome.text)
+    text = outcome.text.replace(PROPOSED, "").strip()
+    changed = Changed(text=text, title=outcome.title, paths=[*outcome.paths], change=outcome.record)
+    linked = outcome.paths[:MAX_LINKS] if context.protocol_version >= FIRST_WITH_LINKS else ()
+    return _answered(changed, [_link(path, path) for path in linked])
+
+
+def _links(answer: Answer) -> list[types.ResourceLink]:
+    """One link to each note that an answer comes from; what only comes nearest is no source."""
+    sources = answer.sources if isinstance(answer, Reading | VaultAnswer) else []
+    quotes = answer.quotes if isinstance(answer, VaultAnswer) else []
+    statements = answer.statements if isinstance(answer, VerifiedText) else []
+    places = [place for statement in statements for place in statement.places]
+    titles = {each.path: each.title for of_kind in (sources, quotes, places) for each in of_kind}
+    return [_link(path, title) for path, title in [*titles.items()][:MAX_LINKS]]
+
+
+def _link(path: str, title: str) -> types.ResourceLink:
+    is_markdown = path.endswith(".md")
+    return types.ResourceLink(
+        name=path, title=title, uri=uri_of(path), mime_type="text/markdown" if is_markdown else None
+    )

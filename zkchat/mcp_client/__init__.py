@@ -1,1 +1,0 @@
-"""Clients of MCP servers: connections that cannot delay or break a chat."""

@@ -1,1 +1,0 @@
-"""Values: messages, notes, references, request context, sessions, events."""

@@ -1,0 +1,54 @@
+"""Models that answer and embed, and MCP servers."""
+
+from typing import TYPE_CHECKING
+
+from zkchat.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from zkchat.models.embedding_wires import EmbeddingSettings
+    from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
+    from zkchat.models.gguf import Progress
+    from zkchat.models.local import list_models
+    from zkchat.models.mcp_servers import McpServers
+    from zkchat.models.ollama_client import Ollama
+    from zkchat.models.openai_client import OPENAI, OpenAI
+    from zkchat.models.registry import (
+        SETUP_HELPS,
+        Choice,
+        GuardedProvider,
+        ModelSettings,
+        NamedModel,
+        OfferedModel,
+        ProviderContext,
+        ProviderDescriptor,
+        ResumedProvider,
+        choose,
+        create,
+        descriptor_of,
+        descriptors,
+        find,
+        first_choice,
+        is_loopback,
+        resolve_name,
+        services_with_key,
+    )
+    from zkchat.models.static_vectors import installed
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "embedding_wires": "EmbeddingSettings",
+            "embeddings": "ServerEmbedder ollama_embedder openai_embedder",
+            "gguf": "Progress",
+            "local": "list_models",
+            "mcp_servers": "McpServers",
+            "ollama_client": "Ollama",
+            "openai_client": "OPENAI OpenAI",
+            "registry": (
+                "Choice GuardedProvider ModelSettings NamedModel OfferedModel ProviderContext ProviderDescriptor "
+                "ResumedProvider SETUP_HELPS choose create descriptor_of descriptors find first_choice is_loopback "
+                "resolve_name services_with_key"
+            ),
+            "static_vectors": "installed",
+        },
+    )

@@ -1,0 +1,1 @@
+"""Days and times, in words, in names and in properties of notes."""

@@ -1,0 +1,460 @@
+"""What tokens of a text say of time: a day, a week, a month, or all days since, before or between such."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from functools import partial
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from zkchat.core import Calendar, DayRange
+from zkchat.notes.dates import calendar as ranges
+from zkchat.notes.dates.calendar import Expression, Strength, Token, Unit
+
+_MAX_AGO: Final = 9999
+_MAX_DAY: Final = 31
+
+
+class Grammar:
+    """Parses the tokens of one text in one language. Places beyond the last token have no meaning."""
+
+    def __init__(self, tokens: Sequence[Token], language: str, calendar: Calendar) -> None:
+        self._tokens = tokens
+        self._language = language
+        self._calendar = calendar
+        self._today = calendar.today
+        self._step = 1 if calendar.looks_ahead else -1
+        self._first_weekday = calendar.first_weekday
+
+    def expression(self, at: int) -> Expression | None:
+        """The time that is named from a token on, the longest there is."""
+        return max(self._expressions(at), key=lambda found: found.end, default=None)
+
+    def _expressions(self, at: int) -> Iterator[Expression]:
+        after = self._articles(at + 1)
+        for side in ("since", "after", "before", "until"):
+            atom = self._atom(after) if self._has(at, side) else None
+            if atom and (found := ranges.bounded(atom, side, self._today)):
+                yield found
+        if self._has(at, "between") and (found := self._span(after, "and")):
+            yield found
+        if self._has(at, "from") and (found := self._span(after, "to")):
+            yield found
+        if found := self._span(at, "to"):
+            yield found
+        if found := self._atom(at):
+            yield found
+
+    def _span(self, at: int, joined_by: str) -> Expression | None:
+        """From one time to another: `3 and 10 May`, `March to May 2025`."""
+        first = self._atom(at) or self._numbered(at, self._day_number(at))
+        if first is None or not self._has(first.end, joined_by):
+            return None
+        last = self._atom(self._articles(first.end + 1))
+        if last is None or last.period.end is None:
+            return None
+        begin = self._day_in_month(first, last) if first.unit == "number" else self._year_of_span(first, last)
+        if begin is None or begin >= last.period.end:
+            return None
+        return replace(
+            last, period=DayRange(begin, last.period.end), is_named=True, of_year=None, since=None, unit="span"
+        )
+
+    @staticmethod
+    def _day_in_month(first: Expression, last: Expression) -> date | None:
+        """The day of a number before another day: the latest before it."""
+        is_day = last.strength == "day" or last.unit == "number"
+        if first.period.first is None or last.period.first is None or not is_day:
+            return None
+        found = ranges.nearest_day(last.period.first, -1, first.period.first.day)
+        return found.first if found else None
+
+    @staticmethod
+    def _year_of_span(first: Expression, last: Expression) -> date | None:
+        """Where a span begins: what has no year is in that of its end, or in the one before."""
+        assert last.period.end is not None
+        if first.of_year is None:
+            return first.period.first
+        year = ranges.plus(last.period.end, -1).year
+        for each in (year, year - 1):
+            found = first.of_year(each)
+            if found and found.first and found.first < last.period.end:
+                return found.first
+        return None
+
+    def _atom(self, at: int) -> Expression | None:
+        at = self._articles(at)
+        found = max(self._atoms(at), key=lambda each: each.end, default=None)
+        if found is None or (self._has(found.end, "part_of") and (self._value(at, "ordinal") or 0) < 0):
+            return None  # the last week of the holidays is not last week
+        return self._weekday_of_week(at, found) or found
+
+    def _atoms(self, at: int) -> Iterator[Expression]:
+        if at >= len(self._tokens) or not self._tokens[at].meanings:
+            return
+        for production in (
+            self._literal,
+            self._relative_day,
+            self._day_of_month,
+            self._numbered_day,
+            self._month,
+            self._weekday,
+            self._season,
+            self._nth,
+            self._week_number,
+            self._unit,
+            self._rolling,
+            self._ago,
+            self._year,
+            self._part,
+            self._week_around,
+        ):
+            if found := production(at):
+                yield found
+
+    # What is known by its form
+
+    def _literal(self, at: int) -> Expression | None:
+        token, end = self._tokens[at], at + 1
+        for meaning, value in token.meanings.items():
+            numbers = [int(each) if each.isdigit() else 0 for each in value.split("/")]
+            if meaning in {"date", "year_month", "iso_week", "slashed"}:
+                unit = "week" if meaning == "iso_week" else ""
+                return ranges.expression_of(self._literal_period(meaning, numbers), "day", end, unit=unit)
+            if meaning == "dotted" and (numbers[2] or self._language == "de"):
+                return self._day(numbers[0], numbers[1], end, numbers[2])
+            if meaning == "quarter":
+                return self._quarter_of(numbers[1] or numbers[2], numbers[0] or numbers[3], end)
+            if meaning == "duration":
+                return ranges.rolling(numbers[0], "day" if value.endswith("d") else "week", end, self._calendar)
+        return None
+
+    def _literal_period(self, meaning: str, numbers: Sequence[int]) -> DayRange | None:
+        match meaning, numbers:
+            case "date", [year, month, day]:
+                return ranges.day_of(year, month, day)
+            case "year_month", [year, month] if 1 <= month <= 12:
+                return ranges.month_range(year, month)
+            case "iso_week", [year, week]:
+                return ranges.iso_week(year, week)
+            case "slashed", [first, second, year]:
+                return self._slashed(first, second, year)
+        return None
+
+    def _slashed(self, first: int, second: int, year: int) -> DayRange | None:
+        """`8/3/2026`: the day first, but in English only where the month cannot be."""
+        if self._language == "en" and first <= 12 and second <= 12 and first != second:
+            return None
+        return ranges.day_of(year, second, first) or (
+            ranges.day_of(year, first, second) if self._language == "en" else None
+        )
+
+    def _relative_day(self, at: int) -> Expression | None:
+        days = self._value(at, "relative_day")
+        return (
+            None
+            if days is None
+            else ranges.expression_of(ranges.day_range(ranges.plus(self._today, days)), "relative", at + 1)
+        )
+
+    def _day_of_month(self, at: int) -> Expression | None:
+        """`8 March 2026`, `Sunday, March 8th`, `8. März`."""
+        found = self._day_and_month(at)
+        return self._day(*found) if found else None
+
+    def _day_and_month(self, at: int) -> tuple[int, int, int] | None:
+        """Day and month, and where they end."""
+        begin = self._articles(at + 1) if self._has(at, "weekday") else at
+        if (day := self._day_number(begin)) is not None:
+            after = self._articles(begin + 1)
+            if month := self._value(after, "month"):
+                return day, month, after + 1
+        if month := self._value(begin, "month"):
+            after = begin + 1 + (self._text(begin + 1) == ".")
+            after += self._has(after, "article") and self._text(after) == "the"
+            if (day := self._day_number(after)) is not None and not self._is_year(after):
+                return day, month, after + 1
+        return None
+
+    def _numbered_day(self, at: int) -> Expression | None:
+        """`The 8th`, `Monday the 8th`, `le 8`, `the 8th of last month`."""
+        weekday = self._value(at, "weekday")
+        at = at if weekday is None else self._articles(at + 1)
+        day = self._day_number(at)
+        if day is None or not (self._has(at, "ordinal_day") or self._has(at - 1, "day_before")):
+            return None
+        after = self._articles(at + 1)
+        month = self._unit(after)
+        if month and month.unit == "month":
+            return ranges.nth_part(month, day, "day", self._calendar)
+        is_counted = self._has(after, "unit", "weekday", "month", "season")
+        return None if is_counted else self._numbered(at, day, weekday)
+
+    def _numbered(self, at: int, day: int | None, weekday: int | None = None) -> Expression | None:
+        found = ranges.nearest_day(self._today, self._step, day, weekday) if day else None
+        return ranges.expression_of(found, "weak", at + 1, unit="number")
+
+    def missing_day(self, at: int) -> int | None:
+        """Where a day that does not exist ends, if one begins there: `30 February`, `2026-02-30`."""
+        is_of_month_before = self._has(at - 1, "month") and not self._has(at, "month")  # "March 31, April 2"
+        found = None if is_of_month_before else self._day_and_month(at)
+        if found and not self._day(*found):
+            named = self._named_year(found[2])
+            return named[1] if named else found[2]
+        is_date = self._has(at, "date") or (self._has(at, "dotted") and self._language == "de")
+        return at + 1 if is_date and not self._literal(at) else None
+
+    def _day(self, day: int, month: int, end: int, year: int = 0) -> Expression | None:
+        if year:
+            return ranges.expression_of(ranges.day_of(year, month, day), "day", end)
+        return self._in_year(lambda year: ranges.day_of(year, month, day), "day", end)
+
+    def _month(self, at: int) -> Expression | None:
+        found = self._with_modifier(at, "month")
+        if found is None:
+            return None
+        month, which, end = found
+        return self._in_year(lambda year: ranges.month_range(year, month), "weak", end, which=which)
+
+    def _season(self, at: int) -> Expression | None:
+        found = self._with_modifier(at, "season")
+        if found is None:
+            return None
+        season, which, end = found
+        return self._in_year(lambda year: ranges.season_range(year, season), "weak", end, which=which)
+
+    def _weekday(self, at: int) -> Expression | None:
+        found = self._with_modifier(at, "weekday")
+        if found is None:
+            return None
+        weekday, which, end = found
+        if which is None:
+            nearest_one = ranges.nearest_day(self._today, self._step, weekday=weekday)
+            return ranges.expression_of(nearest_one, "weak", end, unit="weekday")
+        back = (self._today.weekday() - weekday) % 7
+        if which == 0:
+            week = ranges.week_of(self._today, self._first_weekday)
+            day = ranges.plus(week.first or self._today, (weekday - self._first_weekday) % 7)
+        elif which > 0:
+            day = ranges.plus(self._today, 7 - back)
+        else:
+            day = ranges.plus(self._today, -(back or 7) + 7 * (which + 1))
+        return ranges.expression_of(ranges.day_range(day), "relative", end, unit="weekday")
+
+    def _in_year(
+        self,
+        of_year: Callable[[int], DayRange | None],
+        strength: Strength,
+        end: int,
+        *,
+        which: int | None = None,
+    ) -> Expression | None:
+        """In the year that follows, else the latest that is not in the future, or as `last` and `next` say."""
+        if which is None and (named := self._named_year(end)):
+            year, end, is_relative = named
+            is_weak = strength == "weak" and not is_relative
+            return ranges.expression_of(of_year(year), "weak" if is_weak else "day", end, unit="dated")
+        found = ranges.nearest(of_year, self._calendar, which)
+        made = ranges.expression_of(found, strength if which is None else "relative", end)
+        return replace(made, of_year=of_year) if made else None
+
+    def _named_year(self, at: int) -> tuple[int, int, bool] | None:
+        """A year after a day, a month or a season: `2026`, `of last year`; where it ends, whether it is relative."""
+        at = self._articles(at)
+        if self._is_year(at):
+            return cast("int", self._value(at, "number")), at + 1, False
+        if (found := self._unit(at)) and found.unit == "year" and found.period.first:
+            return found.period.first.year, found.end, True
+        return None
+
+    # Stretches of time
+
+    def _unit(self, at: int) -> Expression | None:
+        """`Last week`, `la semaine dernière`, `the week before last`."""
+        for shift, name, end in self._unit_forms(at):
+            if name == "day":
+                continue
+            period = ranges.unit_range(cast("Unit", name), self._today, self._first_weekday, shift)
+            return ranges.expression_of(period, "relative", end, unit=name)
+        return None
+
+    def _unit_forms(self, at: int) -> Iterator[tuple[int, str, int]]:
+        if name := self._name(at, "unit"):
+            if (after := self._shift_after(at + 1)) is not None:
+                yield after, name, at + 2
+            elif name == "weekend" and at and self._has(at - 1, "at", "article"):
+                yield -1 if self._today not in ranges.unit_range("weekend", self._today, 0) else 0, name, at + 1
+        shift = self._shift(at)
+        if shift is not None and (name := self._name(at + 1, "unit")):
+            yield shift, name, at + 2
+
+    def _rolling(self, at: int) -> Expression | None:
+        """`The last 7 days`, `les 7 derniers jours`, `the past month`."""
+        first, second, third = at, at + 1, at + 2
+        for word, number in ((first, second), (second, first)):
+            count = self._count(number, allow_one=False)
+            name = self._name(third, "unit")
+            if self._has(word, "rolling") and count and name and name != "weekend":
+                return ranges.rolling(count, cast("Unit", name), third + 1, self._calendar)
+        name = self._name(second, "unit")
+        if name and self._has(first, "rolling") and self._text(first) in {"past", "recent"} and name != "weekend":
+            return ranges.rolling(1, cast("Unit", name), second + 1, self._calendar)
+        return None
+
+    def _ago(self, at: int) -> Expression | None:
+        """`Three weeks ago`, `vor drei Wochen`."""
+        begin = at + 1 if self._has(at, "ago_before") else at
+        count, name = self._count(begin), self._name(begin + 1, "unit")
+        if not count or not name:
+            return None
+        end = begin + 2
+        if begin == at:
+            if not self._has(end, "ago"):
+                return None
+            end += 1
+        return ranges.ago(count, cast("Unit", name), end, self._calendar)
+
+    def _year(self, at: int) -> Expression | None:
+        if not self._is_year(at):
+            return None
+        return ranges.expression_of(
+            ranges.year_range(cast("int", self._value(at, "number"))), "weak", at + 1, unit="year"
+        )
+
+    def _nth(self, at: int) -> Expression | None:
+        """`The last week of October`, `the first Monday of last month`, `the first quarter`."""
+        number, unit = self._value(at, "ordinal"), self._name(at + 1, "unit")
+        number = self._value(at, "ordinal_day") if number is None else number
+        weekday, month = self._value(at + 1, "weekday"), self._value(at + 1, "week_of_month")
+        if number is None or not (unit or month or weekday is not None):
+            return None
+        if month:
+            unit, whole = "week", self._in_year(lambda year: ranges.month_range(year, month), "weak", at + 2)
+        elif unit == "quarter" and number > 0:
+            whole = self._in_year(ranges.year_range, "weak", at + 2)
+        else:
+            whole = self._whole(at + 2)
+        return (
+            ranges.nth_part(whole, number, cast("Unit", unit or "day"), self._calendar, weekday=weekday)
+            if whole
+            else None
+        )
+
+    def _whole(self, at: int) -> Expression | None:
+        """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
+        begin = self._articles(at)
+        if begin in {at, len(self._tokens)}:
+            return None
+        productions = (self._literal, self._month, self._season, self._unit, self._year)
+        return max(filter(None, (each(begin) for each in productions)), key=lambda each: each.end, default=None)
+
+    def _quarter_of(self, quarter: int, year: int, end: int) -> Expression | None:
+        if year:
+            return ranges.expression_of(ranges.quarter_range(year, quarter), "weak", end)
+        return self._in_year(lambda year: ranges.quarter_range(year, quarter), "weak", end)
+
+    def _week_number(self, at: int) -> Expression | None:
+        """`Week 10 of 2026`, `KW 10`, `week 1 of October`."""
+        number = self._value(at + 1, "number")
+        if not self._has(at, "week_number") or not number or number > 53:
+            return None
+        whole = self._whole(at + 2)
+        if whole and whole.unit != "year":
+            return ranges.nth_part(whole, number, "week", self._calendar)
+        return self._in_year(lambda year: ranges.iso_week(year, number), "weak", at + 2)
+
+    def _part(self, at: int) -> Expression | None:
+        """`Early March`, `the end of last year`."""
+        for third, part in enumerate(("early", "mid", "late")):
+            if self._has(at, part) and (found := self._atom(at + 1)) and found.period.first and found.period.end:
+                return ranges.part_of(found, partial(ranges.third_of, number=third), self._calendar)
+        return None
+
+    def _week_around(self, at: int) -> Expression | None:
+        """`The week of 8 March`."""
+        if self._name(at, "unit") != "week" or not self._has(at + 1, "article", "at"):
+            return None
+        found = self._day_of_month(self._articles(at + 1)) or self._literal_at(self._articles(at + 1))
+        if not found or found.strength != "day" or not found.period.first:
+            return None
+        return replace(found, period=ranges.week_of(found.period.first, self._first_weekday), unit="week", of_year=None)
+
+    def _literal_at(self, at: int) -> Expression | None:
+        return self._literal(at) if at < len(self._tokens) else None
+
+    def _weekday_of_week(self, at: int, found: Expression) -> Expression | None:
+        """`Monday of last week`, `two weeks ago on Monday`: the day where a weekday stands beside a week."""
+        after = found.end
+        while self._has(after, "article") or (self._has(after, "at") and not self._has(after, "from")):
+            after += 1
+        weekday = self._value(at, "weekday")
+        if found.unit == "weekday" and weekday is not None and found.end == at + 1:
+            weeks = (each(after) for each in (self._unit, self._ago, self._nth))
+            week = next((each for each in weeks if each and each.unit == "week"), None)
+            return ranges.weekday_in(week, weekday) if week else None
+        weekday = self._value(after, "weekday")
+        return (
+            ranges.weekday_in(replace(found, end=after + 1), weekday)
+            if found.unit == "week" and weekday is not None
+            else None
+        )
+
+    # The tokens by their meanings
+
+    def _with_modifier(self, at: int, meaning: str) -> tuple[int, int | None, int] | None:
+        """A name with `last`, `this` or `next` before or after it: its number, how many on, where it ends."""
+        before = self._shift(at)
+        place = at if before is None else at + 1
+        number = self._value(place, meaning)
+        if number is None:
+            return None
+        after = self._shift_after(place + 1) if before is None else None
+        return number, after if after is not None else before, place + 1 + (after is not None)
+
+    def _has(self, at: int, *meanings: str) -> bool:
+        return 0 <= at < len(self._tokens) and not self._tokens[at].meanings.keys().isdisjoint(meanings)
+
+    def _text(self, at: int) -> str:
+        return self._tokens[at].text if at < len(self._tokens) else ""
+
+    def _value(self, at: int, meaning: str) -> int | None:
+        return self._tokens[at].value(meaning) if self._has(at, meaning) else None
+
+    def _name(self, at: int, meaning: str) -> str:
+        return self._tokens[at].meanings[meaning] if self._has(at, meaning) else ""
+
+    def _articles(self, at: int) -> int:
+        """The first token from there that is no article."""
+        while self._has(at, "article") and not self._has(at, "ago_before"):
+            at += 1
+        return at
+
+    def _is_year(self, at: int) -> bool:
+        number = self._value(at, "number")
+        return number is not None and len(self._text(at)) == 4 and ranges.MIN_YEAR <= number <= ranges.MAX_YEAR
+
+    def _day_number(self, at: int) -> int | None:
+        number = self._value(at, "ordinal_day")
+        number = self._value(at, "number") if number is None else number
+        number = self._value(at, "ordinal") if number is None else number
+        return number if number is not None and 1 <= number <= _MAX_DAY else None
+
+    def _count(self, at: int, *, allow_one: bool = True) -> int | None:
+        number = self._value(at, "number")
+        if number is None and allow_one:
+            number = self._value(at, "one")
+        return number if number and number <= _MAX_AGO else None
+
+    def _shift(self, at: int) -> int | None:
+        """How many units on a word before a name says."""
+        for meaning, shift in (("last", -1), ("this", 0), ("next", 1), ("two_ago", -2)):
+            if self._has(at, meaning):
+                return shift
+        return None
+
+    def _shift_after(self, at: int) -> int | None:
+        """How many units on a word after a name says."""
+        for meaning, shift in (("after_last", -1), ("after_next", 1), ("after_two_ago", -2), ("before_last", -2)):
+            if self._has(at, meaning):
+                return shift
+        return None

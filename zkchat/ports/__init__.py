@@ -1,1 +1,0 @@
-"""What the inside asks of the outside, as protocols. Adapters implement these; nothing inside names an adapter."""

@@ -1,1 +1,0 @@
-"""The models zkchat can talk to, behind one protocol."""

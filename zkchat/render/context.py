@@ -1,0 +1,343 @@
+"""How full the context is, what a request held, and what stands below an answer."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from msgspec import Struct, field
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from zkchat.core import (
+    ChatMessage,
+    ContextUsage,
+    IncludeMode,
+    ItemType,
+    LeftOut,
+    LeftOutReason,
+    PanelView,
+    RequestContext,
+    RequestItem,
+    TurnFinished,
+    counted,
+)
+from zkchat.render.links import NO_LINKS, ClickableLinks
+from zkchat.render.references import (
+    BriefList,
+    brief_lines,
+    brief_rows,
+    flow,
+    in_brief,
+    quoted_places,
+    reference_lines,
+    references_panel,
+)
+from zkchat.render.sanitize import sanitize_line
+
+_MARKS: Final = (("█", "blue"), ("▓", "magenta"), ("▒", "cyan"), ("░", "green"), ("▤", "yellow"), ("■", "default"))
+"""One for each part, so that the parts can be distinguished without colour."""
+_FREE: Final = ("·", "dim")
+_RESERVE: Final = ("╱", "dim")
+_THRESHOLD: Final = ("│", "bold yellow")
+_MIN_BAR_WIDTH: Final = 30
+_GAUGE_WIDTH: Final = 20
+_MIN_GAUGE_WIDTH: Final = 8
+_NEWS_POINTS: Final = 15
+"""Points by which the use of the window changes before it is shown again."""
+_ALWAYS_ABOVE: Final = 60
+"""Per cent from which on it is shown after every answer."""
+
+
+class ShownUsage:
+    """Remembers which use of the window was shown last, to tell when it is worth showing again."""
+
+    def __init__(self) -> None:
+        self._percent = 0.0
+
+    def is_news(self, usage: ContextUsage) -> bool:
+        """Whether to show it now: it has changed by several points, or little is left."""
+        if not usage.window:
+            return False
+        percent = 100 * usage.total / usage.window
+        if percent <= _ALWAYS_ABOVE and abs(percent - self._percent) <= _NEWS_POINTS:
+            return False
+        self._percent = percent
+        return True
+
+
+def tokens_used(usage: ContextUsage) -> str:
+    """`1,234 / 8,192 tokens (15 %)`, with `≈` for an estimate."""
+    about = "≈ " if usage.estimated else ""
+    if not usage.window:
+        return f"{about}{usage.total:,} tokens"
+    return f"{about}{usage.total:,} / {usage.window:,} tokens ({100 * usage.total // usage.window} %)"
+
+
+def parts_of(usage: ContextUsage) -> tuple[tuple[str, int], ...]:
+    """The parts of the context, in the order in which they are sent."""
+    return (
+        ("system", usage.system),
+        ("tools", usage.tools),
+        ("memory", usage.memory),
+        ("references", usage.references),
+        ("images", usage.images),
+        ("messages", usage.messages),
+    )
+
+
+def context_line(usage: ContextUsage) -> str:
+    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in parts_of(usage) if tokens)
+    return f"Context: {tokens_used(usage)}" + (f": {parts}" if parts else "")
+
+
+def context_bar(usage: ContextUsage, *, width: int) -> RenderableType:
+    """The context window: its parts, the reserve for the answer, and the threshold of compaction."""
+    numbers = Text(tokens_used(usage), style=_usage_style(usage))
+    legend = _legend(usage, width)
+    if not usage.window:
+        return Group(numbers, *legend)
+    beside = width - numbers.cell_len - 2
+    if beside >= _MIN_BAR_WIDTH:
+        return Group(Text.assemble(_bar(usage, beside), "  ", numbers), *legend)
+    return Group(_bar(usage, width), numbers, *legend)
+
+
+def context_gauge(usage: ContextUsage, *, width: int) -> Text:
+    """The same in one short line: a bar of the parts, if there is room for one, and the numbers."""
+    numbers = Text(tokens_used(usage), style=_usage_style(usage))
+    room = min(_GAUGE_WIDTH, width - numbers.cell_len - 1)
+    if not usage.window or room < _MIN_GAUGE_WIDTH:
+        return numbers
+    return Text.assemble(_bar(usage, room), " ", numbers)
+
+
+def _usage_style(usage: ContextUsage) -> str:
+    if usage.window and usage.total > usage.window - usage.reserve:
+        return "bold red"
+    return "bold yellow" if usage.window and usage.total >= usage.threshold * usage.window else "none"
+
+
+def _bar(usage: ContextUsage, width: int) -> Text:
+    filled = [cell for (start, end), cell in zip(_spans(usage, width), _MARKS, strict=True) for _ in range(start, end)]
+    reserved = min(width - len(filled), round(width * usage.reserve / usage.window))
+    cells = [*filled, *[_FREE] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
+    if usage.threshold < 1:
+        cells[int(width * usage.threshold)] = _THRESHOLD
+    return Text.assemble(*((mark * len(list(run)), style) for (mark, style), run in groupby(cells)))
+
+
+def _spans(usage: ContextUsage, width: int) -> Iterator[tuple[int, int]]:
+    """Start and end of each part; every part that is not empty gets at least one cell, while there are cells."""
+    start = used = 0
+    for _, tokens in parts_of(usage):
+        used += tokens
+        end = min(width, max(round(width * used / usage.window), start + (tokens > 0)))
+        yield start, end
+        start = end
+
+
+def _legend(usage: ContextUsage, width: int) -> list[Text]:
+    """The legend, in as few lines as the width allows."""
+    entries = [
+        Text.assemble(mark, f" {name} {tokens:,}")
+        for (name, tokens), mark in zip(parts_of(usage), _MARKS, strict=True)
+        if tokens
+    ]
+    if usage.window:
+        entries.append(Text.assemble(_RESERVE, f" reserve {usage.reserve:,}"))
+        entries.append(Text.assemble(_THRESHOLD, f" compaction at {100 * usage.threshold:.0f} %"))
+    return flow(entries, width)
+
+
+_QUOTE: Final = "quote"
+"""The provider whose answers are quotations: they name their places themselves, and no model reads a context."""
+
+
+class AnswerFooter(Struct, frozen=True, kw_only=True):
+    """How the documents and the context of an answer are shown, on a terminal and as plain lines."""
+
+    panel: PanelView = "brief"
+    references_shown: int = 10
+    links: ClickableLinks = NO_LINKS
+    all_documents: str = "/refs"
+    """What the user types to see all documents."""
+    usage_shown: ShownUsage = field(default_factory=ShownUsage)
+
+    def draw(self, event: TurnFinished, *, width: int) -> Iterator[RenderableType]:
+        message, usage = event.message, self._usage(event)
+        if self.panel == "full":
+            if message.references:
+                references = self.links.current(message.references)
+                yield references_panel(references, shown=self.references_shown, links=self.links)
+            if usage:
+                yield context_bar(usage, width=width)
+        elif self.panel == "brief":
+            yield from self._draw_brief(message, usage, width)
+
+    def _draw_brief(self, message: ChatMessage, usage: ContextUsage | None, width: int) -> Iterator[RenderableType]:
+        brief = self._brief(message)
+        if message.provider == _QUOTE:
+            yield from quoted_places(brief, self.links, width)
+            brief = BriefList(
+                rows=tuple(row for row in brief.rows if row[1].is_doubtful), more=brief.more, looked_at=brief.looked_at
+            )
+        if (rows := brief_rows(brief, self.links, width)) is not None:
+            yield rows
+        rest = brief.rest(self.all_documents)
+        last = [Text(rest, style="dim")] if rest else []
+        if usage and self.usage_shown.is_news(usage):
+            last.append(context_gauge(usage, width=width))
+        yield from flow(last, width, gap="   ")
+
+    def lines(self, event: TurnFinished) -> Iterator[str]:
+        """The same as plain lines."""
+        message, usage = event.message, self._usage(event)
+        if self.panel == "full":
+            yield from reference_lines(self.links.current(message.references), most=self.references_shown)
+            if usage:
+                yield context_line(usage)
+        elif self.panel == "brief":
+            brief = self._brief(message)
+            yield from brief_lines(brief)
+            if rest := brief.rest(self.all_documents):
+                yield rest
+            if usage and self.usage_shown.is_news(usage):
+                yield f"Context: {tokens_used(usage)}"
+
+    def _brief(self, message: ChatMessage) -> BriefList:
+        # An answer that names the nearest passages cites none of them.
+        references = self.links.current(message.references)
+        return in_brief(references, most=self.references_shown, all_listed=message.abstained)
+
+    def _usage(self, event: TurnFinished) -> ContextUsage | None:
+        """What fills the window, where a model reads it."""
+        usage = event.next_usage or event.usage
+        return usage if usage.total and event.message.provider != _QUOTE else None
+
+
+_TYPES: Final[Mapping[ItemType, tuple[str, str]]] = {
+    "system": ("Instructions", "instructions"),
+    "rule": ("Rules", "rule"),
+    "memory": ("Memory", "memory"),
+    "summary": ("Summary", "summary"),
+    "recall": ("Recalled", "recalled message"),
+    "outcome": ("Proposed changes", "proposed change"),
+    "reference": ("Notes", "note"),
+    "evidence": ("Evidence", "evidence"),
+    "image": ("Images", "image"),
+    "tool": ("Tools", "tool"),
+    "message": ("Messages", "message"),
+}
+"""What things of each type are called in a heading, and what one of them is, in the order in which they are shown."""
+
+_MODES: Final[Mapping[IncludeMode, str]] = {
+    "always": "in every request",
+    "manual": "linked or added by you",
+    "agent": "found for your message; 1.00 fits best",
+}
+
+_WHY_LEFT_OUT: Final[Mapping[LeftOutReason, str]] = {
+    "budget": "no room",
+    "score": "does not fit your message",
+    "removed": "dropped by you",
+    "private": "stays on this machine",
+    "missing": "cannot be read",
+    "unapproved": "not approved: zkchat trust",
+    "abstained": "your notes did not answer it",
+    "unanswered": "got no answer",
+}
+"""The others are told with their item."""
+
+
+def context_lines(context: RequestContext) -> Iterator[str]:
+    """A line per group, one for what was left out, and one with the totals."""
+    attached = sum(item.tokens for item in context.items if item.part_of)
+    for type_, items in groupby(_in_order(context.items), lambda item: item.type):
+        yield _group(type_, list(items), attached)
+    if context.left_out:
+        yield f"Left out ({len(context.left_out)}): {' · '.join(_left_out(context.left_out))}"
+    yield f"Agent {sanitize_line(context.agent)}. {_modes(context)}".rstrip() if context.items else "Nothing was sent."
+
+
+def _in_order(items: Iterable[RequestItem]) -> list[RequestItem]:
+    order = list(_TYPES)
+    return sorted(items, key=lambda item: order.index(item.type))
+
+
+def counts_line(context: RequestContext) -> str:
+    """How many things of each type and of each mode: `rules 2, notes 1, messages 4. 2 always (…), 1 manual (…).`"""
+    counts = context.counts.by_type
+    types = ", ".join(f"{title.lower()} {counts[type_]:,}" for type_, (title, _) in _TYPES.items() if type_ in counts)
+    return f"{types}. {_modes(context)}".rstrip()
+
+
+def _modes(context: RequestContext) -> str:
+    """How many things have the badge of each mode, and what it means."""
+    counts = context.counts.by_mode
+    modes = [f"{counts[mode]:,} {mode} ({meaning})" for mode, meaning in _MODES.items() if mode in counts]
+    return f"{', '.join(modes)}." if modes else ""
+
+
+def _left_out(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """Each thing by its name, and how many messages: their names are ids."""
+    yield from (f"{_name(left.item)} ({_why(left)})" for left in left_out if left.item.type != "message")
+    messages = Counter(_why(left) for left in left_out if left.item.type == "message")
+    yield from (f"{counted(count, 'message')} ({why})" for why, count in messages.items())
+
+
+def detailed_lines(context: RequestContext) -> Iterator[str]:
+    """A line per item with its mode, its tokens and the reason why it is sent, and one for each that was left out."""
+    if context.usage:
+        yield context_line(context.usage)
+    for item in _in_order(context.items):
+        if item.type != "message":
+            yield f"+ {_titled(item)} {_badge(item)}, {item.tokens:,} tokens{_because(item.reason)}"
+    messages = [item for item in context.items if item.type == "message"]
+    if messages:
+        attached = sum(item.tokens for item in context.items if item.part_of)
+        yield f"+ {counted(len(messages), 'message')}, {sum(item.tokens for item in messages) - attached:,} tokens"
+    for left in context.left_out:
+        yield _left_out_line(left)
+
+
+def _why(left: LeftOut) -> str:
+    return _WHY_LEFT_OUT.get(left.why) or sanitize_line(left.item.reason)
+
+
+def _left_out_line(left: LeftOut) -> str:
+    tokens = f", {left.item.tokens:,} tokens" if left.item.tokens else ""
+    return f"- {_titled(left.item)}, left out ({left.why}){tokens}{_because(left.item.reason)}"
+
+
+def _titled(item: RequestItem) -> str:
+    return "a message" if item.type == "message" else f"{_TYPES[item.type][1]} {_name(item)}"
+
+
+def _because(reason: str) -> str:
+    return f": {sanitize_line(reason)}" if reason else ""
+
+
+def _group(type_: ItemType, items: list[RequestItem], attached: int) -> str:
+    """`attached` are the tokens of items attached to messages, which are counted in their own groups."""
+    title, tokens = f"{_TYPES[type_][0]} ({len(items)})", sum(item.tokens for item in items)
+    if type_ == "message":  # their names are ids, which mean nothing to a reader
+        return f"{title}: {tokens - attached:,} tokens"
+    labels = [(label, len(list(alike))) for label, alike in groupby(f"{_name(item)} {_badge(item)}" for item in items)]
+    named = " · ".join(f"{label} × {count}" if count > 1 else label for label, count in labels)
+    return f"{title}, {tokens:,} tokens: {named}"
+
+
+def _name(item: RequestItem) -> str:
+    if item.title:
+        return f"“{sanitize_line(item.title)}”"
+    if item.type == "summary":  # its name is the id of a marker
+        return sanitize_line(item.reason)
+    if not item.server:
+        return sanitize_line(item.name)
+    name = item.name.removeprefix(f"{item.server}__") if item.type == "tool" else item.name
+    return sanitize_line(f"{item.server}/{name}")
+
+
+def _badge(item: RequestItem) -> str:
+    return f"[{item.include}]" if item.score is None else f"[{item.include} {item.score:.2f}]"

@@ -1,1 +1,0 @@
-"""Git repositories of vaults, read without running anything that they bring along."""

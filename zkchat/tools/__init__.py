@@ -1,1 +1,0 @@
-"""Typed functions that the model may call."""

@@ -1,1 +1,0 @@
-"""The vault: notes, links, search, privacy, and the index, which alone runs threads."""

@@ -1,1 +1,0 @@
-"""The daily brief of a vault, made without a model."""

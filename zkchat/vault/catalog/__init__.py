@@ -1,1 +1,0 @@
-"""Questions about the vault itself, such as which notes changed this week: understood without a model, and answered."""

@@ -1,1 +1,0 @@
-"""Dates of notes: where they come from, and how people write them."""

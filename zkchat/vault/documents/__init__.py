@@ -1,1 +1,0 @@
-"""Files besides notes that are searched and linked like them: canvases, Excalidraw drawings, PDFs."""

@@ -1,1 +1,0 @@
-"""Images: what their files are, and how they are sent."""

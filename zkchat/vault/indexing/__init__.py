@@ -1,1 +1,0 @@
-"""Keeping the index in step with the files."""

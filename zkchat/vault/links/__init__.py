@@ -1,1 +1,0 @@
-"""Which note a link means."""

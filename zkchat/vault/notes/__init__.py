@@ -1,1 +1,0 @@
-"""What the text of a note holds: Markdown, frontmatter, links, sections, sentences."""

@@ -1,1 +1,0 @@
-"""Privacy classes of notes, and where they are declared."""

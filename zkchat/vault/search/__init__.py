@@ -1,1 +1,0 @@
-"""Full-text and vector search over sections."""

@@ -1,1 +1,0 @@
-"""Whether notes say what a text says."""

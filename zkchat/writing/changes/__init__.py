@@ -1,0 +1,1 @@
+"""Change sets on disk: journal, steps, undo."""

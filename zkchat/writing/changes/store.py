@@ -1,0 +1,346 @@
+"""Change sets: checked, written to the journal, carried out whole or not at all, and undone."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from zkchat.core import (
+    TRASH,
+    BringToPresent,
+    ChangeOrigin,
+    ChangeRecord,
+    ChangeSet,
+    FileMove,
+    FilesChanged,
+    LockBusy,
+    StorageDamaged,
+    StorageError,
+    UsageError,
+    VaultError,
+    ZkchatError,
+    counted,
+    locked,
+)
+from zkchat.storage import sibling
+from zkchat.writing.changes.execution import Execution, Progress, ProgressFile, check, rests_on
+from zkchat.writing.changes.files import VaultTree
+from zkchat.writing.changes.journal import (
+    Journaled,
+    Outlook,
+    Plan,
+    SqliteChangeJournal,
+    State,
+    no_such_change,
+    plan_changes,
+    reverse,
+)
+
+_LOCK_SECONDS: Final = 20.0
+_MAX_BROUGHT: Final = 9
+"""Times that changes are brought to what somebody else, who knows no lock, writes at the same moment."""
+_MAX_NAMED: Final = 10
+"""Files that are named one by one; of more, their number is told."""
+
+Result = TypeVar("Result")
+
+
+class Committer(Protocol):
+    """Commits the files of change sets."""
+
+    def reason_against(self, changes: ChangeSet) -> str:
+        """Why a change set that is about to be made or undone must not be committed; empty where it may be."""
+
+    def __call__(self, changes: ChangeSet, message: str) -> str:
+        """Commit under a message. Returns a warning; empty where all went well."""
+
+
+class JournalFile(Protocol):
+    """The file of a journal that may not be there yet."""
+
+    @property
+    def exists(self) -> bool: ...
+
+    def open(self) -> SqliteChangeJournal: ...
+
+
+class VaultChanges:
+    """Implements `ports.changes.ChangeStore`."""
+
+    def __init__(
+        self,
+        files: VaultTree,
+        journal: JournalFile,
+        *,
+        commit: Committer | None = None,
+        notify: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """`notify` takes what the user should know of changes that were interrupted."""
+        self._files = files
+        self._file = journal
+        self._commit = commit
+        self._notify = notify
+        self._opened: SqliteChangeJournal | None = None
+
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self._files.read_bytes(path)
+
+    def is_taken(self, path: str) -> bool:
+        return self._files.is_taken(path)
+
+    def records(
+        self, *, since: datetime | None = None, limit: int | None = None, with_contents: bool = True
+    ) -> list[ChangeRecord]:
+        if self._opened is None and not self._file.exists:
+            return []
+        return self._read(lambda journal: journal.records(since=since, limit=limit, with_contents=with_contents))
+
+    def record(self, record_id: int) -> ChangeRecord:
+        if self._opened is None and not self._file.exists:
+            raise no_such_change(record_id)
+        return self._read(lambda journal: journal.get(record_id)).record
+
+    def last_move(self, move: FileMove) -> ChangeSet | None:
+        if self._opened is None and not self._file.exists:
+            return None
+        return self._read(lambda journal: journal.last_move(move))
+
+    def apply(self, changes: ChangeSet, origin: ChangeOrigin, bring: BringToPresent | None = None) -> ChangeRecord:
+        with self._writing() as journal:
+            for _ in range(_MAX_BROUGHT):
+                try:
+                    return self._apply(journal, changes, origin)
+                except FilesChanged as error:
+                    if bring is None or not error.conflicts:
+                        raise
+                    changes = bring(changes, error)
+            return self._apply(journal, changes, origin)
+
+    def _apply(self, journal: SqliteChangeJournal, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
+        self._require_paths(changes)
+        plan = plan_changes(changes, self._files.is_taken)
+        if not plan:
+            raise VaultError("There is nothing to change.")
+        check(plan, self._files, is_undo=False)
+        plan = self._with_copies(plan)
+        against = self._commit.reason_against(changes) if self._commit else ""
+        record = self._carry_out(
+            plan, lambda: journal.begin(changes, plan, origin), ending="applied", on_failure="failed"
+        )
+        return self._committed(record, changes.title, against)
+
+    def undo(self, record_id: int) -> ChangeRecord:
+        self._read(lambda journal: journal.get(record_id))
+        with self._writing() as journal:
+            done = journal.get(record_id)
+            self._require_undoable(done)
+            if self._is_taken_back(done.plan):
+                journal.mark(record_id, "undone")
+                title = done.record.changes.title
+                told = f"Change {record_id} ({title}) was taken back already, and counts as undone now."
+                return replace(done.record, state="undone", remarks=(told,))
+            restored = self._missing_in_trash(done.plan)
+            plan = reverse(done.plan, restored)
+            check(plan, self._files, is_undo=True)
+
+            def begin() -> ChangeRecord:
+                journal.mark(record_id, "undoing")
+                return replace(done.record, state="undone")
+
+            changes = done.record.changes
+            against = self._commit.reason_against(changes) if self._commit else ""
+            record = self._carry_out(plan, begin, ending="undone", on_failure="applied", restored=restored)
+            return self._committed(record, f"Undo: {changes.title}", against)
+
+    def _is_taken_back(self, plan: Plan) -> bool:
+        """Whether all files are as they were before it: somebody else has undone it, with git for one."""
+        try:
+            check(plan, self._files, is_undo=False)
+        except VaultError:
+            return False
+        trashed = [stage for stage in plan if stage.move and stage.kept is not None]
+        return all(each.move and self._files.content_to_move(each.move.source) == each.kept for each in trashed)
+
+    def recover(self) -> None:
+        """Take back what a process that was killed left unfinished; while another one is at work, do nothing."""
+        with suppress(LockBusy), self._writing(seconds=0):
+            pass
+
+    @property
+    def _journal(self) -> SqliteChangeJournal:
+        if self._opened is None:
+            self._opened = self._file.open()
+        return self._opened
+
+    def _read(self, read: Callable[[SqliteChangeJournal], Result]) -> Result:
+        """Read from the journal, from a recovered one if it turns out to be damaged."""
+        try:
+            return read(self._journal)
+        except StorageDamaged:
+            self.close()
+            return read(self._journal)
+
+    @property
+    def _progress(self) -> ProgressFile:
+        return ProgressFile(self._journal.path)
+
+    @contextmanager
+    def _writing(self, *, seconds: float = _LOCK_SECONDS) -> Iterator[SqliteChangeJournal]:
+        """The journal, while no other process changes files of this vault, and with nothing unfinished in it."""
+        journal = self._journal
+        with locked(sibling(journal.path, ".writing"), seconds=seconds):
+            self._finish_interrupted(journal)
+            try:
+                yield journal
+            except OSError as error:  # somebody moves files away while they are looked at
+                reason = (error.strerror or str(error)).lower()
+                raise StorageError(
+                    f"The files to be changed could not be looked at: {reason}.", hint="Try again."
+                ) from error
+
+    def _require_paths(self, changes: ChangeSet) -> None:
+        """Refuse a whole path before the folders above it, whose names say less, are looked for."""
+        moved = [end for move in changes.moves for end in (move.source, move.target)]
+        for path in (*moved, *(write.path for write in changes.writes)):
+            self._files.require_changeable(path, or_trash=True)
+
+    def _with_copies(self, plan: Plan) -> Plan:
+        """The plan with what the files hold that it moves to the trash."""
+        outlook = Outlook(self._files.is_taken)
+        stages = []
+        for stage in plan:
+            kept = None
+            if stage.move and stage.move.target.startswith(f"{TRASH}/"):
+                source = outlook.path_on_disk(stage.move.source)
+                kept = None if source is None else self._files.content_to_move(source)
+            if stage.move:
+                outlook.move(stage.move)
+            stages.append(replace(stage, kept=kept))
+        return tuple(stages)
+
+    def _missing_in_trash(self, plan: Plan) -> tuple[int, ...]:
+        """The stages that moved a file to the trash which is no longer there, or not as it was."""
+        return tuple(
+            number
+            for number, stage in enumerate(plan)
+            if stage.move and stage.kept is not None and self._files.content_to_move(stage.move.target) != stage.kept
+        )
+
+    def _carry_out(
+        self,
+        plan: Plan,
+        begin: Callable[[], ChangeRecord],
+        *,
+        ending: State,
+        on_failure: State,
+        restored: tuple[int, ...] = (),
+    ) -> ChangeRecord:
+        progress = self._progress.begin(restored)
+        try:
+            record = begin()
+        except BaseException:
+            self._progress.clear()
+            raise
+        execution = Execution(plan, self._files, self._progress, progress)
+        try:
+            execution.run()
+            self._journal.mark(record.id, ending)
+        except BaseException as error:
+            is_done, left = self._settle_now(execution, error)
+            self._journal.mark(record.id, ending if is_done else on_failure)
+            self._progress.clear()
+            if left and isinstance(error, ZkchatError):
+                error.hint = " ".join([*left, error.hint])
+            raise
+        self._progress.clear()
+        return record
+
+    @staticmethod
+    def _settle_now(execution: Execution, reason: BaseException) -> tuple[bool, list[str]]:
+        try:
+            return _settle(execution)
+        except ZkchatError as error:
+            message = reason.message if isinstance(reason, ZkchatError) else f"{type(reason).__name__}."
+            raise StorageError(
+                f"{message} What was changed already could not be taken back: {error.message}",
+                hint="When zkchat is started again, or changes a note, it takes that back.",
+            ) from reason
+
+    def _finish_interrupted(self, journal: SqliteChangeJournal) -> None:
+        progress = self._progress.read()
+        for each in journal.unfinished():
+            if progress is None:  # its row comes from an old copy of the journal
+                journal.mark(each.record.id, "applied" if each.state == "applying" else "undone")
+            else:
+                self._take_back(each, progress, journal)
+        if progress is not None:
+            self._progress.clear()
+
+    def _take_back(self, each: Journaled, progress: Progress, journal: SqliteChangeJournal) -> None:
+        is_undo = each.state == "undoing"
+        plan = reverse(each.plan, progress.restored) if is_undo else each.plan
+        is_done, left = _settle(Execution(plan, self._files, self._progress, progress))
+        journal.mark(each.record.id, "undone" if is_done and is_undo else "applied" if is_done or is_undo else "failed")
+        self._notify(_notice(each.record.changes.title, left, is_undo=is_undo, is_done=is_done))
+
+    def _require_undoable(self, done: Journaled) -> None:
+        number, title = done.record.id, done.record.changes.title
+        if done.state == "undone":
+            raise UsageError(f"Change {number} ({title}) was undone already.", hint="zkchat changes lists them.")
+        if not done.record.has_contents:
+            raise VaultError(
+                f"Change {number} ({title}) cannot be undone: it is so old that the journal no longer holds what the "
+                "files were.",
+                hint="Nothing was changed.",
+            )
+        for later, its_title, steps in self._journal.later_plans(number):
+            if rests_on(steps, done.plan):
+                raise FilesChanged(
+                    f"Change {number} ({title}) cannot be undone by itself: change {later} ({its_title}) was made to "
+                    "the same files after it.",
+                    hint=f"Undo that one first: zkchat undo --id {later}",
+                )
+
+    def _committed(self, record: ChangeRecord, message: str, against: str) -> ChangeRecord:
+        """`against` is why it must not be committed."""
+        if self._commit is None:
+            return record
+        if against:  # unless it has led to what is committed
+            warning = against if self._commit.reason_against(record.changes) else ""
+        else:
+            warning = self._commit(record.changes, message)
+        return replace(record, remarks=(warning,)) if warning else record
+
+
+def _settle(execution: Execution) -> tuple[bool, list[str]]:
+    """Take back what was done; where a move cannot be taken back, complete the rest, so that links lead to its file.
+
+    Returns whether all is done, and what was left otherwise, as sentences.
+    """
+    if blocked := execution.blocked_moves():
+        return True, [*blocked, *execution.complete()]
+    return False, execution.take_back()
+
+
+def _notice(title: str, left: Sequence[str], *, is_undo: bool, is_done: bool) -> str:
+    """What became of a change that was interrupted, with a line for each file that is not as it should be."""
+    how = "completed" if is_done else "taken back"
+    but = f", but for {counted(len(left), 'file')}" if left and not is_done else ""
+    lines = [
+        f"{'The undoing of a change' if is_undo else 'A change'} was interrupted and has been {how}{but}: {title}."
+    ]
+    lines += left[:_MAX_NAMED]
+    if len(left) > _MAX_NAMED:
+        lines.append(f"… and {len(left) - _MAX_NAMED} more.")
+    if is_done:
+        lines.append(
+            "All its other files, and the links in them, are as the change makes them; zkchat changes shows it."
+        )
+    return "\n".join(lines)
