@@ -1,4 +1,4 @@
-"""What the commands over notes share: a library that is up to date with its progress, and the note that an argument names."""
+"""What the commands over notes share: a library that is up to date, and the note that an argument names."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
