@@ -14,7 +14,7 @@ RECIPES = recipes((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
 
 def test_there_is_a_recipe_for_everything_that_is_added_often() -> None:
     assert {recipe.name for recipe in RECIPES} == {
-        "a provider", "a tool", "a slash command", "a command of the command line", "a setting", "a migration",
+        "a provider", "a tool", "a slash command", "an action", "a setting", "a migration",
         "a link form", "a compaction strategy", "an event",
     }  # fmt: skip
     assert all(recipe.edits and recipe.commands for recipe in RECIPES)

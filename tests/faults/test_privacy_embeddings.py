@@ -38,15 +38,14 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 """What a command is given where the id of the local note, for each of its arguments, would come to nothing."""
 ORIGINS = {
+    "actions/notes.py": "what the user typed",
     "api.py": "a query of who calls it",
+    "app/library.py": "a word of our own",
     "chat/question.py": "what the user typed, or an MCP host asks",
-    "cli/search.py": "what the user typed",
-    "compose/embeddings.py": "a word of our own",
-    "mcp_server/vault_tools.py": "what an MCP host asks",
-    "model/embeddings.py": "what is made of such a text alone",
-    "repl/commands/vault.py": "what the user typed",
-    "tools/explore.py": "what a model asks",
-    "vault/indexing/embedding.py": "passages of open notes",
+    "chat/tools/server_tools.py": "what a model asks",
+    "core/embeddings.py": "what is made of such a text alone",
+    "index/indexing/embedding.py": "passages of open notes",
+    "mcp/vault_tools.py": "what an MCP host asks",
 }
 """Where a text is said to be open, and what it comes from. Names, titles and texts of notes are no such thing."""
 
