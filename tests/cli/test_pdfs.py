@@ -14,7 +14,7 @@ from tests.support.world import World
 from zkchat.app import library as compose_pdf
 from zkchat.app import library as composed
 from zkchat.app.library import open_library
-from zkchat.chat.tools.server_tools import explore_tools
+from zkchat.chat.tools.explore import explore_tools
 from zkchat.core.errors import ExitCode, NoteNotFound
 
 pytestmark = pytest.mark.outside

@@ -10,7 +10,7 @@ import pytest
 from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from tests.support.world import GARDEN, World
-from zkchat.chat.tools.server_tools import explore_tools
+from zkchat.chat.tools.explore import explore_tools
 
 Call = tuple[str, dict[str, Any]]
 Row = dict[str, Any]

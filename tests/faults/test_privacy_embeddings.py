@@ -42,7 +42,7 @@ ORIGINS = {
     "api.py": "a query of who calls it",
     "app/library.py": "a word of our own",
     "chat/question.py": "what the user typed, or an MCP host asks",
-    "chat/tools/server_tools.py": "what a model asks",
+    "chat/tools/explore.py": "what a model asks",
     "core/embeddings.py": "what is made of such a text alone",
     "index/indexing/embedding.py": "passages of open notes",
     "mcp/vault_tools.py": "what an MCP host asks",

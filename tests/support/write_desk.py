@@ -10,9 +10,9 @@ from pathlib import Path
 from tests.support.changeable_files import FilesInMemory
 from tests.support.libraries import Located, library_of
 from zkchat.chat.context.formatting import documents_in
+from zkchat.chat.tools.explore import explore_tools
 from zkchat.chat.tools.readings import Readings
 from zkchat.chat.tools.registry import Toolbox
-from zkchat.chat.tools.server_tools import explore_tools
 from zkchat.core.message import ToolCallPart
 from zkchat.core.ports import ToolOutcome
 from zkchat.index.library import Library

@@ -63,17 +63,11 @@ if TYPE_CHECKING:
     from zkchat.chat.staleness import changed_items
     from zkchat.chat.summaries import BackgroundSummaries, Summaries
     from zkchat.chat.tools.arguments import MAX_FOUND, Arguments, Number, Text, full_schema_of
+    from zkchat.chat.tools.explore import NotePath, explore_tools, reference_to
     from zkchat.chat.tools.memory import memory_tools, recall_tools
     from zkchat.chat.tools.readings import NothingBefore, Readings
     from zkchat.chat.tools.registry import CORE_TOOLS, FunctionTool, Toolbox, failure, function_tool
-    from zkchat.chat.tools.server_tools import (
-        CallAnswer,
-        CallReviewer,
-        NotePath,
-        ServerCall,
-        explore_tools,
-        reference_to,
-    )
+    from zkchat.chat.tools.server_tools import CallAnswer, CallReviewer, ServerCall
 else:
     __getattr__ = lazy_names(
         __name__,
@@ -116,6 +110,7 @@ else:
             "tools.memory": "memory_tools recall_tools",
             "tools.readings": "NothingBefore Readings",
             "tools.registry": "CORE_TOOLS FunctionTool Toolbox failure function_tool",
-            "tools.server_tools": "CallAnswer CallReviewer NotePath ServerCall explore_tools reference_to",
+            "tools.explore": "NotePath explore_tools reference_to",
+            "tools.server_tools": "CallAnswer CallReviewer ServerCall",
         },
     )

@@ -188,9 +188,9 @@ class RequestPlanner:
 
     def _read_tools(self) -> list[Tool]:
         """The tools that look things up, for a model that does not only quote."""
+        from zkchat.chat.tools.explore import explore_tools
         from zkchat.chat.tools.memory import memory_tools, recall_tools
         from zkchat.chat.tools.readings import attachment_tools
-        from zkchat.chat.tools.server_tools import explore_tools
 
         core = self._core
         tools = [*explore_tools(core.library, core.journal.now)]

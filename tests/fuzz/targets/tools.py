@@ -16,9 +16,9 @@ from tests.support.sessions import NOON, NamedSession
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search.search import FoundMessage
+from zkchat.chat.tools.explore import explore_tools
 from zkchat.chat.tools.memory import memory_tools, recall_tools
 from zkchat.chat.tools.registry import Toolbox
-from zkchat.chat.tools.server_tools import explore_tools
 from zkchat.core.message import ToolCallPart
 from zkchat.core.ports import Tool
 from zkchat.core.values import to_plain

@@ -7,8 +7,8 @@ import pytest
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.conversation import Conversation
+from zkchat.chat.tools.explore import explore_tools
 from zkchat.chat.tools.registry import CORE_TOOLS
-from zkchat.chat.tools.server_tools import explore_tools
 from zkchat.core.events import TurnFinished
 from zkchat.core.message import RequestContext, RequestItem
 from zkchat.core.profile import ProfileFile

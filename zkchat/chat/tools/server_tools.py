@@ -2,268 +2,40 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from html import escape
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec import field as msgspec_field
 from msgspec.structs import replace
 
-from zkchat.answers import are_worth_showing, date_of
-from zkchat.chat.context.assembly import digest
-from zkchat.chat.context.formatting import NEWEST_COUNTS, format_document
-from zkchat.chat.tools.arguments import Limit, Number, Text
-from zkchat.chat.tools.registry import InvalidArguments, failure, function_tool, parse_arguments
+from zkchat.chat.tools.explore import reference_to
+from zkchat.chat.tools.registry import InvalidArguments, failure, parse_arguments
 from zkchat.core import (
     Ambiguous,
-    DayRange,
     DocumentReference,
-    LineRange,
     Link,
-    Missing,
-    NoteNotFound,
-    OpenText,
-    Passage,
     Resolved,
     ServerAnswer,
     ServerDefinition,
     ServerTool,
     StorageError,
-    StoredLink,
     Tool,
     ToolName,
     ToolOutcome,
     ToolServers,
     ToolSpec,
-    UsageError,
     VaultError,
-    anchor_of,
     counted,
-    is_pdf,
     lazy_pattern,
-    page_named,
-    page_of,
     shorten,
 )
-from zkchat.index import Library, graph
-from zkchat.notes import check_times, filter_period, link_catalog, scan
-
-PAGE_CHARS = 8000
-"""Characters of a document given at once."""
-MAX_LISTED = 50
-MAX_RELATED = 10
-ALL = 1_000_000
-
-# Models that learned other tools call the same thing by other names.
-NotePath = Annotated[
-    str, Text(min_length=1, also=("path", "note", "file", "link", "wikilink", "document", "title", "name"))
-]
-Query = Annotated[str, Text(description='Words, tag:x, path:x, "phrase"', min_length=1, also=("q", "text", "search"))]
-
-
-After = Annotated[str, Text(also=("since", "modified_after"))]
-Before = Annotated[str, Text(also=("until",))]
-"""Notes written from a day on, or before one; also as people say it: `last week`."""
-
-
-def explore_tools(library: Library, now: Callable[[], datetime]) -> list[Tool]:
-    explore = _Explore(library, now)
-    tools: tuple[Callable[..., ToolOutcome], ...] = (
-        explore.read_document,
-        explore.find_excerpts,
-        explore.find_documents,
-        explore.resolve_wikilink,
-        explore.find_backlinks,
-        explore.find_forward_links,
-        explore.find_related,
-        explore.list_documents,
-        explore.get_current_datetime,
-    )
-    return [*map(function_tool, tools)]
-
-
-class _Explore:
-    def __init__(self, library: Library, now: Callable[[], datetime]) -> None:
-        self._library = library
-        self._now = now
-
-    def read_document(self, *, relative_path: NotePath, offset: Annotated[int, Number(at_least=0)] = 0) -> ToolOutcome:
-        """Read a note (path, title or link) when passages are not enough."""
-        path = self._path(relative_path)
-        anchor = _link(relative_path).anchor if is_pdf(path) else ""
-        text = self._library.section(path, anchor)
-        page = text[offset : offset + PAGE_CHARS]
-        end = offset + len(page)
-        of_all = f" of {len(text):,}" if len(page) < len(text) else ""
-        more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
-        return ToolOutcome(
-            text=format_document(path, page) + (more if end < len(text) else ""),
-            references=(self._reference(path, included=True, digest=digest(text)),),
-            summary=f"{len(page):,}{of_all} characters",
-        )
-
-    def find_excerpts(self, *, after: After = "", before: Before = "", query: Query, limit: Limit = 5) -> ToolOutcome:
-        """Find passages in notes. Use it first for any question."""
-        period = self._period(after, before, query)
-        return self._found(self._library.search(OpenText(query), limit=limit, period=period), "passage")
-
-    def find_documents(self, *, after: After = "", before: Before = "", query: Query, limit: Limit = 5) -> ToolOutcome:
-        """Find whole notes, when asked which there are."""
-        period = self._period(after, before, query)
-        return self._found(self._library.documents(OpenText(query), limit=limit, period=period), "note")
-
-    def _period(self, after: str, before: str, query: str = "") -> DayRange | None:
-        """The days that are asked for. Raises `UsageError` for a text, or a filter of the query, that names none."""
-        check_times(query, self._library.calendar())
-        period: DayRange | None = None
-        for field, value in (("after", after), ("before", before)):
-            if value.strip():
-                days = filter_period(field, value, self._library.calendar())
-                if days is None:
-                    raise UsageError(f"{field} {value!r} is no time.", hint="Write YYYY-MM-DD, or words: last week.")
-                period = days.overlap(period)
-        return period
-
-    def _found(self, passages: Sequence[Passage], what: str) -> ToolOutcome:
-        if not passages:
-            return ToolOutcome(text="Nothing matches. Try other words.", summary="nothing found")
-        texts = [format_document(_place_of(passage), passage.text) for passage in passages]
-        return ToolOutcome(
-            text="\n\n".join([*texts, *self._told_dates(passages)]),
-            references=tuple(self._passage(passage) for passage in passages),
-            summary=counted(len(passages), what),
-        )
-
-    def _told_dates(self, passages: Sequence[Passage]) -> Iterator[str]:
-        """A line with the dates of the passages, where notes that are dated differ in them."""
-        dates = self._library.dates({passage.path for passage in passages})
-        found = {each.path: date_of(dates.get(each.path), each.heading_path) for each in passages}
-        if are_worth_showing([*found.values()]):
-            told = "; ".join(f"{path}: {each.day}" for path, each in found.items() if each and each.origin != "file")
-            yield f"(Dates: {told}. {NEWEST_COUNTS})"
-
-    def resolve_wikilink(self, *, wikilink: Annotated[str, Text(also=("link", "text"))]) -> ToolOutcome:
-        """Find the note a [[link]] leads to, if unclear."""
-        link = _link(wikilink)
-        found = self._library.resolve(link)
-        if not isinstance(found, Resolved | Ambiguous):
-            return ToolOutcome(text=self._missing(wikilink), summary="no such note")
-        others = found.others if isinstance(found, Ambiguous) else ()
-        return ToolOutcome(
-            text=f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else ""),
-            references=(self._reference(found.path, anchor=link.anchor, candidates=others),),
-            summary=found.path,
-        )
-
-    def find_backlinks(self, *, relative_path: NotePath) -> ToolOutcome:
-        """List notes that link to a path or title, to see its uses."""
-        links = self._library.links_to(self._path(relative_path))
-        return self._links(links, [link.source for link in links])
-
-    def find_forward_links(self, *, relative_path: NotePath) -> ToolOutcome:
-        """List notes that a path or title links to, to follow them."""
-        found = self._library.links_from(self._path(relative_path))
-        links = [(link, link.resolution.path) for link in found if isinstance(link.resolution, Resolved | Ambiguous)]
-        return self._links([link for link, _ in links], [path for _, path in links])
-
-    def _links(self, links: Sequence[StoredLink], ends: Sequence[str]) -> ToolOutcome:
-        lines = [
-            f"- {end} (by {link.link.text} in {link.source}, line {link.link.line})"
-            for link, end in zip(links, ends, strict=True)
-        ]
-        return self._listed(lines, ends, "link")
-
-    def find_related(self, *, relative_path: NotePath) -> ToolOutcome:
-        """Find notes close to a path or title, by links or subject, to find more."""
-        path = self._path(relative_path)
-        linked = dict.fromkeys(graph.neighbours(self._library, path), "linked with it")
-        alike = self._library.documents(" ".join(self._library.names(path)), limit=MAX_RELATED + 1)
-        related = {**dict.fromkeys((passage.path for passage in alike), "on the same subject"), **linked}
-        related.pop(path, None)
-        found = [*linked, *(each for each in related if each not in linked)][:MAX_RELATED]
-        return self._listed([f"- {each} ({related[each]})" for each in found], found, "note")
-
-    def list_documents(self, *, after: After = "", before: Before = "", folder: str = "", tag: str = "") -> ToolOutcome:
-        """List notes by folder, tag or date."""
-        filters = [f'path:"{folder}"' if folder else "", f'tag:"{tag}"' if tag else ""]
-        query = " ".join(filter(None, filters)).replace("\n", " ")
-        period = self._period(after, before)
-        is_filtered = query or period
-        notes = self._library.documents(query, limit=ALL, period=period) if is_filtered else self._library.notes()
-        lines = [f"- {note.path}: {note.title}" for note in notes]
-        return self._listed(lines, [note.path for note in notes], "note")
-
-    def get_current_datetime(self) -> ToolOutcome:
-        """Tell date and time, for words like today."""
-        now = self._now().astimezone()
-        return ToolOutcome(text=f"{now:%A, %Y-%m-%d %H:%M %Z}", summary=f"{now:%Y-%m-%d %H:%M}")
-
-    def _listed(self, lines: Sequence[str], paths: Sequence[str], what: str) -> ToolOutcome:
-        shown = {*self._library.confirmed(paths[:MAX_LISTED])}
-        listed = {line: path for line, path in zip(lines[:MAX_LISTED], paths, strict=False) if path in shown}
-        more = [f"(and {len(lines) - MAX_LISTED:,} more)"] if len(lines) > MAX_LISTED else []
-        if not listed:
-            return ToolOutcome(text="There are none.", summary="none")
-        return ToolOutcome(
-            text="\n".join([*listed, *more]),
-            references=tuple(self._reference(path) for path in dict.fromkeys(listed.values())),
-            summary=counted(len(listed) + max(0, len(lines) - MAX_LISTED), what),
-        )
-
-    def _path(self, named: str) -> str:
-        """The note or folder that a model means by a path, title or link. Only what is in the index can be named."""
-        found = self._library.resolve(_link(named))
-        if isinstance(found, Resolved | Ambiguous):
-            return found.path
-        if folder := self._library.find_folder(named):
-            return folder
-        raise NoteNotFound(self._missing(named))
-
-    def _missing(self, named: str) -> str:
-        found = self._library.resolve(_link(named))
-        close = [f"[[{name}]]" for name in found.suggestions] if isinstance(found, Missing) else []
-        return f"There is no note '{named}'." + (f" Closest: {', '.join(close)}." if close else "")
-
-    def _reference(self, path: str, **more: Any) -> DocumentReference:
-        return reference_to(self._library, path, **more)
-
-    def _passage(self, passage: Passage) -> DocumentReference:
-        return self._reference(
-            passage.path,
-            wikilink=self._library.link_into(passage.path, passage.heading_path),
-            included=True,
-            anchor=anchor_of(passage.path, passage.heading_path),
-            lines=LineRange(first=passage.first_line, last=passage.last_line),
-            snippet=passage.snippet,
-            score=passage.score,
-        )
-
-
-def reference_to(library: Library, path: str, **more: Any) -> DocumentReference:
-    """What an answer says of a note that a tool found."""
-    said = {"wikilink": library.link_to(path), "title": library.title(path), **more}
-    return DocumentReference(relative_path=path, reference_type="search", **said)
-
-
-def _place_of(passage: Passage) -> str:
-    """What a model cites a passage by: the path, and the page of a PDF."""
-    page = page_of(passage.path, passage.heading_path)
-    return f"{passage.path}#page={page}" if page else passage.path
-
-
-def _link(named: str) -> Link:
-    if links := scan(named):
-        return links[0]
-    path, _, anchor = named.strip().partition("#")
-    if page_named(path, anchor):  # as passages of a PDF are named to the model
-        return Link(text=named, target=path, anchor=anchor)
-    return Link(text=named, target=named.strip())
-
+from zkchat.index import Library
+from zkchat.notes import link_catalog
 
 MAX_NAME: Final = 64
 """Characters that models' servers accept in the name of a tool."""
