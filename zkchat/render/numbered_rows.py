@@ -91,19 +91,23 @@ def plain_sections(sections: Sequence[RowSection], *, is_numbered: bool = True, 
     number = 0
     for section in sections:
         lines = [f"{section.title}: {section.summary}" if section.summary else section.title] if section.title else []
+        lead_width = _lead_width(section)
         for row in section.rows:
             number += 1
             sign = f"{number:>{width}}. " if width else ""
             place = f" ({sanitize_line(row.place)})" if row.place else ""
-            lines.append(f"{sign}{_lead(row, section)}{sanitize_line(row.name)}{place}")
+            lines.append(f"{sign}{_lead(row, lead_width)}{sanitize_line(row.name)}{place}")
             lines += [f"{indent}{sanitize_line(row.text)}"] if row.text else []
         lines += [f"{indent}{section.rest}"] if section.rest else []
         parts.append("\n".join(_wrapped(line, columns, indent) for line in lines))
     return sanitize_text("\n\n".join(parts))
 
 
-def _lead(row: NumberedRow, section: RowSection) -> str:
-    width = max(len(each.lead) for each in section.rows)
+def _lead_width(section: RowSection) -> int:
+    return max((len(row.lead) for row in section.rows), default=0)
+
+
+def _lead(row: NumberedRow, width: int) -> str:
     if not width:
         return "  " * row.depth
     is_number = row.lead.replace(",", "").isdigit()
@@ -161,11 +165,12 @@ def draw_sections(
         grid = Table.grid(padding=(0, 1))
         grid.add_column(justify="right", no_wrap=True, min_width=width + 1 if width else 0)
         grid.add_column(overflow="fold")
+        lead_width = _lead_width(section)
         for row in section.rows:
             number += 1
             name = (sanitize_line(row.name), _DOUBTFUL if row.is_doubtful else "bold")
             place = ("  ", (sanitize_line(row.place), _place_style(row, links))) if row.place else ()
-            grid.add_row(f"{number}." if width else "", Text.assemble(_lead(row, section), name, *place))
+            grid.add_row(f"{number}." if width else "", Text.assemble(_lead(row, lead_width), name, *place))
             if row.text:
                 grid.add_row("", _marked(sanitize_line(row.text), matches))
         if section.rows:

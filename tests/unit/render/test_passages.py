@@ -54,6 +54,22 @@ def test_rows_that_lead_nowhere_have_no_numbers_and_dates_and_counts_stand_below
     )
 
 
+class Counted(str):
+    """A lead that counts how often it is measured."""
+
+    measured = 0
+
+    def __len__(self) -> int:
+        Counted.measured += 1
+        return super().__len__()
+
+
+def test_the_leads_of_a_list_are_measured_once_and_not_for_each_row() -> None:
+    rows = [NumberedRow(lead=Counted("7"), name="#tag") for _ in range(50)]
+    plain(rows)
+    assert Counted.measured <= 50
+
+
 def test_a_passage_without_text_is_one_row() -> None:
     passage = replace(ROOF, heading_path=())
     rows = drawn(drawing([passage_row(passage, "")])).split("\n")
