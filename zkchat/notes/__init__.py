@@ -7,16 +7,7 @@ from zkchat.lazy import lazy_names
 if TYPE_CHECKING:
     from zkchat.notes.dates.calendar import Phrases, Token, fold, plus
     from zkchat.notes.dates.day_texts import day_of_headings, name_date, section_days, stated_dates
-    from zkchat.notes.dates.origins import all_dates
-    from zkchat.notes.dates.questions import (
-        Order,
-        TimeInQuestion,
-        asks_for_own_writing,
-        find_period,
-        missing_day,
-        time_in_question,
-    )
-    from zkchat.notes.dates.unspaced import (
+    from zkchat.notes.dates.expressions import (
         PERIOD_FORMS,
         TIME_FILTERS,
         check_times,
@@ -27,6 +18,15 @@ if TYPE_CHECKING:
         parse_instant,
         period_text,
         unknown_times,
+    )
+    from zkchat.notes.dates.origins import all_dates
+    from zkchat.notes.dates.questions import (
+        Order,
+        TimeInQuestion,
+        asks_for_own_writing,
+        find_period,
+        missing_day,
+        time_in_question,
     )
     from zkchat.notes.documents import (
         Document,
@@ -118,7 +118,7 @@ else:
             "dates.day_texts": "day_of_headings name_date section_days stated_dates",
             "dates.origins": "all_dates",
             "dates.questions": ("Order TimeInQuestion asks_for_own_writing find_period missing_day time_in_question"),
-            "dates.unspaced": (
+            "dates.expressions": (
                 "PERIOD_FORMS TIME_FILTERS check_times describe_period filter_period impossible_times of_period "
                 "parse_instant period_text unknown_times"
             ),

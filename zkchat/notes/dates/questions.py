@@ -11,8 +11,8 @@ from msgspec import Struct
 from zkchat.core import Calendar, DayRange
 from zkchat.language import STOP_WORDS_BY_CODE, by_code, languages, phrases
 from zkchat.notes.dates.calendar import Expression, Token, fold, tokens_of
+from zkchat.notes.dates.expressions import UnspacedGrammar, time_filters
 from zkchat.notes.dates.grammar import Grammar
-from zkchat.notes.dates.unspaced import UnspacedGrammar, time_filters
 
 MAX_CHARACTERS: Final = 400
 """Of a question; what is longer tells a story."""

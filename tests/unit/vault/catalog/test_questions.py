@@ -12,7 +12,7 @@ from zkchat.core.note import Calendar
 from zkchat.language.words import by_code, phrases
 from zkchat.notes import link_catalog as wikilink
 from zkchat.notes.dates.calendar import fold
-from zkchat.notes.dates.unspaced import period_text
+from zkchat.notes.dates.expressions import period_text
 
 ROWS = [
     line.split("\t")

@@ -10,7 +10,7 @@ from tests.unit.vault.catalog.test_questions import Names
 from zkchat.answers.catalog.answers import answer_query
 from zkchat.answers.catalog.parser import LINK_MARK, parse_question
 from zkchat.core.note import Calendar
-from zkchat.notes.dates.unspaced import period_text
+from zkchat.notes.dates.expressions import period_text
 
 CALENDAR = Calendar(datetime(2026, 11, 18, 12, tzinfo=UTC))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zkchat.core.note import Calendar, DayRange
 from zkchat.language.words import by_code
-from zkchat.notes.dates.unspaced import describe_period, filter_period, of_period, parse_period, period_text
+from zkchat.notes.dates.expressions import describe_period, filter_period, of_period, parse_period, period_text
 
 MONDAY = Calendar(datetime(2026, 11, 16, 12, tzinfo=UTC))
 

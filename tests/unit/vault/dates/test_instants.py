@@ -7,7 +7,7 @@ import pytest
 
 from zkchat.core.errors import UsageError
 from zkchat.core.note import Calendar
-from zkchat.notes.dates.unspaced import parse_instant
+from zkchat.notes.dates.expressions import parse_instant
 
 NOW = datetime(2026, 3, 9, 12, 30, tzinfo=ZoneInfo("America/Los_Angeles"))
 

@@ -1,4 +1,4 @@
-"""What Chinese and Japanese texts say of time: the same as `grammar`, where no spaces part the words."""
+"""Times as people write them, in texts with spaces and without: periods, instants, and filters of a search."""
 
 import re
 import unicodedata
