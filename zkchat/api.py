@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from zkchat.actions import Result, every_action
+from zkchat.actions import Result, every_action, named_place
 from zkchat.actions import Vault as ActionVault
 from zkchat.app import (
     ConversationOptions,
+    change_records,
     daily_note_settings,
     embed_for_search,
     extract_for_search,
@@ -69,8 +70,6 @@ from zkchat.core import (
     thread_of,
     to_plain,
 )
-from zkchat.index import find_named_note
-from zkchat.render import Place
 
 if TYPE_CHECKING:
     from zkchat.app import Workspace
@@ -181,21 +180,18 @@ class Vault(Struct, frozen=True):
         """
         actions = every_action()
         found = actions.get(action)
-        if found is None or "api" not in found.surfaces:
+        if found is None:
             raise UsageError(f"There is no action {action!r}.", hint=f"There are {', '.join(sorted(actions))}.")
         vault = ActionVault(
             library=self._library,
             now=self._workspace.environment.now,
-            find=self._find,
+            records=partial(change_records, self._workspace),
             daily_notes=partial(daily_note_settings, self.path),
         )
-        notes = {each.name for each in found.parameters if each.kind == "note"}
-        given = {name: vault.find(str(value)) if name in notes else value for name, value in arguments.items()}
-        return found.run(vault, **given)
-
-    def _find(self, name: str) -> Place:
-        found = find_named_note(self._library, name, search="search")
-        return Place(path=found.path, line=found.line, anchor=found.anchor, name=name)
+        if found.by_meaning:
+            extract_for_search(self._library)
+            embed_for_search(self._library)
+        return found.run(vault, **found.values(arguments, partial(named_place, self._library)))
 
     async def ask(
         self,

@@ -187,7 +187,7 @@ def test_commands_are_offered_and_answered_as_markdown(acp: Acp) -> None:
     for line, expected in (
         ("/search evergreen", "Ideas/Evergreen notes.md"),
         ("/show [[Sleep]]", "Adults need seven hours."),
-        ("/help", "- `/search WORDS`"),
+        ("/help", "- `/search QUERY`"),
         ("/help goal", "makes a plan"),
         ("/quit", "/quit is for the terminal."),
         ("/serch", "Did you mean /search"),

@@ -17,22 +17,19 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_type_h
 from msgspec import UNSET, Struct, UnsetType
 
 from zkchat.core import ChangeRecord, ExitCode
-from zkchat.index import DailyNoteSettings, Library, ReadableNote
+from zkchat.index import DailyNoteSettings, Library, ReadableNote, find_named_note
 from zkchat.render import NumberedRow, Place, RowSection
+
+MAX_RECORDS: Final = 5_000
 
 
 class Vault(Struct, frozen=True, kw_only=True):
-    """The open vault that an action works on. For a model elsewhere its library is guarded, so an action leaks nothing.
-
-    `find` raises `NoteNotFound` where nothing is meant.
-    """
+    """The open vault that an action works on. For a model elsewhere its library is guarded, so nothing leaks."""
 
     library: Library
     now: Callable[[], datetime]
-    find: Callable[[str], Place]
-    """The note that somebody names, as names are understood on this surface."""
     records: Callable[[], Sequence[ChangeRecord]] = tuple
-    """What zkchat changed, the latest first."""
+    """The last `MAX_RECORDS` changes that zkchat made, the latest first."""
     daily_notes: Callable[[], DailyNoteSettings] = DailyNoteSettings
     command: Callable[[str], str] = "zkchat {}".format
     """How another action is called on this surface, for hints."""
@@ -115,17 +112,13 @@ _KINDS: Final[Mapping[Any, Kind]] = {
     list[str]: "words",
 }
 
-Surface = Literal["cli", "chat", "mcp", "api"]
-EVERYWHERE: Final[frozenset[Surface]] = frozenset({"cli", "chat", "mcp", "api"})
-FOR_PEOPLE: Final[frozenset[Surface]] = frozenset({"cli", "chat", "api"})
-"""Models have tools of their own for the same, with texts made for them."""
-
 
 class Action(Struct, frozen=True, kw_only=True, dict=True):
     run: Callable[..., Result]
-    surfaces: frozenset[Surface]
     in_chat: str
-    """A few words for the list of slash commands."""
+    """A few words for the list of slash commands; without any it is none."""
+    for_hosts: bool
+    """Whether MCP hosts get it as a tool. For most there are tools already, with texts made for models."""
     details: str
     """Whole sentences for `/help NAME`; else those of the docstring."""
     chat_limit: int | None
@@ -136,7 +129,7 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def name(self) -> str:
-        return self.run.__name__.removesuffix("_")
+        return self.run.__name__
 
     @property
     def help(self) -> str:
@@ -152,14 +145,33 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
         given = list(inspect.signature(self.run).parameters.values())[1:]
         return tuple(_parameter(each, hints[each.name]) for each in given)
 
+    def values(self, given: Mapping[str, Any], find: Callable[[str], Place]) -> dict[str, Any]:
+        """The arguments that a surface was given as the function takes them; `find` is the note that a name means."""
+        kinds = {each.name: each.kind for each in self.parameters}
+        return {name: _value(kinds.get(name, "text"), value, find) for name, value in given.items()}
+
     def takes(self, kind: Kind) -> Parameter | None:
         """Its first parameter of a kind."""
         return next((each for each in self.parameters if each.kind == kind), None)
 
 
+def _value(kind: Kind, given: Any, find: Callable[[str], Place]) -> Any:
+    if kind == "note":
+        return find(given) if given else None
+    if kind == "words":
+        return given.split() if isinstance(given, str) else given or []
+    return given
+
+
 def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
     type_, about = get_args(hint)
     return Parameter(name=declared.name, kind=_KINDS[type_], default=declared.default, about=about)
+
+
+def named_place(library: Library, name: str) -> Place:
+    """The note that a program names. Raises `NoteNotFound`."""
+    found = find_named_note(library, name, search="search")
+    return Place(path=found.path, line=found.line, anchor=found.anchor, name=name)
 
 
 ACTIONS: Final[dict[str, Action]] = {}
@@ -177,9 +189,9 @@ F = TypeVar("F", bound=Callable[..., Result])
 
 
 def action(
-    in_chat: str,
+    in_chat: str = "",
     *,
-    surfaces: frozenset[Surface] = FOR_PEOPLE,
+    for_hosts: bool = False,
     details: str = "",
     chat_limit: int | None = None,
     is_minor: bool = False,
@@ -190,8 +202,8 @@ def action(
     def declare(run: F) -> F:
         made = Action(
             run=run,
-            surfaces=surfaces,
             in_chat=in_chat,
+            for_hosts=for_hosts,
             details=details,
             chat_limit=chat_limit,
             is_minor=is_minor,

@@ -1,10 +1,10 @@
 """What leads where, and why: the links of a note, and the notes around it."""
 
-from typing import Annotated, Any, Final, assert_never
+from typing import Annotated, Any, assert_never
 
 from msgspec.structs import asdict
 
-from zkchat.actions.base import Argument, NoteArgument, Result, Surface, Vault, action
+from zkchat.actions.base import Argument, NoteArgument, Result, Vault, action
 from zkchat.core import (
     Ambiguous,
     ExitCode,
@@ -21,8 +21,6 @@ from zkchat.core import (
 from zkchat.index import Followed, Library, graph, parse_link
 from zkchat.notes import explain, is_attachment
 from zkchat.render import NumberedRow, Place, RowSection, describe_destination, describe_link, is_doubtful
-
-_ONLY_CLI: Final[frozenset[Surface]] = frozenset({"cli", "api"})
 
 
 @action(
@@ -77,7 +75,7 @@ def backlinks(vault: Vault, note: NoteArgument) -> Result:
     )
 
 
-@action("where a link leads", surfaces=_ONLY_CLI)
+@action()
 def resolve(
     vault: Vault,
     link: Annotated[str, Argument(name="LINK", help='For example "[[Note#Heading]]"; a name alone is one too.')],
@@ -108,7 +106,7 @@ def _is_broken(found: Resolution) -> bool:
     return isinstance(found, Missing) or (not isinstance(found, External) and not found.anchor_found)
 
 
-@action("who names a note", surfaces=_ONLY_CLI)
+@action()
 def mentions(vault: Vault, note: NoteArgument) -> Result:
     """Show where other notes name a note without a link to it. By title, file name or alias."""
     assert note.path
@@ -124,7 +122,7 @@ def mentions(vault: Vault, note: NoteArgument) -> Result:
     return Result(sections=[RowSection(rows=rows)], empty=f"No other note names {note.path} without a link.")
 
 
-@action("notes around a note", surfaces=_ONLY_CLI)
+@action()
 def neighbours(
     vault: Vault,
     note: NoteArgument,

@@ -1,12 +1,15 @@
-"""Look into notes: search them, read one, today's daily note, what changed last, tags, and what happened to a note."""
+"""Look into notes: search, read one, what changed last, tags, a note in time, and what statements they support."""
 
+from collections.abc import Collection
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Annotated, Any, Final
 
 from msgspec.structs import replace
 
-from zkchat.actions.base import EVERYWHERE, Argument, Limit, NoteArgument, Result, ShownNote, Vault, action
+from zkchat.actions.base import Argument, Limit, NoteArgument, Result, ShownNote, Vault, action
+from zkchat.answers import verify
 from zkchat.core import (
+    VERDICTS,
     Calendar,
     DayRange,
     ExitCode,
@@ -31,7 +34,7 @@ from zkchat.index import (
     targets_of,
 )
 from zkchat.notes import PERIOD_FORMS, check_times, describe_period, filter_period, impossible_times
-from zkchat.render import NumberedRow, Place, RowSection, passage_row
+from zkchat.render import NumberedRow, Place, RowSection, passage_row, statement_rows, summary
 
 _ALIKE: Final = 90
 """Passages beyond the limit that are looked at, because those with the same text are listed once."""
@@ -60,7 +63,7 @@ def search(
     vault: Vault,
     query: Annotated[
         list[str],
-        Argument(name="WORDS", help="Words, and filters if you like. In quotes if there is a dash.", complete="query"),
+        Argument(name="QUERY", help="Words, and filters if you like. In quotes if there is a dash.", complete="query"),
     ],
     limit: Limit = 10,
     notes: Annotated[bool, Argument(option="--notes", help="Whole notes, each by its best passage.")] = False,
@@ -167,7 +170,7 @@ def daily(vault: Vault) -> Result:
 
 @action(
     "notes changed last",
-    surfaces=EVERYWHERE,
+    for_hosts=True,
     details="Ten of them, or N, with the time of their last change; or those that changed in a time: "
     "/recent yesterday, /recent since monday, /recent 2026-03.",
     is_minor=True,
@@ -220,7 +223,7 @@ def _changed_row(note: ChangedNote) -> NumberedRow:
     )
 
 
-@action("tags, with counts", surfaces=EVERYWHERE, chat_limit=40, is_minor=True)
+@action("tags, with counts", for_hosts=True, chat_limit=40, is_minor=True)
 def tags(
     vault: Vault,
     prefix: Annotated[str, Argument(name="PREFIX", help="Only tags that begin with it.", complete="tag")] = "",
@@ -333,3 +336,21 @@ def _event(at: NoteDate | datetime, said: str, **data: str) -> _Event:
         data={"date": f"{day}", "time": f"{clock:%H:%M:%S}" if clock else None, "path": None, "id": None, **data},
     )
     return (day, clock or time.min), row
+
+
+def verified(library: Library, text: str, *, without: Collection[str] = (), problems: bool = False) -> Result:
+    """A row for each statement of a text, or for those that the notes do not support; `without` are notes left out."""
+    found = verify(library, text, without=without)
+    rows = statement_rows([each for each in found.statements if not (problems and each.is_supported)])
+    return Result(
+        sections=[RowSection(rows=rows)],
+        empty=summary(found),
+        summary=summary(found),
+        data={
+            "supported": found.is_supported,
+            "complete": found.is_complete,
+            "counts": {verdict: found.count(verdict) for verdict in VERDICTS},
+            "statements": [row.data for row in rows],
+        },
+        exit_code=ExitCode.OK if found.is_supported else ExitCode.NO_ANSWER,
+    )

@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     )
     from zkchat.app.writing import (
         Editing,
+        change_records,
         daily_note_settings,
         link_follower,
         link_style,
@@ -149,7 +150,8 @@ else:
                 "Notices UNATTENDED Unattended Workspace calendar_for load_workspace local_folders_of local_globs"
             ),
             "writing": (
-                "Editing daily_note_settings link_follower link_style open_change_store open_editing proposals_over"
+                "Editing change_records daily_note_settings link_follower link_style open_change_store open_editing "
+                "proposals_over"
             ),
         },
     )

@@ -1,4 +1,4 @@
-"""The user's own MCP servers in the settings, and the vault as a server in those of other programs."""
+"""The user's own MCP servers: added to the settings, and removed from them."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

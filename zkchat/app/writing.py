@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from msgspec import Struct, field
 
+from zkchat.actions import MAX_RECORDS
 from zkchat.app.conversation_options import WritingOptions
 from zkchat.app.trust import VaultTrust
 from zkchat.app.workspace import UNATTENDED, Notices, UserInterface, Workspace, local_globs
@@ -233,6 +234,12 @@ def open_change_store(
         if _is_interrupted(workspace):
             store.recover()
         yield store
+
+
+def change_records(workspace: Workspace, notices: Notices = UNATTENDED) -> list[ChangeRecord]:
+    """The last changes that zkchat made in the vault, the latest first."""
+    with open_change_store(workspace, notices=notices) as store:
+        return store.records(limit=MAX_RECORDS, with_contents=False)
 
 
 def recover_interrupted_changes(workspace: Workspace) -> tuple[str, ...]:

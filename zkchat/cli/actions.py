@@ -1,39 +1,69 @@
 """Actions on the command line: the options of each from its signature, and its result as lines, drawn, or as JSON."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.actions import ACTIONS, Action, Parameter, Result, ShownNote, Vault
-from zkchat.app import VaultDocumentLinks, Workspace, daily_note_settings, embed_for_search, extract_for_search
+from zkchat.app import (
+    VaultDocumentLinks,
+    Workspace,
+    change_records,
+    daily_note_settings,
+    embed_for_search,
+    extract_for_search,
+)
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, current_io
 from zkchat.cli.note_lookup import find_place, open_refreshed_workspace, print_warnings, tell_of_vectors
 from zkchat.cli.output import Listing, stdout_console
-from zkchat.core import ChangeRecord
+from zkchat.core import ExitCode, UsageError
 from zkchat.index import Library
 from zkchat.render import Place, plain_sections, print_sections
 
-MAX_RECORDS: Final = 5_000
-"""Changes of the journal that are looked at."""
 _TYPES: Final = {"note": str, "text": str, "number": int, "switch": bool, "words": list[str] | None}
 
 
-def command_of(module: str, name: str) -> Callable[..., int]:
+class Stream(Struct, frozen=True, kw_only=True):
+    """A switch by which a command answers line by line, in the place of its first argument."""
+
+    option: str
+    help: str
+    refusal: str
+    """Said where neither of the two is given, or both are."""
+    hint: str
+    run: Callable[[CommandIO, Library, dict[str, Any]], None]
+    """Prints the lines; it is given what the command was given."""
+
+
+def command_of(module: str, name: str, stream: Stream | None = None) -> Callable[..., int]:
     """The command for an action of a module of `zkchat.actions`."""
     import_module(f"zkchat.actions.{module}")
     action = ACTIONS[name]
 
-    def command(*, vault: Path | None, json_output: bool, **given: Any) -> int:
-        return run_action(action, vault, given, json_output=json_output)
+    def command(*, vault: Path | None, json_output: bool, streams: bool = False, **given: Any) -> int:
+        if stream is None:
+            return run_action(action, vault, given, json_output=json_output)
+        if streams == bool(given[action.parameters[0].name]):
+            raise UsageError(stream.refusal, hint=stream.hint)
+        if not streams:
+            return run_action(action, vault, given, json_output=json_output)
+        io = current_io()
+        with _opened(io, action, vault) as (_, library):
+            stream.run(io, library, {**given, "json_output": json_output})
+        return ExitCode.OK
 
-    shared = [("vault", VaultOption, None), ("json_output", JsonOption, False)]
-    own = [(each.name, _annotation(each), _default(each)) for each in action.parameters]
+    shared: list[tuple[str, Any, Any]] = [("vault", VaultOption, None), ("json_output", JsonOption, False)]
+    if stream:
+        shared.insert(0, ("streams", Annotated[bool, typer.Option(stream.option, help=stream.help)], False))
+    own = [(each.name, _annotation(each, stream), _default(each, stream)) for each in action.parameters]
     kind = inspect.Parameter.KEYWORD_ONLY
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, kind, default=default, annotation=type_) for name, type_, default in (*own, *shared)]
@@ -43,11 +73,11 @@ def command_of(module: str, name: str) -> Callable[..., int]:
     return command
 
 
-def _annotation(parameter: Parameter) -> Any:
+def _annotation(parameter: Parameter, stream: Stream | None) -> Any:
     about = parameter.about
     texts: dict[str, Any] = {"metavar": about.name or None, "help": about.help}
     type_: Any = _TYPES[parameter.kind]
-    if parameter.kind == "note" and not parameter.is_required:
+    if parameter.kind == "note" and (stream or not parameter.is_required):
         type_ = str | None
     if not about.option:
         return Annotated[type_, typer.Argument(**texts, show_default=False)]
@@ -56,32 +86,39 @@ def _annotation(parameter: Parameter) -> Any:
     return Annotated[type_, typer.Option(about.option, **texts, **bounds, show_default=shows_default)]
 
 
-def _default(parameter: Parameter) -> Any:
-    return None if parameter.kind == "words" else parameter.default
+def _default(parameter: Parameter, stream: Stream | None) -> Any:
+    is_left_out = parameter.kind == "words" or (stream and parameter.is_required)
+    return None if is_left_out else parameter.default
 
 
 def run_action(action: Action, folder: Path | None, given: dict[str, Any], *, json_output: bool) -> int:
     """Run an action over the vault and print what it found."""
     io = current_io()
+    with _opened(io, action, folder) as (workspace, library):
+        vault = open_vault(io, workspace, library)
+        result = action.run(vault, **action.values(given, partial(_find, io, workspace, library)))
+        return print_result(io, workspace, library, result, json_output=json_output)
+
+
+@contextmanager
+def _opened(io: CommandIO, action: Action, folder: Path | None) -> Iterator[tuple[Workspace, Library]]:
+    """The notes as they are now, with their vectors if the action needs them."""
     with open_refreshed_workspace(io, folder) as (workspace, library):
         if library.is_empty():
             io.note(f"There are no Markdown notes in {workspace.paths.vault}. Name another folder with --vault.")
         if action.by_meaning:
             print_warnings(io, extract_for_search(library))
             embed_for_search(library)
-        vault = open_vault(io, workspace, library)
-        result = action.run(vault, **{each.name: _value(vault, each, given[each.name]) for each in action.parameters})
+        yield workspace, library
         if action.by_meaning:
             tell_of_vectors(io, library)
-        return print_result(io, workspace, library, result, json_output=json_output)
 
 
 def open_vault(io: CommandIO, workspace: Workspace, library: Library) -> Vault:
     return Vault(
         library=library,
         now=io.environment.now,
-        find=partial(_find, io, workspace, library),
-        records=partial(_records, io, workspace),
+        records=partial(change_records, workspace, io),
         daily_notes=partial(daily_note_settings, workspace.paths.vault),
     )
 
@@ -91,19 +128,6 @@ def _find(io: CommandIO, workspace: Workspace, library: Library, name: str) -> P
     if found.missing_anchor:
         io.note(f"There is no “{found.missing_anchor}” in {found.path}; this is the whole note.")
     return Place(path=found.path, line=found.line, anchor=found.anchor, name=name)
-
-
-def _records(io: CommandIO, workspace: Workspace) -> list[ChangeRecord]:
-    from zkchat.app import open_change_store
-
-    with open_change_store(workspace, notices=io) as store:
-        return store.records(limit=MAX_RECORDS, with_contents=False)
-
-
-def _value(vault: Vault, parameter: Parameter, given: Any) -> Any:
-    if parameter.kind == "note" and given is not None:
-        return vault.find(given)
-    return given or [] if parameter.kind == "words" else given
 
 
 def print_result(

@@ -1,4 +1,4 @@
-"""`zkchat agent` and `zkchat rules`: who answers, and by which rules; listed, shown, made, changed."""
+"""`zkchat agent`: who answers; listed, shown, made, changed. `run` has one work on a goal."""
 
 from collections.abc import Iterator
 from pathlib import Path

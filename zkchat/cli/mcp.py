@@ -1,4 +1,4 @@
-"""`zkchat mcp`: the vault as a server; checks and imports of other servers."""
+"""`zkchat mcp`: the vault as a server, and checks of other servers."""
 
 import time
 from collections.abc import Sequence

@@ -1,15 +1,16 @@
 """Actions as tools for hosts: arguments from the signature, and the rows as structured content."""
 
+from functools import partial
 from typing import Annotated, Any, Final, cast
 
-from msgspec import NODEFAULT, defstruct, field
+from msgspec import NODEFAULT, Meta, defstruct, field
+from msgspec.structs import asdict
 
-from zkchat.actions import Action, Parameter, Vault, every_action
+from zkchat.actions import Action, Parameter, Vault, every_action, named_place
 from zkchat.chat import Arguments, Number, Text
-from zkchat.index import find_named_note
 from zkchat.mcp.service import OpenVault
 from zkchat.mcp.vault_tools import Answer, run_validated
-from zkchat.render import Place, plain_sections
+from zkchat.render import plain_sections
 
 MAX_ROWS: Final = 200
 
@@ -23,7 +24,7 @@ class Found(Answer):
 
 def action_tools() -> list[Action]:
     """The actions that hosts are offered."""
-    return [action for action in every_action().values() if "mcp" in action.surfaces]
+    return [action for action in every_action().values() if action.for_hosts]
 
 
 def arguments_of(action: Action) -> type[Arguments]:
@@ -37,28 +38,18 @@ def _field(parameter: Parameter) -> tuple[Any, Any]:
         most = min(about.most or MAX_ROWS, MAX_ROWS)
         kind = Number(description=about.help, at_least=about.least, at_most=most)
         return Annotated[int, kind], field(default=min(default, most) if default is not NODEFAULT else default)
+    if parameter.kind == "switch":
+        return Annotated[bool, Meta(description=about.help)], field(default=default)
     return Annotated[str, Text(description=about.help)], field(default=default)
 
 
 def run_action(action: Action, arguments: type[Arguments], vault: OpenVault, given: str) -> Found:
     """Run an action over what the host's model may see. Raises `CallFailed`."""
-    library = vault.library
-
-    def find(name: str) -> Place:
-        found = find_named_note(library, name, search="search")
-        return Place(path=found.path, line=found.line, anchor=found.anchor, name=name)
+    over = Vault(library=vault.library, now=vault.workspace.environment.now, command="{}".format)
 
     def act(wanted: Arguments) -> Found:
-        over = Vault(library=library, now=vault.workspace.environment.now, find=find, command="{}".format)
-        values = {each.name: _value(over, each, getattr(wanted, each.name)) for each in action.parameters}
-        result = action.run(over, **values)
+        result = action.run(over, **action.values(asdict(wanted), partial(named_place, vault.library)))
         text = plain_sections(result.sections, is_numbered=False) if result.rows else result.empty
-        return Found(text=text, rows=result.plain if isinstance(result.plain, list) else [result.plain])
+        return Found(text=text, rows=[row.data for row in result.rows])
 
     return run_validated(action.name, arguments, given, act)
-
-
-def _value(vault: Vault, parameter: Parameter, given: Any) -> Any:
-    if parameter.kind == "note":
-        return vault.find(given) if given else None
-    return given.split() if parameter.kind == "words" else given

@@ -1,4 +1,4 @@
-"""The files of a vault by the names that links use: anchors, keys, and similar names to suggest."""
+"""The grammar of wikilinks, and the files of a vault by the names that links use, with similar names to suggest."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Wording of tool calls, warnings, checklists, progress, links and timelines, already sanitized."""
+"""Wording of tool calls, warnings, checklists, progress and links, already sanitized."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Single keys read from a terminal: its modes, and a listener while a model answers."""
+"""Single keys read from a terminal, and its modes."""
 
 import os
 import sys

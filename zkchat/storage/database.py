@@ -1,4 +1,4 @@
-"""SQLite files: opening, transactions, migrations, errors, and the rows in pages that SQLite refuses."""
+"""SQLite files: opening, transactions, migrations, errors, and the rows of a damaged one that can still be read."""
 
 import errno
 import os

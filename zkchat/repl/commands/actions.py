@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from zkchat.actions import Action, Result, ShownNote, Vault
+from zkchat.actions import MAX_RECORDS, Action, Result, ShownNote, Vault
 from zkchat.core import UsageError
 from zkchat.render import RowSection
 from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, no_completion, no_description
@@ -14,8 +14,6 @@ from zkchat.repl.commands.places import NEXT_STEP, complete_place, describe_numb
 from zkchat.repl.surface import Position
 
 MAX_LISTED: Final = 50
-MAX_RECORDS: Final = 5_000
-"""Changes of the journal that are looked at."""
 _MAX_NUMBER: Final = 1_000
 _TAG_FILTER: Final = "tag:"
 
@@ -47,7 +45,6 @@ def open_vault(context: CommandContext) -> Vault:
     return Vault(
         library=browser.refreshed(),
         now=context.now,
-        find=lambda name: find_file(context, name, "show")[0],
         records=partial(context.changes.records, limit=MAX_RECORDS, with_contents=False),
         daily_notes=browser.daily_notes,
         command="/{}".format,

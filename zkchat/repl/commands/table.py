@@ -460,9 +460,7 @@ _OTHER: Final[Sequence[Command]] = (
 )
 _NAMED: Final = {command.name for command in (*_OF_ANSWERS, *_OTHER)}
 _GENERATED: Final = [
-    slash_command(action)
-    for action in every_action().values()
-    if "chat" in action.surfaces and action.name not in _NAMED
+    slash_command(action) for action in every_action().values() if action.in_chat and action.name not in _NAMED
 ]
 COMMANDS: Final[Sequence[Command]] = (*_OF_ANSWERS, *_GENERATED, *_OTHER)
 """In the order of `/help`. Actions are commands by themselves, unless one above has their name."""

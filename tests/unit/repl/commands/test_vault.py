@@ -13,7 +13,7 @@ from tests.support.command_harness import CommandHarness
 from tests.support.libraries import library_of
 from zkchat.core.message import DocumentReference
 from zkchat.index.library import Library
-from zkchat.notes.dates.unspaced import PERIOD_FORMS
+from zkchat.notes.dates.expressions import PERIOD_FORMS
 from zkchat.repl.commands.table import completions, run
 
 NOTES = {
