@@ -31,12 +31,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
-def test_a_file_and_its_folder_are_made_when_needed(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "zkchat" / "config.toml"
-    set_value(file, "context.max_tokens", "4096")
-    assert tomllib.loads(file.read_text()) == {"context": {"max_tokens": 4096}}
-
-
 def test_comments_and_order_survive(file: Path) -> None:
     file.write_text(COMMENTED)
     set_value(file, "context.max_tokens", "8192")
@@ -65,13 +59,6 @@ def test_what_is_not_valid_is_not_written(file: Path, key: str, text: str, says:
         set_value(file, key, text)
     assert says in caught.value.message
     assert file.read_text() == COMMENTED
-
-
-def test_a_key_is_never_written_where_its_name_belongs(file: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        set_value(file, "openai.api_key_env", "sk-secret")
-    assert "sk-secret" not in caught.value.message
-    assert not file.exists()
 
 
 def test_a_value_must_fit_the_others_of_the_file(file: Path) -> None:
@@ -109,11 +96,6 @@ def test_unset_removes_a_setting_and_keeps_the_comments_around_it(file: Path) ->
     file.write_text(COMMENTED)
     assert unset(file, "context.max_tokens")
     assert file.read_text() == COMMENTED.replace("max_tokens = 16384\n", "")
-
-
-def test_unset_of_what_is_not_set_changes_nothing(file: Path) -> None:
-    assert not unset(file, "model")
-    assert not file.exists()
 
 
 @pytest.mark.parametrize("key", ["context", "nonsense"])

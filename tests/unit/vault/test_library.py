@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.core.errors import NoteNotFound, OutsideVault, StorageDamaged
+from zkchat.core.errors import NoteNotFound, StorageDamaged
 from zkchat.core.note import Ambiguous, KnownFolders, Link, Missing, NoteWarning, Resolved
 from zkchat.index.indexing.background import INDEX_WAS_DAMAGED
 from zkchat.index.indexing.reader import is_source
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
 
 
 @pytest.fixture
@@ -49,19 +48,6 @@ def test_a_heading_below_text_is_no_title_by_which_a_note_is_found(index: Sqlite
     library, _ = library_of(index, Mocking="Fakes.\n\n# References\n\nA book.", Naming="Names.")
     assert (library.title("Mocking.md"), library.search("book")[0].title) == ("Mocking", "Mocking")
     assert library.resolve(link("References")) == Missing(target="References")
-
-
-def test_a_broken_link_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, Evergreen="x", Other="y")
-    found = library.resolve(link("Evergren"))
-    assert isinstance(found, Missing)
-    assert found.suggestions[0] == "Evergreen"
-
-
-def test_links_in_both_directions_are_known(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="[[b]]\n\n[[c]]", b="[[a]]", c="")
-    assert [stored.link.target for stored in library.links_from("a.md")] == ["b", "c"]
-    assert [(stored.source, stored.link.line) for stored in library.links_to("c.md")] == [("a.md", 3)]
 
 
 def test_notes_are_known_to_hold_a_link_word_for_word_until_they_change(index: SqliteNoteIndex) -> None:
@@ -106,28 +92,6 @@ def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex)
     assert library.link_to("media/picture.png") == "[[media/picture.png]]"
 
 
-def test_notes_are_counted_as_they_come_and_go(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="x", b="y")
-    assert library.note_count() == 2
-    files.remove("a.md")
-    Library.over(files, index).refresh()
-    assert library.note_count() == 1
-    library.rebuild()
-    assert library.note_count() == 1
-
-
-def test_titles_are_known_and_guessed_for_others(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="# The title")
-    assert library.title("a.md") == "The title"
-    assert library.title("sub/unknown.md") == "unknown"
-
-
-def test_a_note_is_read_as_it_is_now(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="old")
-    files.write("a.md", "new")
-    assert library.read("a.md") == "new"
-
-
 def test_a_note_that_is_not_there_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, Evergreen="x", note="y")
     with pytest.raises(NoteNotFound) as missing:
@@ -139,12 +103,6 @@ def test_a_note_that_is_not_there_comes_with_the_closest_names(index: SqliteNote
     with pytest.raises(NoteNotFound) as missing:
         library.read("qqqq.md")
     assert missing.value.hint == ""
-
-
-def test_what_is_outside_the_vault_stays_there(tmp_path: Path, index: SqliteNoteIndex) -> None:
-    library = Library.over(VaultFiles(tmp_path, exclude=(), max_note_bytes=10), index)
-    with pytest.raises(OutsideVault):
-        library.read("../x.md")
 
 
 SECTIONS = """---
@@ -204,12 +162,6 @@ def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(inde
     assert library.note_count() == 2
 
 
-def test_progress_is_told(index: SqliteNoteIndex) -> None:
-    heard: list[tuple[int, int]] = []
-    Library.over(MemoryFiles(a="x", b="y"), index).refresh(lambda done, total: heard.append((done, total)))
-    assert heard == [(0, 2), (1, 2), (2, 2)]
-
-
 def test_a_damaged_index_is_built_again_by_a_refresh(tmp_path: Path, index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, a="garden")
     index.close()
@@ -227,14 +179,6 @@ def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, in
     assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "b.md"]
     assert library.resolve(link("b")) == Resolved(path="b.md", via="name")
     assert [library.refresh().warnings for _ in range(2)] == [(INDEX_WAS_DAMAGED,), ()]
-
-
-def test_an_index_that_is_damaged_inside_is_built_again_and_the_user_is_told(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="garden")
-    with index._writing() as database:
-        database.execute("DROP TABLE folders")
-    assert library.refresh().warnings == (INDEX_WAS_DAMAGED,)
-    assert [passage.path for passage in library.search("garden")] == ["a.md"]
 
 
 @pytest.mark.parametrize(

@@ -41,16 +41,11 @@ _PACKED_BYTES = 4
 
 
 class Match(Struct, frozen=True):
-    """One term of a query, and its postings."""
-
     query_frequency: int
     idf: float
-    """Inverse document frequency."""
     slots: Numbers
     frequencies: Scores
-    """The term frequency in each of the slots."""
     names: Numbers
-    """The names that contain it."""
     variants: tuple[str, ...] = ()
     """Other terms that count as this one, at less than its weight."""
 
@@ -96,7 +91,6 @@ class TextRanking:
         return Signals(_shares(self.bm25f(matches)), *self.name_scores(matches))
 
     def section_scores(self, found: Signals) -> Scores:
-        """For every slot how well it answers by its text."""
         scores: Scores = found.words + SECTION_NAME_WEIGHT * found.names + SECTION_HEADING_WEIGHT * found.headings
         return scores
 
@@ -120,8 +114,9 @@ class TextRanking:
         found: list[Match] = []
         for term, times in asked.items():
             match = self._match(times, rows_of.get(term, ()))
-            variants = self._variants(term, rows_of.keys() - asked.keys(), rows_of) if term in varied else {}
-            if variants:
+            others = rank_variants(term, rows_of.keys() - asked.keys()) if term in varied else ()
+            standing = ((other, each) for other in others if len((each := self._match(1, rows_of[other])).slots))
+            if variants := dict(islice(standing, MAX_VARIANTS)):
                 match = self._with_variants(match, variants)
             if len(match.slots):
                 found.append(match)
@@ -129,14 +124,8 @@ class TextRanking:
 
     def _match(self, times: int, rows: Sequence[TermPostings]) -> Match:
         slots, frequencies = self._section_postings(rows)
-        return Match(times, self._idf(len(slots)), slots, frequencies, self._name_postings(rows))
-
-    def _variants(
-        self, term: str, known: Iterable[str], rows_of: Mapping[str, Sequence[TermPostings]]
-    ) -> dict[str, Match]:
-        """The nearest variants that stand in a section that is still there."""
-        matches = ((other, self._match(1, rows_of[other])) for other in rank_variants(term, known))
-        return dict(islice(((other, match) for other, match in matches if len(match.slots)), MAX_VARIANTS))
+        starts, packed = self._joined((row.segment, row.names) for row in rows)
+        return Match(times, self._idf(len(slots)), slots, frequencies, name_postings(packed) + starts[:, 1])
 
     def _with_variants(self, term: Match, variants: Mapping[str, Match]) -> Match:
         """The term as if its variants were occurrences of it, at a part of their frequency."""
@@ -153,7 +142,6 @@ class TextRanking:
         )
 
     def bm25f(self, matches: Iterable[Match]) -> Scores:
-        """The BM25F score of each slot."""
         scores = np.zeros(len(self.sections), dtype=np.float32)
         for term in matches:
             length_norm = self._length_norm[term.slots]
@@ -161,7 +149,6 @@ class TextRanking:
         return scores
 
     def note_bm25(self, matches: Iterable[Match]) -> Scores:
-        """The BM25 score of each note as a whole."""
         scores = np.zeros(len(self._note_starts), dtype=np.float32)
         alive = int(self.alive[self._note_starts].sum())
         for term in matches:
@@ -198,12 +185,10 @@ class TextRanking:
         return of_notes * self.alive, of_headings * self.alive
 
     def idf(self, postings: Iterable[TermPostings]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs anywhere."""
         counts = {term: len(self._section_postings(rows)[0]) for term, rows in _by_term(postings).items()}
         return {term: self._idf(count) for term, count in counts.items() if count}
 
     def holding(self, postings: Iterable[TermPostings]) -> Mask:
-        """The slots in which any of the terms stands."""
         mask = np.zeros(len(self.sections), dtype=np.bool_)
         mask[self._section_postings(list(postings))[0]] = True
         return mask
@@ -231,14 +216,12 @@ class TextRanking:
         return [*zip(notes.tolist(), scores[notes].tolist(), strict=True)]
 
     def sections_of(self, note: int, scores: Scores) -> list[int]:
-        """The sections of a note with scores above 0, best first."""
         start, *end = self._note_starts[note : note + 2].tolist()
         of_note = scores[start : end[0] if end else None]
         found: list[int] = self.sections[start + _best(of_note, len(of_note))].tolist()
         return found
 
     def _highest_of_note(self, scores: Scores) -> Scores:
-        """For every note the highest score of its slots."""
         best = np.zeros(len(self._note_starts), dtype=np.float32)
         slots = np.flatnonzero(scores > 0)
         np.maximum.at(best, self._note_of[slots], scores[slots])
@@ -257,10 +240,6 @@ class TextRanking:
             alive = self.alive[slots]
             slots, frequencies = slots[alive], frequencies[alive]
         return slots, frequencies.astype(np.float32)
-
-    def _name_postings(self, rows: Sequence[TermPostings]) -> Numbers:
-        starts, packed = self._joined((row.segment, row.names) for row in rows)
-        return name_postings(packed) + starts[:, 1]
 
     def _joined(self, rows: Iterable[tuple[int, bytes]]) -> tuple[Numbers, bytes]:
         """Packed rows of segments as one, and for each of its numbers the first slot and name of its segment.

@@ -167,31 +167,9 @@ def test_a_canvas_that_is_gone_is_shown_to_no_model_any_more(vault: Vault) -> No
     assert guarded.search("wombat") == []
 
 
-def test_a_vault_of_canvases_alone_is_not_empty(vault: Vault) -> None:
-    library = vault.library()
-    assert not library.is_empty()
-    (vault.folder / "Note.md").unlink()
-    library.refresh()
-    assert (library.note_count(), library.is_empty()) == (0, False)
-    for name in ("Board.canvas", "paper.pdf"):
-        (vault.folder / name).unlink()
-    library.refresh()
-    assert library.is_empty()
-
-
 def test_broken_links_of_a_canvas_are_told_and_not_repaired(vault: Vault) -> None:
     from zkchat.index.link_guesses import broken_links
 
     vault.write("Odd.canvas", FILE % "Notes/Note.md")
     found = [each for each in broken_links(vault.library()) if each.source == "Odd.canvas"]
     assert [(each.link.text, each.repairs) for each in found] == [("[[Notes/Note.md]]", ())]
-
-
-def test_a_refresh_counts_notes_alone(vault: Vault) -> None:
-    library = vault.library()
-    assert library.refresh().notes == 1
-    vault.write("Other.md", "")
-    vault.write("New.canvas", "{}")
-    assert (library.refresh().notes, library.refresh().notes) == (2, 2)
-    (vault.folder / "Board.canvas").unlink()
-    assert (library.refresh().notes, library.refresh().notes) == (2, 2)
