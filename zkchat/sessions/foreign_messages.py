@@ -322,7 +322,7 @@ def _unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
         case {"type": str(kind)} if kind != "message" and not any(key in value for key in _ROLE_KEYS):
             # A type instead of a role is that of its author, or that of the one part that it is.
             role = "tool" if kind.endswith("_output") else "assistant"
-            part = {"role": role, "content": [{**value}], "created_at": value.get("created_at")}
+            part: dict[str, Json] = {"role": role, "content": [{**value}], "created_at": value.get("created_at")}
             return {**value, "role": kind} if kind.casefold() in _ROLES else part
         case _:
             return value

@@ -329,11 +329,11 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
     messages = _messages_of(value)
     if messages is None:
         return "", _Candidate(title)
-    told = text_at(value, "system", "instructions")
+    told: Json = text_at(value, "system", "instructions")
     return "list of messages", _Candidate(
         title,
         ForeignConversation(
-            messages=[*([{"role": "system", "content": told}] if told else []), *messages],
+            messages=[{"role": "system", "content": told}, *messages] if told else messages,
             id=text_at(value, "id", "uuid", "conversation_id", "session_id")
             or text_at(object_of(value.get("session")), "id"),
             title=title,

@@ -31,12 +31,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
-def test_comments_and_order_survive(file: Path) -> None:
-    file.write_text(COMMENTED)
-    set_value(file, "context.max_tokens", "8192")
-    assert file.read_text() == COMMENTED.replace("16384", "8192")
-
-
 def test_line_ends_of_windows_stay(file: Path) -> None:
     file.write_bytes(b'# mine\r\nmodel = "a"\r\n')
     set_value(file, "model", "b")
@@ -83,19 +77,6 @@ def test_a_value_where_the_section_belongs_is_told_with_the_way_out(file: Path) 
     assert caught.value.hint == "Run: zkchat config unset context"
     assert unset(file, "context")
     assert file.read_text() == ""
-
-
-def test_a_broken_file_is_told_and_left_alone(file: Path) -> None:
-    file.write_text("model = \n")
-    with pytest.raises(ConfigError, match="is broken at line 1"):
-        set_value(file, "model", "quote")
-    assert file.read_text() == "model = \n"
-
-
-def test_unset_removes_a_setting_and_keeps_the_comments_around_it(file: Path) -> None:
-    file.write_text(COMMENTED)
-    assert unset(file, "context.max_tokens")
-    assert file.read_text() == COMMENTED.replace("max_tokens = 16384\n", "")
 
 
 @pytest.mark.parametrize("key", ["context", "nonsense"])

@@ -47,14 +47,6 @@ def texts(store: SqliteMemories) -> list[str]:
     return [fact.text for fact in store.facts()]
 
 
-def test_a_fact_is_there_when_the_store_is_opened_again(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        added = store.add("I like tea", "model", "s1")
-    with opened(path, clock) as store:
-        assert store.facts() == (added,)
-    assert (added.text, added.source, added.session_id, added.at, added.uses) == ("I like tea", "model", "s1", NOON, 0)
-
-
 def test_a_fact_that_gave_way_is_not_listed_and_its_words_are_kept_with_the_new_one(store: SqliteMemories) -> None:
     old = store.add("My colour is blue", "user")
     new = store.add("My colour is green", "user", replaces=[old.id])

@@ -14,23 +14,16 @@ from zkchat.core.errors import SessionNotFound, StorageDamaged, StorageFull
 from zkchat.core.message import ChatMessage, Status, TextPart
 from zkchat.core.session import (
     ContentEntry,
-    DraftEntry,
     Entry,
-    EntryBody,
     EntryFilter,
-    HeadEntry,
-    ItemsEntry,
-    ListingEntry,
     MessageEntry,
     PinEntry,
     PriorityEntry,
-    RestoreEntry,
     Session,
     TitleEntry,
-    UnknownEntry,
     read_message,
 )
-from zkchat.core.session_history import messages_of, thread_of
+from zkchat.core.session_history import messages_of
 from zkchat.core.values import to_json, to_plain
 from zkchat.sessions.store import SqliteSessions
 from zkchat.storage.database import open_database
@@ -84,24 +77,6 @@ def ids(entries: list[Entry]) -> list[str]:
     return [entry.body.message.id for entry in entries if isinstance(entry.body, MessageEntry)]
 
 
-def test_an_entry_of_every_kind_comes_back_as_it_was(store: SqliteSessions) -> None:
-    bodies: list[EntryBody] = [
-        message("m1"),
-        DraftEntry(message_id="m2", parent_id="m1", text="Ei", thinking="hm"),
-        TitleEntry(title="Näme"),
-        HeadEntry(message_id="m1"),
-        HeadEntry(message_id=None),
-        PinEntry(message_id="m1", pinned=False),
-        PriorityEntry(message_id="m1", priority=9),
-        ItemsEntry(),
-        RestoreEntry(compaction_id="m1"),
-        UnknownEntry(fields={"kind": "from the future", "with": ["what", "ever"]}),
-    ]
-    session = store.create()
-    store.append(session.id, bodies)
-    assert [entry.body for entry in store.entries(session.id)] == bodies
-
-
 def test_an_entry_that_only_a_newer_zkchat_understands_is_kept_and_passed_over(
     path: Path, store: SqliteSessions
 ) -> None:
@@ -130,29 +105,6 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: Sqli
     assert store.get(session.id).title == "\ufffd"
 
 
-def test_the_list_shows_the_last_used_first_with_title_times_and_count(store: SqliteSessions) -> None:
-    store.create("First")
-    old, new = store.create("Old"), store.create("New")
-    store.append(old.id, [message("m1"), message("m2")])
-    store.append(old.id, [TitleEntry(title="Old and renamed")])
-    listed = store.sessions()
-    assert [(session.title, session.message_count) for session in listed] == [
-        ("Old and renamed", 2),
-        ("New", 0),
-        ("First", 0),
-    ]
-    assert listed[0].created_at == old.created_at
-    assert listed[0].updated_at > new.updated_at
-
-
-def test_a_message_that_is_stored_again_counts_once_and_the_last_one_holds(store: SqliteSessions) -> None:
-    session = store.create()
-    store.append(session.id, [message("m1"), message("m2", "Ei", "assistant", "m1", "unfinished")])
-    store.append(session.id, [message("m2", "Eight.", "assistant", "m1")])
-    assert store.get(session.id).message_count == 2
-    assert [found.text for found in thread_of(store.entries(session.id))] == ["", "Eight."]
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -168,19 +120,6 @@ def test_the_database_itself_refuses_to_change_history(path: Path, store: Sqlite
     with closing(open_database(path, synchronous="FULL")) as connection, pytest.raises(sqlite3.IntegrityError):
         connection.execute(statement)
     assert store.entries(session.id) == before
-
-
-def test_a_deleted_session_is_gone_and_the_others_stay(store: SqliteSessions) -> None:
-    doomed, other = store.create("Doomed"), store.create("Other")
-    store.append(other.id, [message("m1")])
-    store.delete(doomed.id)
-    assert [session.title for session in store.sessions()] == ["Other"]
-    assert ids(store.entries(other.id)) == ["m1"]
-    for use in (store.get, store.entries, store.delete):
-        with pytest.raises(SessionNotFound):
-            use(doomed.id)
-    with pytest.raises(SessionNotFound):
-        store.append(doomed.id, [message("m2")])
 
 
 def test_the_words_of_a_deleted_session_are_in_no_file_any_more(path: Path) -> None:
@@ -318,13 +257,6 @@ def test_a_name_that_fits_several_lists_them(named: SqliteSessions, name: str) -
     assert "k3xyzdefgh34 (Plans)" in raised.value.hint
 
 
-@pytest.mark.parametrize("name", ["", "   ", "something else"])
-def test_a_name_that_fits_nothing_says_where_to_look(named: SqliteSessions, name: str) -> None:
-    with pytest.raises(SessionNotFound) as raised:
-        named.find(name)
-    assert "zkchat sessions list" in raised.value.hint
-
-
 def test_a_full_disk_takes_nothing_of_an_append_and_later_ones_work(path: Path, store: SqliteSessions) -> None:
     session = store.create()
     store.append(session.id, [message("m1", "before")])
@@ -361,14 +293,6 @@ def test_one_run_with_a_wrong_clock_does_not_make_a_session_the_last_for_ever(pa
 def said_on(day: int, text: str = "Hi") -> MessageEntry:
     at = datetime(2025, 1, day, tzinfo=UTC)
     return MessageEntry(message=ChatMessage(id=f"m{day}", role="user", parts=(TextPart(text=text),), created_at=at))
-
-
-def test_a_session_from_elsewhere_keeps_its_id_and_its_times(store: SqliteSessions) -> None:
-    assert store.add("theirs", [TitleEntry(title="Rest"), said_on(3), said_on(2)])
-    session = store.get("theirs")
-    assert (session.title, session.message_count) == ("Rest", 2)
-    assert (session.created_at.day, session.updated_at.day) == (2, 3)
-    assert [entry.at.day for entry in store.entries("theirs")] == [2, 3, 2]
 
 
 def test_a_session_that_was_deleted_does_not_come_back_under_its_id(store: SqliteSessions) -> None:
@@ -423,15 +347,6 @@ def test_first_words_stay_and_the_last_model_counts(store: SqliteSessions) -> No
     assert listing(store.get(id_)) == (True, "What is sleep?", "ollama:qwen3:8b")
     store.append(id_, [turn("m4", "assistant", "Yes.", "quote")])
     assert listing(store.get(id_)) == (True, "What is sleep?", "quote")
-
-
-def test_a_session_is_not_listed_until_somebody_goes_on_with_it(store: SqliteSessions) -> None:
-    id_ = store.create().id
-    store.append(id_, [ListingEntry(listed=False), turn("m1", "user", "Once?")])
-    store.append(id_, [turn("m2", "assistant", "Once.")])
-    assert not store.get(id_).listed
-    store.append(id_, [ListingEntry(listed=True), turn("m3", "user", "Again?")])
-    assert store.get(id_).listed
 
 
 def test_a_message_that_cannot_be_read_does_not_stop_the_migration(tmp_path: Path) -> None:

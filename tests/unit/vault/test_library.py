@@ -72,19 +72,6 @@ def test_a_fingerprint_is_that_of_a_text(index: SqliteNoteIndex) -> None:
     assert (second["a.md"] == first["a.md"], second["b.md"] == first["b.md"]) == (False, True)
 
 
-def test_nothing_is_remembered_of_an_index_that_was_thrown_away(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="[[one]]")
-    before = library.fingerprints(["a.md"])
-    assert library.note_count() == 1
-    assert library.sources_of({"[[one]]"}, ["a.md"]) == {"[[one]]": "a.md"}
-    files.write("a.md", "[[two]]")
-    files.write("b.md", "x")
-    library.rebuild()
-    assert library.fingerprints(["a.md"]) != before
-    assert library.note_count() == 2
-    assert library.sources_of({"[[one]]"}, ["a.md"]) == {}
-
-
 def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, **{"sub/Alone": "x", "one/Twin": "x", "two/Twin": "x"})
     assert library.link_to("sub/Alone.md") == "[[Alone]]"
@@ -162,15 +149,6 @@ def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(inde
     assert library.note_count() == 2
 
 
-def test_a_damaged_index_is_built_again_by_a_refresh(tmp_path: Path, index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="garden")
-    index.close()
-    _damage(tmp_path / "index.db")
-    assert library.refresh().warnings == (INDEX_WAS_DAMAGED,)
-    assert [passage.path for passage in library.search("garden")] == ["a.md"]
-    assert library.refresh().warnings == ()
-
-
 def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, index: SqliteNoteIndex) -> None:
     library, files = library_of(index, a="garden")
     files.write("b.md", "the garden again")
@@ -179,32 +157,6 @@ def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, in
     assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "b.md"]
     assert library.resolve(link("b")) == Resolved(path="b.md", via="name")
     assert [library.refresh().warnings for _ in range(2)] == [(INDEX_WAS_DAMAGED,), ()]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE postings SET standing = x'00'",
-        "UPDATE postings SET standing = x'ffffffff'",
-        "UPDATE postings SET ends = x'00'",
-        "UPDATE segments SET lengths = x''",
-        "DELETE FROM state",
-        "DROP TABLE links",
-        "DROP TABLE notes",
-    ],
-)
-def test_an_index_that_does_not_fit_together_is_built_again(
-    tmp_path: Path, index: SqliteNoteIndex, damage: str
-) -> None:
-    library, files = library_of(index, a="garden", b="[[a]]")
-    index.close()
-    with closing(sqlite3.connect(tmp_path / "index.db")) as database:
-        database.execute(damage)
-        database.commit()
-    files.write("c.md", "the garden again")
-    library.refresh()
-    assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "c.md"]
-    assert [stored.source for stored in library.links_to("a.md")] == ["b.md"]
 
 
 def _damage(path: Path) -> None:

@@ -96,50 +96,58 @@ def read_part(
 
     `name_formats` are those by which Obsidian names daily notes.
     """
+    gc.disable()  # among many values without cycles it would look for a twelfth of the first indexing
+    try:
+        batch = _batch_of(files, index, extracted, part, after_each, name_formats)
+    finally:
+        gc.enable()
+    index.apply(batch)
+    stamps = (*(stored.stamp for stored in batch.notes), *batch.restamped)
+    return PartRead(
+        notes=len(part),
+        changed=len(batch.notes),
+        warnings=tuple(warning for stored in batch.notes for warning in stored.note.warnings),
+        unsettled=(*(stamp.path for stamp in stamps if not stamp.settled), *batch.removed),
+    )
+
+
+def _batch_of(
+    files: NoteFiles,
+    index: NoteIndex,
+    extracted: ExtractedTexts | None,
+    part: Sequence[Listed],
+    after_each: Callable[[], None],
+    name_formats: Sequence[str],
+) -> IndexBatch:
     from zkchat.index.search.postings import SegmentBuilder
 
     notes: list[IndexedNote] = []
     restamped: list[FileStamp] = []
-    vanished: list[str] = []
+    gone: list[str] = []
     names: list[tuple[str, str]] = []
-    lost_names: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
     builder = SegmentBuilder()
-    gc.disable()  # among many values without cycles it would look for a twelfth of the first indexing
-    try:
-        for listed, is_known in part:
-            before = index.known(listed.path) if is_known else None
-            try:
-                is_extracted = extracted is not None and extracted.covers(listed.path)
-                read = _extracted(extracted, listed) if extracted and is_extracted else _read(files, listed)
-            except NoteNotFound:
-                vanished.append(listed.path)
-                lost_names += names_of_known(listed.path, before)
+    for listed, is_known in part:
+        before = index.known(listed.path) if is_known else None
+        try:
+            is_extracted = extracted is not None and extracted.covers(listed.path)
+            read = _extracted(extracted, listed) if extracted and is_extracted else _read(files, listed)
+        except NoteNotFound:
+            gone.append(listed.path)
+            lost += names_of_known(listed.path, before)
+        else:
+            if before and before.digest == read.digest:
+                restamped.append(read.stamp)
             else:
-                if before and before.digest == read.digest:
-                    restamped.append(read.stamp)
-                else:
-                    notes.append(stored := _indexed(read, name_formats))
-                    if stored.sections:
-                        builder.add(stored.note, stored.sections)
-                    if before is None or _leads_elsewhere(before, stored):
-                        lost_names += names_of_known(listed.path, before)
-                        names += names_of_file(listed.path, stored.note.title, stored.note.aliases)
-            after_each()
-        segment = builder.build() if builder.slots else None
-    finally:
-        gc.enable()
-    index.apply(
-        IndexBatch(
-            notes=notes, restamped=restamped, removed=vanished, names=names, lost_names=lost_names, segment=segment
-        )
-    )
-    stamps = (*(stored.stamp for stored in notes), *restamped)
-    return PartRead(
-        notes=len(part),
-        changed=len(notes),
-        warnings=tuple(warning for stored in notes for warning in stored.note.warnings),
-        unsettled=(*(stamp.path for stamp in stamps if not stamp.settled), *vanished),
-    )
+                notes.append(stored := _indexed(read, name_formats))
+                if stored.sections:
+                    builder.add(stored.note, stored.sections)
+                if before is None or _leads_elsewhere(before, stored):
+                    lost += names_of_known(listed.path, before)
+                    names += names_of_file(listed.path, stored.note.title, stored.note.aliases)
+        after_each()
+    segment = builder.build() if builder.slots else None
+    return IndexBatch(notes=notes, restamped=restamped, removed=gone, names=names, lost_names=lost, segment=segment)
 
 
 class _Read(NamedTuple):

@@ -316,7 +316,7 @@ class MethodVectors:
 
     def _learn(self, stored: _Stored, rows: NDArray[np.intp]) -> "_Learned":
         """What the vectors of these rows share, learned anew when there are twice as many of them."""
-        if self._learned is None or len(rows) >= 2 * self._learned.count:
+        if self._learned is None or len(rows) >= 2 * self._learned.number:
             sample = np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE_VECTORS)).astype(np.intp)
             vectors = _vectors_at(stored.data, stored.places[rows[sample]], stored.vector_bytes)
             common = np.zeros(stored.vector_bytes, dtype=np.float32)
@@ -332,7 +332,7 @@ class MethodVectors:
 class _Learned(NamedTuple):
     """What so many vectors of a vault tell of their method."""
 
-    count: int
+    number: int
     common: Vector
     min_cosine: float
 

@@ -82,51 +82,6 @@ def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
     return found
 
 
-def test_a_note_that_moved_or_came_back_and_text_that_stands_twice_are_not_embedded_again(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = library(files, index, server)
-    embed_all(made)
-    count = len(server.texts)
-    files.rename("a.md", "deep/other.md")
-    files.remove("b.md")
-    files.write("copy of c.md", files.notes["c.md"])
-    made.refresh()
-    embed_all(made)
-    files.write("b.md", NOTES["b"])
-    made.rebuild()
-    embed_all(made)
-    assert len(server.texts) == count
-    files.write("b.md", "# B\n\nbread\n\n# B2\n\nbuns")
-    made.refresh()
-    embed_all(made)
-    assert server.texts[count:] == ["B\n# B2\n\nbuns"]
-
-
-def test_the_former_vectors_are_searched_until_the_new_ones_are_complete(
-    files: MemoryFiles, index: SqliteNoteIndex
-) -> None:
-    one, two = RecordingEmbedder("one"), RecordingEmbedder("two", batch_size=1)
-    made = library(files, index, one)
-    made.embed()
-    assert active_method(made) == "static"
-    made.embed_by_server()
-    assert active_method(made) == "one"
-    made = library(files, index, two, one)
-    made.embed_by_server(lambda done: done < 2)
-    made.search("pears")
-    assert (active_method(made), one.questions, two.questions) == ("one", ["pears"], [])
-    made = library(files, index, two, one)  # after a restart
-    files.write("d.md", "# D\n\ndates")
-    made.refresh()
-    made.embed_by_server(lambda done: done < 1 or len(two.texts) < 3)
-    assert one.texts[-1] == "D\n# D\n\ndates"
-    assert active_method(made) == "one"
-    embed_all(made)
-    made.search("pears")
-    assert (active_method(made), two.questions) == ("two", ["pears"])
-
-
 def test_who_wants_no_server_any_more_asks_it_nothing(files: MemoryFiles, index: SqliteNoteIndex) -> None:
     one = RecordingEmbedder("one")
     embed_all(library(files, index, one))
@@ -328,18 +283,6 @@ def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles
 
 def away(_: Sequence[str]) -> None:
     raise ProviderError("Nobody answers at the address.")
-
-
-def test_searches_go_on_without_a_server_that_is_away_and_say_so_once(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = library(files, index, server)
-    embed_all(made)
-    server.before = away
-    assert [passage.path for passage in made.search("apples")][:1] == ["a.md"]
-    assert "Nobody answers at the address." in made.embedding_notice()
-    made.search("bread")
-    assert made.embedding_notice() == ""
 
 
 def test_a_question_does_not_wait_for_a_slow_server_and_its_vector_is_there_the_next_time(

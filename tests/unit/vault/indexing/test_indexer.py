@@ -9,8 +9,6 @@ from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import NoteUnreadable
 from zkchat.core.index import CatalogRow, IndexBatch
 from zkchat.core.note import (
-    Ambiguous,
-    External,
     IndexedFiles,
     Missing,
     Note,
@@ -153,83 +151,6 @@ def test_what_another_process_read_meanwhile_is_not_taken_for_what_was_listed(tm
         assert known.title == "old"
 
 
-def test_removed_notes_are_gone(index: NoteIndex) -> None:
-    vault = Vault(index, a="see [[b]]", b="two")
-    vault.refresh()
-    vault.files.remove("b.md")
-    assert vault.refresh() == Refreshed(notes=1, removed=1, links=1)
-    assert index.known("b.md") is None
-    assert vault.target("a.md") == Missing(target="b")
-    assert index.counts().sections == 1
-
-
-def test_links_are_resolved_again_when_a_target_appears(index: NoteIndex) -> None:
-    vault = Vault(index, a="see [[b]], [[Sub/b]], [[x^b1]]")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Missing(target="b")
-    vault.files.write("sub/b.md", "two")
-    vault.files.write("x.md", "para ^b1")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Resolved(path="sub/b.md", via="name")
-    assert vault.target("a.md", 1) == Resolved(path="sub/b.md", via="path")
-    assert vault.target("a.md", 2) == Resolved(path="x.md", via="name", line=1)
-    vault.files.write("b.md", "another")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Ambiguous(path="b.md", via="name", others=("sub/b.md",))
-
-
-@pytest.mark.parametrize(
-    ("text", "link", "via"),
-    [
-        ("---\naliases: [Nickname]\n---\n", "nickname", "alias"),
-        ("---\naliases: [TCP/IP]\n---\n", "TCP/IP", "alias"),
-        ("# The title", "The Title", "title"),
-    ],
-)
-def test_links_follow_aliases_and_titles_as_they_come_and_go(index: NoteIndex, text: str, link: str, via: str) -> None:
-    vault = Vault(index, a=f"[[{link}]]", b="nothing")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target=link)
-    vault.files.write("b.md", text)
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="b.md", via=via)  # type: ignore[arg-type]
-    vault.files.write("b.md", "nothing")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target=link)
-
-
-def test_a_link_to_a_heading_follows_the_heading(index: NoteIndex) -> None:
-    vault = Vault(index, a="[[b#Part]]", b="# Part\n")
-    vault.refresh()
-    vault.files.write("b.md", "intro\n\n# Part\n")
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="b.md", via="name", line=3)
-    vault.files.write("b.md", "intro\n")
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="b.md", via="name", anchor_found=False)
-
-
-def test_links_whose_targets_stay_are_not_resolved_again(index: NoteIndex) -> None:
-    vault = Vault(index, a="[[b]] [[c]] https://x.y", b="# B\n\ntext", c="x")
-    vault.refresh()
-    vault.files.write("b.md", "# B\n\nother text")
-    assert vault.refresh().links == 0
-
-
-def test_attachments_are_found_and_lost_by_name(index: NoteIndex) -> None:
-    vault = Vault(index, a="![[picture.png]] and [x](https://x.y/z)")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target="picture.png")
-    vault.files.write("media/picture.png", "")
-    assert vault.refresh().links == 2
-    assert vault.files.reads == []
-    assert vault.target("a.md") == Resolved(path="media/picture.png", via="name")
-    assert vault.target("a.md", 1) == External(address="https://x.y/z")
-    vault.files.remove("media/picture.png")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target="picture.png")
-
-
 def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(index: NoteIndex) -> None:
     vault = Vault(index, a="see [[locked]]", locked="secret")
     vault.files.fail("locked.md", NoteUnreadable("locked.md cannot be read: permission denied."))
@@ -338,12 +259,6 @@ def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: py
     assert shared.refresh(lambda done, total: heard.append((done, total))).changed == 2
     assert heard == [(0, 2), (1, 2), (2, 2)]
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
-
-
-def test_large_notes_are_parts_of_their_own(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_PART_BYTES", 100)
-    Vault(index, a="x" * 60, b="x" * 60, c="x" * 500, d="x").refresh()
-    assert len(index.segment_sizes()) == 4
 
 
 def test_another_process_that_adds_a_note_is_not_overlooked(tmp_path: Path) -> None:
