@@ -26,15 +26,10 @@ Mask = NDArray[np.bool_]
 K1 = 1.2
 B = 0.75
 NOTE_NAME_WEIGHT = 1.6
-NOTE_HEADING_SHARE = 0.5
-"""Where notes are ranked, a heading counts so much beside a name of the note itself."""
 SECTION_NAME_WEIGHT = 1.2
-SECTION_HEADING_WEIGHT = 0.5
 WHOLE_SHARE = 0.5
 """Of a note's score by words, so much is that of the whole note; the rest is that of its best section."""
 VECTOR_WEIGHT = 0.3
-NAMESAKES = 3
-"""Notes that may have one name: where more have it, it tells less of each."""
 
 _PACKED_BYTES = 4
 """Of each number in a segment: a section, a posting, one of the three of a name."""
@@ -57,8 +52,6 @@ class Signals(Struct, frozen=True):
     """By slot: its share of the highest BM25F score."""
     names: Scores
     """By slot: what the best of the note's names says."""
-    headings: Scores
-    """By slot: what the best of the headings above it says."""
 
 
 class TextRanking:
@@ -88,18 +81,17 @@ class TextRanking:
         self._note_norm = _length_norm(lengths, self.alive[self._note_starts])
 
     def signals(self, matches: Sequence[Match]) -> Signals:
-        return Signals(_shares(self.bm25f(matches)), *self.name_scores(matches))
+        return Signals(_shares(self.bm25f(matches)), self.name_scores(matches))
 
     def section_scores(self, found: Signals) -> Scores:
-        scores: Scores = found.words + SECTION_NAME_WEIGHT * found.names + SECTION_HEADING_WEIGHT * found.headings
+        scores: Scores = found.words + SECTION_NAME_WEIGHT * found.names
         return scores
 
     def note_scores(self, matches: Sequence[Match], found: Signals, similarities: Scores, allowed: Mask) -> Scores:
         """For every note how well it answers, of its sections only those that are allowed; 0 if there is none."""
         section, near = self._highest_of_note(found.words * allowed), self._highest_of_note(similarities)
         words = (1 - WHOLE_SHARE) * section + WHOLE_SHARE * _shares(self.note_bm25(matches))
-        headings = NOTE_HEADING_SHARE * self._highest_of_note(found.headings * allowed)
-        names = NOTE_NAME_WEIGHT * np.maximum(found.names[self._note_starts], headings)
+        names = NOTE_NAME_WEIGHT * found.names[self._note_starts]
         # Names are part of the words, so that a note has something in common by words or by meaning, or has nothing.
         return np.where((section > 0) | (near > 0), words + names + VECTOR_WEIGHT * near, np.float32(0))
 
@@ -159,30 +151,21 @@ class TextRanking:
             scores[notes] += weight * frequencies / (frequencies + self._note_norm[notes])
         return scores
 
-    def name_scores(self, matches: Sequence[Match]) -> tuple[Scores, Scores]:
-        """For every slot how much the best name of its note says, and how much the best heading above it says.
-
-        A name says the share of the question that it holds × the cube of the share of itself that the question holds;
-        and the less the more notes have it, such as `References`.
-        """
-        of_notes, of_headings = np.zeros((2, len(self.sections)), dtype=np.float32)
+    def name_scores(self, matches: Sequence[Match]) -> Scores:
+        """For every slot how much the best name of its note says: the share of the question that the name holds × the
+        cube of the share of itself that the question holds. Headings, which count as words, say no more."""
+        best = np.zeros(len(self.sections), dtype=np.float32)
         if not matches:
-            return of_notes, of_headings
+            return best
         idfs = np.array([term.idf for term in matches])
         names, place = np.unique(np.concatenate([term.names for term in matches]), return_inverse=True)
-        lengths = [len(term.names) for term in matches]
-        mass = np.bincount(place, weights=np.repeat(idfs, lengths))
+        mass = np.bincount(place, weights=np.repeat(idfs, [len(term.names) for term in matches]))
         first, count, words = self._names[names].T
-        held = np.bincount(place)
-        said = (mass / idfs.sum() * (held / words) ** 3).astype(np.float32)
-        is_heading = self._is_heading[names]
-        whole = np.flatnonzero((held == words) & ~is_heading & self.alive[first])
-        of_terms = np.bincount(place, weights=np.repeat(np.exp2(np.arange(len(matches)) % 50), lengths))[whole]
-        _, same, sharing = np.unique(of_terms, return_inverse=True, return_counts=True)
-        said[whole] *= np.minimum(1, NAMESAKES / sharing[same])
-        for best, some in ((of_notes, ~is_heading), (of_headings, is_heading)):
-            np.maximum.at(best, ranges(first[some], count[some]), np.repeat(said[some], count[some]))
-        return of_notes * self.alive, of_headings * self.alive
+        said = (mass / idfs.sum() * (np.bincount(place) / words) ** 3).astype(np.float32)
+        of_note = ~self._is_heading[names]
+        slots = ranges(first[of_note], count[of_note])
+        np.maximum.at(best, slots, np.repeat(said[of_note], count[of_note]))
+        return best * self.alive
 
     def idf(self, postings: Iterable[TermPostings]) -> dict[str, float]:
         counts = {term: len(self._section_postings(rows)[0]) for term, rows in _by_term(postings).items()}
