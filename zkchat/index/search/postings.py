@@ -192,7 +192,8 @@ class SegmentBuilder:
         telling = asked.of(asked_of_name[name])
 
         every = [*self._vocabulary.numbers]
-        used = sorted(np.unique(np.concatenate((terms, telling.terms))).tolist(), key=every.__getitem__)
+        seen = np.flatnonzero(np.bincount(np.concatenate((terms, telling.terms))))
+        used = sorted(seen.tolist(), key=every.__getitem__)
         rank = np.zeros(len(every), dtype=np.int64)
         rank[used] = np.arange(len(used))
         keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)

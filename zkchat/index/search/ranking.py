@@ -25,8 +25,7 @@ Mask = NDArray[np.bool_]
 
 K1 = 1.2
 B = 0.75
-NOTE_NAME_WEIGHT = 1.6
-SECTION_NAME_WEIGHT = 1.2
+NAME_WEIGHT = 1.6
 WHOLE_SHARE = 0.5
 """Of a note's score by words, so much is that of the whole note; the rest is that of its best section."""
 VECTOR_WEIGHT = 0.3
@@ -84,14 +83,14 @@ class TextRanking:
         return Signals(_shares(self.bm25f(matches)), self.name_scores(matches))
 
     def section_scores(self, found: Signals) -> Scores:
-        scores: Scores = found.words + SECTION_NAME_WEIGHT * found.names
+        scores: Scores = found.words + NAME_WEIGHT * found.names
         return scores
 
     def note_scores(self, matches: Sequence[Match], found: Signals, similarities: Scores, allowed: Mask) -> Scores:
         """For every note how well it answers, of its sections only those that are allowed; 0 if there is none."""
         section, near = self._highest_of_note(found.words * allowed), self._highest_of_note(similarities)
         words = (1 - WHOLE_SHARE) * section + WHOLE_SHARE * _shares(self.note_bm25(matches))
-        names = NOTE_NAME_WEIGHT * found.names[self._note_starts]
+        names = NAME_WEIGHT * found.names[self._note_starts]
         # Names are part of the words, so that a note has something in common by words or by meaning, or has nothing.
         return np.where((section > 0) | (near > 0), words + names + VECTOR_WEIGHT * near, np.float32(0))
 

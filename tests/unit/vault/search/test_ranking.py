@@ -10,7 +10,7 @@ from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.index import NoteFilter
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.index.search.ranking import NOTE_NAME_WEIGHT, SECTION_NAME_WEIGHT, Match, Scores, TextRanking
+from zkchat.index.search.ranking import NAME_WEIGHT, Match, Scores, TextRanking
 from zkchat.index.search.terms import query_terms
 
 
@@ -77,8 +77,8 @@ def test_the_best_text_counts_one_and_the_others_a_share_of_it(notes: Notes) -> 
 
 def test_a_name_that_is_the_question_counts_beside_the_text(notes: Notes) -> None:
     notes.hold(**{"a": "nothing", "b": "nothing either", "red kite": "a bird"})
-    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + SECTION_NAME_WEIGHT)}
-    assert notes.note_scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NOTE_NAME_WEIGHT)}
+    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
+    assert notes.note_scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
 
 
 def test_a_name_says_the_less_the_more_of_it_was_not_asked_for(notes: Notes) -> None:
