@@ -140,7 +140,7 @@ class Systems:
         return self._text.bm25f(self._matches(question))
 
     def names(self, question: str) -> Scores:
-        return np.maximum(*self._text.name_scores(self._matches(question)))
+        return self._text.name_scores(self._matches(question))
 
     def vectors(self, question: str) -> Scores:
         return self._near.scores(self._embedder.embed([question])[0])

@@ -54,8 +54,11 @@ def read_table(file: Path, *, beneath: Path | None = None) -> dict[str, object]:
     try:
         return parse_toml(read_text(file, beneath=beneath))
     except ValueError as error:
+        # Before Python 3.14 the line is in the message only.
+        place = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", str(error), re.DOTALL)
+        trouble = f"is broken at {place[2] or 'its end'}: {place[1]}" if place else f"cannot be used: {error}"
         raise ConfigError(
-            f"{file} {_trouble(str(error))}.", hint="Correct it, or move the file away to start from the defaults."
+            f"{file} {trouble}.", hint="Correct it, or move the file away to start from the defaults."
         ) from None
 
 
@@ -81,12 +84,6 @@ def _inside(value: object) -> Iterator[object]:
     """The tables and lists in a table or list."""
     values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return (each for each in values if isinstance(each, dict | list))
-
-
-def _trouble(message: str) -> str:
-    # Before Python 3.14 the line is in the message only.
-    match = re.fullmatch(r"(.*) \(at (?:(line \d+), column \d+|end of document)\)", message, re.DOTALL)
-    return f"is broken at {match[2] or 'its end'}: {match[1]}" if match else f"cannot be used: {message}"
 
 
 NAME: Final = ".zkchat/config.toml"

@@ -36,8 +36,6 @@ _FALSE: Final = frozenset({"0", "off", "f", "false", "n", "no"})
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """Why values make no settings."""
-
     key: str = ""
     """The setting; empty where several do not fit together."""
     value: object = None
@@ -75,7 +73,11 @@ def _make(kind: type[_S], table: Mapping[str, Any], prefix: str, problems: list[
         elif key == MODELS:
             values[name] = {each: _make(Model, of_it, f"{key}.{each}.", found) for each, of_it in table[name].items()}
         else:
-            values[name] = _checked(setting, key, table[name], found)
+            try:
+                values[name] = _converted(setting, table[name])
+            except ValueError:  # of msgspec too
+                wrong = [*_wrong_items(setting, table[name])]
+                found.append(Problem(key=key, value=wrong[0] if wrong else table[name], is_item=bool(wrong)))
     problems += found
     if found:
         return None
@@ -83,15 +85,6 @@ def _make(kind: type[_S], table: Mapping[str, Any], prefix: str, problems: list[
         return kind(**values)
     except ValueError as error:
         problems.append(Problem(sentence=str(error)))
-        return None
-
-
-def _checked(setting: Setting, key: str, value: object, problems: list[Problem]) -> object:
-    try:
-        return _converted(setting, value)
-    except ValueError:  # of msgspec too
-        wrong = [*_wrong_items(setting, value)]
-        problems.append(Problem(key=key, value=wrong[0] if wrong else value, is_item=bool(wrong)))
         return None
 
 
@@ -126,23 +119,17 @@ def parse_value(key: str, text: str) -> object:
     setting = field_of(key)
     assert setting is not None
     shape = get_origin(setting.kinds[0])
-    if shape not in (tuple, dict):
-        return _parse_word(setting, text)
+    kinds = setting.kinds
     if shape is tuple and not text.strip().startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
-    try:
-        return parse_toml(f"value = {text}")["value"]
-    except ValueError:
-        return text
-
-
-def _parse_word(setting: Setting, text: str) -> object:
-    if bool in setting.kinds and text.lower() in _TRUE | _FALSE:
+    if bool in kinds and text.lower() in _TRUE | _FALSE:
         return text.lower() in _TRUE
     try:
-        if int in setting.kinds and (number := _WHOLE_NUMBER.fullmatch(text)):
+        if shape in (tuple, dict):
+            return parse_toml(f"value = {text}")["value"]
+        if int in kinds and (number := _WHOLE_NUMBER.fullmatch(text)):
             return int(number[1])
-        return float(text) if float in setting.kinds and text.isascii() else text
+        return float(text) if float in kinds and text.isascii() else text
     except ValueError:
         return text
 
@@ -182,27 +169,20 @@ def unknown_setting(key: str, origin: Origin | None = None, *, among: Collection
 
 
 def validation_error(problem: Problem, origins: Mapping[str, Origin]) -> ConfigError:
-    """What is wrong with settings, as an error for the user."""
     key = problem.key
     if not key:
         return ConfigError(problem.sentence, hint="Where each value comes from: zkchat config show")
-    if key not in origins:
-        return _incomplete(key, origins)
+    if key not in origins:  # of a model of which something is said, but not all that is needed
+        table, _, name = key.rpartition(".")
+        origin = next(origin for known, origin in origins.items() if known.startswith(f"{table}."))
+        missing = f"The model '{table}' {origin.phrase} has no '{name}'."
+        return ConfigError(missing, hint=f"Set '{key}'. It must be {accepted_values(key)}.")
     found, field = ".", field_of(key)
     if field and not field.has(Redacted):
         verb = "holds" if problem.is_item else "is"
         found = f", but it {verb} {_describe(problem.value)}."
     origin = origins[key]
     return ConfigError(f"'{key}' {origin.phrase} must be {accepted_values(key)}{found}", hint=_hint(key, origin))
-
-
-def _incomplete(key: str, origins: Mapping[str, Origin]) -> ConfigError:
-    """For a model of which something is said, but not all that is needed."""
-    table, _, name = key.rpartition(".")
-    origin = next(origin for known, origin in origins.items() if known.startswith(f"{table}."))
-    return ConfigError(
-        f"The model '{table}' {origin.phrase} has no '{name}'.", hint=f"Set '{key}'. It must be {accepted_values(key)}."
-    )
 
 
 def _describe(value: object) -> str:
@@ -305,7 +285,7 @@ def load(
     of_user: dict[str, object] = {}
     layers = (
         _from_provider_variables(variables),
-        _from_file(Origin("user", str(user_file)), user_file) if user_file else (),
+        _from_file(user_file) if user_file else (),
         _from_vault(vault_file, trusted, unreadable, warnings, unapproved) if vault_file else (),
         _from_variables(variables, warnings),
         _from_flags(flags),
@@ -343,9 +323,9 @@ def _concatenated(before: object, value: object) -> object:
 _Found = Iterator[tuple[str, object, Origin]]
 
 
-def _from_file(origin: Origin, file: Path) -> _Found:
-    for key, value in flatten(read_table(file), origin):
-        yield key, value, origin
+def _from_file(file: Path) -> _Found:
+    origin = Origin("user", str(file))
+    yield from ((key, value, origin) for key, value in flatten(read_table(file), origin))
 
 
 def _from_vault(
@@ -361,8 +341,9 @@ def _from_vault(
     except ConfigError as error:  # no regular file, or no TOML: whatever it says, it is not known
         unreadable.append(error.message)
         return
-    if misread := next(filter(_may_mean_privacy, found.unknown), None):
-        raise unknown_setting(misread, origin)
+    for key in found.unknown:
+        if any(word in key.casefold() for word in ("privacy", "local_only", "remote")):  # never passed over
+            raise unknown_setting(key, origin)
     warnings.extend(f"'{key}' {origin.phrase} is left out: it counts in your own settings." for key in found.refused)
     yield from ((key, value, origin) for key, value in found.harmless.items())
     if found.requests and not trusted(found.item):
@@ -374,11 +355,6 @@ def _from_vault(
             warnings.append(f"{mistake.message} It is left out. {mistake.hint}")
         else:
             yield key, value, origin
-
-
-def _may_mean_privacy(key: str) -> bool:
-    """Whether an unknown setting may be meant to keep notes here: it is never passed over."""
-    return any(word in key.casefold() for word in ("privacy", "local_only", "remote"))
 
 
 def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found:
@@ -400,12 +376,8 @@ def _from_variables(variables: Mapping[str, str], warnings: list[str]) -> _Found
 def _from_provider_variables(variables: Mapping[str, str]) -> _Found:
     """Variables of other programs that say where a server is. An empty one counts as not set."""
     for key, (name, address_of) in SERVER_VARIABLES.items():
-        if text := _unquoted(variables.get(name, "")):
+        if text := variables.get(name, "").strip().strip("\"'").strip():
             yield key, address_of(text), Origin("variable", name)
-
-
-def _unquoted(value: str) -> str:
-    return value.strip().strip("\"'").strip()
 
 
 def _from_flags(flags: Mapping[str, FlagValue]) -> _Found:
@@ -436,7 +408,6 @@ def flatten(table: Mapping[str, object], origin: Origin, prefix: str = "") -> It
 
 
 def unflatten(values: Mapping[str, object]) -> dict[str, object]:
-    """The inverse of `flatten`."""
     table: dict[str, object] = {}
     for key, value in values.items():
         *sections, name = key.split(".")

@@ -72,8 +72,6 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """One setting of a section."""
-
     name: str
     annotation: object
     """The type with its bounds, as msgspec reads it."""
@@ -93,7 +91,6 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it may be, where there are a few."""
         return tuple(word for kind in self.kinds if get_origin(kind) is Literal for word in get_args(kind))
 
     def has(self, mark: type[Struct]) -> bool:
@@ -168,13 +165,11 @@ def model_named_in(key: str) -> str | None:
 
 
 def field_of(key: str) -> Setting | None:
-    """The setting with this dotted key, if there is one."""
     name = model_named_in(key)
     return FIELDS.get(key) if name is None else OF_A_MODEL.get(key.removeprefix(f"{MODELS}.{name}."))
 
 
 def is_section(key: str) -> bool:
-    """Whether settings stand below this key."""
     return key in SECTIONS or (key.count(".") == 1 and model_named_in(key) is not None)
 
 

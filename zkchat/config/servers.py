@@ -43,7 +43,8 @@ def expand(definition: ServerDefinition, variables: Mapping[str, str], folder: P
 
     An empty variable counts as not set. Raises `ExpansionError`.
     """
-    missing = sorted({name for text in texts_of(definition) for name in _missing(text, variables)})
+    used = [found for text in texts_of(definition) for found in REFERENCE.finditer(text)]
+    missing = sorted({each["name"] for each in used if each["default"] is None and not variables.get(each["name"])})
     if missing:
         raise MissingVariable(
             f"The server '{definition.name}' needs the variable{'s' * (len(missing) > 1)} {', '.join(missing)}, "
@@ -80,30 +81,19 @@ def _at_home(path: str, home: Path) -> str:
     return str(home / path[2:]) if path.startswith("~/") else path
 
 
-def _missing(text: str, variables: Mapping[str, str]) -> Iterator[str]:
-    for found in REFERENCE.finditer(text):
-        if found["default"] is None and not variables.get(found["name"]):
-            yield found["name"]
-
-
 def _expansion_check(expanded: ServerDefinition, definition: ServerDefinition) -> None:
     for name, text in expanded.headers.items():
         if _CONTROL.search(text) or not text.isascii():
             raise ExpansionError(f"The header '{name}' of the server '{expanded.name}' holds what no header can hold.")
     if definition.command and not expanded.command:
         raise ExpansionError(f"The command of the server '{expanded.name}' is empty.")
-    if definition.url and not _is_address(expanded.url):
+    try:
+        if definition.url:
+            validate_http_url(expanded.url.replace("?", "/").replace("#", "/"))
+    except ValueError:
         raise ExpansionError(
             f"The url of the server '{expanded.name}' is no address that begins with http:// or https://."
-        )
-
-
-def _is_address(url: str) -> bool:
-    try:
-        validate_http_url(url.replace("?", "/").replace("#", "/"))
-    except ValueError:
-        return False
-    return True
+        ) from None
 
 
 MAX_SERVERS: Final = 50
@@ -122,8 +112,6 @@ NAME_RULE: Final = (
 
 
 class ServerProblem(Struct, frozen=True):
-    """Why a definition cannot be used."""
-
     name: str
     sentence: str
 
@@ -159,7 +147,10 @@ def parse_servers(table: Mapping[str, object], origin: ServerOrigin) -> ParsedSe
             problems.append(ServerProblem(name[:80], f"The server '{name[:80]}' {error}."))
             continue
         assert isinstance(entry, Mapping)
-        warnings.extend(_misspelled(name, entry))
+        for key in [each for each in entry if each not in _KEYS]:  # those of other programs are passed over
+            if close := get_close_matches(key, [each for each in _KEYS if each not in entry], n=1):
+                misspelled = f"The server '{name}' has a key '{key[:40]}', which means nothing."
+                warnings.append(f"{misspelled} Did you mean '{close[0]}'?")
     return ParsedServers(tuple(definitions), tuple(problems), tuple(warnings))
 
 
@@ -170,10 +161,13 @@ def parse_server(name: str, entry: object, origin: ServerOrigin) -> ServerDefini
     if not isinstance(entry, Mapping):
         raise _Unusable("is no table with its command or its url")
     table = {str(key): value for key, value in entry.items() if value is not None}
+    args = table.get("args", [])
+    if not isinstance(args, list | tuple):
+        raise _Unusable("has 'args' that are no list of texts")
     definition = ServerDefinition(
         name=name,
         command=_text(table, "command"),
-        args=_texts(table, "args"),
+        args=tuple(_checked_text("args", each) for each in args),
         env=_named_texts(table, "env", _VARIABLE_NAME),
         cwd=_text(table, "cwd"),
         url=_text(table, "url"),
@@ -213,7 +207,8 @@ def _check(definition: ServerDefinition, kind: str) -> None:
     if kind.lower() == "sse":
         raise _Unusable("is reached by HTTP+SSE, which MCP has given up: ask its maker for the address of its HTTP")
     if kind and kind.lower() not in (_HTTP_TYPES if definition.url else {"stdio"}):
-        raise _Unusable(f"is of the type '{kind[:40]}', which does not go with its {_reached_by(definition)}")
+        reached_by = "url" if definition.url else "command"
+        raise _Unusable(f"is of the type '{kind[:40]}', which does not go with its {reached_by}")
     for what, texts in (
         ("command with its arguments", (definition.command, *definition.args)),
         ("env", (*definition.env, *definition.env.values())),
@@ -224,10 +219,6 @@ def _check(definition: ServerDefinition, kind: str) -> None:
             raise _Unusable(f"has more than {MAX_TEXT:,} characters of {what}")
 
 
-def _reached_by(definition: ServerDefinition) -> str:
-    return "url" if definition.url else "command"
-
-
 def _text(table: Mapping[str, object], key: str) -> str:
     return _checked_text(key, table.get(key, ""))
 
@@ -235,24 +226,9 @@ def _text(table: Mapping[str, object], key: str) -> str:
 def _checked_text(where: str, value: object) -> str:
     if not isinstance(value, str):
         raise _Unusable(f"has a value of '{where}' that is no text")
-    if "\0" in value or not _can_be_encoded(value):
+    if "\0" in value or value != value.encode(errors="replace").decode():
         raise _Unusable(f"has a value of '{where}' with a character that no program takes")
     return value
-
-
-def _can_be_encoded(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _texts(table: Mapping[str, object], key: str) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if not isinstance(value, list | tuple):
-        raise _Unusable(f"has '{key}' that are no list of texts")
-    return tuple(_checked_text(key, each) for each in value)
 
 
 def _named_texts(table: Mapping[str, object], key: str, names: re.Pattern[str]) -> dict[str, str]:
@@ -280,13 +256,6 @@ def _seconds(table: Mapping[str, object]) -> float:
     if not 0 < value <= MAX_CALL_SECONDS * 1000:
         raise _Unusable(f"has a 'timeout' that is not between 0 and {MAX_CALL_SECONDS:,.0f} seconds")
     return float(value if value < 1000 else value / 1000)
-
-
-def _misspelled(name: str, entry: Mapping[str, object]) -> Iterator[str]:
-    """Keys that look like one of ours; those of other programs are passed over."""
-    for key in entry:
-        if key not in _KEYS and (close := get_close_matches(key, [each for each in _KEYS if each not in entry], n=1)):
-            yield f"The server '{name}' has a key '{key[:40]}', which means nothing. Did you mean '{close[0]}'?"
 
 
 NAME: Final = ".mcp.json"
@@ -455,17 +424,12 @@ def write_entry(entry: HostEntry) -> Path | None:
     text = _with_entry(entry, before)
     backup = None
     if before is not None:
-        backup = _free_backup(file)
+        first = file.with_name(file.name + BACKUP_SUFFIX)
+        names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
+        backup = next(name for name in names if not os.path.lexists(name))  # it takes the place of no earlier one
         write_atomically(backup, before, mode=0o600)
     write_atomically(file, text, mode=0o600)
     return backup
-
-
-def _free_backup(file: Path) -> Path:
-    """A name for a copy that takes the place of no earlier one."""
-    first = file.with_name(file.name + BACKUP_SUFFIX)
-    names = chain([first], (first.with_name(f"{first.name}-{number}") for number in count(2)))
-    return next(name for name in names if not os.path.lexists(name))
 
 
 def _state_of(entry: HostEntry) -> EntryState:

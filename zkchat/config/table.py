@@ -13,7 +13,6 @@ END: Final = "<!-- end of settings -->"
 
 
 def table() -> str:
-    """Every setting as a row of a Markdown table."""
     rows = ["| setting | default | takes | what it is for |", "|---|---|---|---|"]
     for key in (*FIELDS, *model_keys("NAME")):
         field = field_of(key)

@@ -140,9 +140,6 @@ class VectorIndex(Protocol):
     def retain(self, method: str, digests: Collection[bytes]) -> int:
         """Forget all others, and those that are damaged; returned is how many there are."""
 
-    def is_intact(self, method: str) -> bool:
-        """Whether every vector is as it was written. Reads all of them."""
-
     def remove(self, method: str) -> None: ...
 
     def claim(self, method: str) -> AbstractContextManager[bool]:
@@ -355,10 +352,8 @@ class SegmentStore(Protocol):
 
     def segment_heads(self) -> list[SegmentHead]: ...
 
-    def dead_count(self) -> int:
-        """How many sections of segments are in the vault no more."""
-
-    def dead_sections(self) -> list[int]: ...
+    def dead_sections(self) -> list[int]:
+        """The sections of segments that are in the vault no more."""
 
     def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
         """Those that are there, with their postings, and the dead sections."""

@@ -28,7 +28,6 @@ class DailyNoteSettings(Struct, frozen=True, kw_only=True):
 
 class DailyNote(Struct, frozen=True, kw_only=True):
     expected_path: str
-    """Where it would be."""
     path: str | None = None
     """Where it is; None if there is none."""
 

@@ -51,7 +51,6 @@ class Doubts(Struct, frozen=True, kw_only=True):
     """The broken and ambiguous links of a vault."""
 
     broken: list[Followed]
-    """They lead nowhere."""
     ambiguous: list[Followed]
     """Several files answer to them."""
     astray: list[Followed]
@@ -59,7 +58,6 @@ class Doubts(Struct, frozen=True, kw_only=True):
 
 
 def links(library: Library, path: str) -> list[Followed]:
-    """The links of a note, in order; broken ones with the most similar names."""
     return [with_suggestions(library, _followed(library, stored)) for stored in library.links_from(path)]
 
 
@@ -70,7 +68,6 @@ def with_suggestions(library: Library, followed: Followed) -> Followed:
 
 
 def all_links(library: Library) -> Iterator[Followed]:
-    """Every link of the vault, file by file."""
     paths = [row.path for row in library.indexed()]
     for start in range(0, len(paths), _BATCH_NOTES):
         for stored in library.links_from(*paths[start : start + _BATCH_NOTES]):
@@ -78,15 +75,18 @@ def all_links(library: Library) -> Iterator[Followed]:
 
 
 def backlinks(library: Library, path: str) -> list[Followed]:
-    """The links of other notes to a file."""
     stored = [each for each in library.links_to(path) if each.source != path]
-    return [
-        replace(_followed(library, each), context=_line_of(text, starts, each.link))
-        for source, group in groupby(stored, key=attrgetter("source"))
-        for text in [_text_of(library, source)]
-        for starts in [line_starts(text)]
-        for each in group
-    ]
+    found: list[Followed] = []
+    for source, group in groupby(stored, key=attrgetter("source")):
+        text = _text_of(library, source)
+        starts = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text) + 1]
+        for each in group:
+            link, context = each.link, ""
+            if link.line < len(starts):  # else the note is a shorter one by now
+                line = starts[link.line - 1], starts[link.line] - 1
+                context = _context(text, line, (link.start, link.end), terms(link.text))
+            found.append(replace(_followed(library, each), context=context))
+    return found
 
 
 def mentions(library: Library, path: str) -> list[Mention]:
@@ -136,7 +136,6 @@ def namesakes(library: Library) -> list[list[str]]:
 
 
 def copies(library: Library) -> list[list[str]]:
-    """Groups of notes with the same text."""
     return sorted(library.copies())
 
 
@@ -146,19 +145,6 @@ def _followed(library: Library, stored: StoredLink) -> Followed:
     return Followed(source=stored.source, link=stored.link, found=found)
 
 
-def line_starts(flat: str) -> list[int]:
-    """The offset of each line, and the offset after the last."""
-    return [0, *(match.end() for match in _LINE_END.finditer(flat)), len(flat) + 1]
-
-
-def _line_of(text: str, starts: list[int], link: Link) -> str:
-    """The line of a link; of a long line only the part around the link."""
-    if link.line >= len(starts):  # the note is a shorter one by now
-        return ""
-    line = starts[link.line - 1], starts[link.line] - 1
-    return _context(text, line, (link.start, link.end), terms(link.text))
-
-
 def _context(text: str, line: Span, place: Span, asked: Sequence[str]) -> str:
     """The text of a line; of a long line only the part around the position, to bound the cost."""
     start, end = line
@@ -166,11 +152,6 @@ def _context(text: str, line: Span, place: Span, asked: Sequence[str]) -> str:
         return snippet(text[start:end], asked)
     first, last = max(start, place[0] - _CONTEXT_CHARACTERS), min(end, place[1] + _CONTEXT_CHARACTERS)
     return f"{'… ' * (first > start)}{' '.join(text[first:last].split())}{' …' * (last < end)}"
-
-
-def _end_of_line(text: str, offset: int) -> int:
-    end = text.find("\n", offset)
-    return end if end >= 0 else len(text)
 
 
 def _text_of(library: Library, path: str) -> str:
@@ -202,7 +183,6 @@ def _spellings(names: Iterable[str]) -> list[str]:
 
 
 def _mentions_in(library: Library, path: str, pattern: re.Pattern[str]) -> Iterator[Mention]:
-    """The lines of a note with a match, each once."""
     text = _text_of(library, path)
     prose = _ADDRESS.sub(lambda match: "\0" * len(match[0]), prose_of(text))
     counted, end = Lines(text), 0
@@ -210,7 +190,8 @@ def _mentions_in(library: Library, path: str, pattern: re.Pattern[str]) -> Itera
         match = pattern.search(prose, end)
         if not match:
             return
-        start, end = text.rfind("\n", 0, match.start()) + 1, _end_of_line(text, match.start())
+        start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.start())
+        end = end if end >= 0 else len(text)
         name = " ".join(match[0].split())
         context = _context(text, (start, end), match.span(), terms(name))
         yield Mention(path=path, line=counted.at(match.start()), name=name, context=context)

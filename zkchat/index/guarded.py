@@ -69,7 +69,6 @@ class VaultPorts(Struct, frozen=True, kw_only=True):
 
 
 def guarded(ports: VaultPorts, guard: PrivacyGuard) -> VaultPorts:
-    """The same without the notes that are hidden from a model."""
     text = GuardedText(ports.text, guard)
     return VaultPorts(
         files=GuardedFiles(ports.files, guard),
@@ -255,7 +254,6 @@ class GuardedLinks(_Guarded[LinkResolver]):
                 return found
 
     def _named_by(self, found: Resolution) -> list[str]:
-        """The notes that an answer names."""
         if isinstance(found, Missing):
             return [path for name in found.suggestions if (path := self._target_of(name))]
         return [*targets_of(found)]
@@ -281,7 +279,6 @@ class GuardedLinks(_Guarded[LinkResolver]):
                 return found
 
     def _target_of(self, name: str) -> str:
-        """The note that a name leads to."""
         found = self._port.resolve(Link(text=f"[[{name}]]", target=name), None)
         return found.path if isinstance(found, Resolved | Ambiguous) else ""
 

@@ -12,7 +12,6 @@ from zkchat.core import (
     Commit,
     DayRange,
     EmbeddingProgress,
-    ExtractedText,
     ExtractedTexts,
     HistoryStatus,
     IndexCounts,
@@ -78,15 +77,12 @@ class LibraryOptions(Struct, frozen=True, kw_only=True):
     local_only: Sequence[str] = ()
     """The folders whose notes go to no model but one on this machine."""
     templates: Callable[[], Sequence[str]] = tuple
-    """Names the folders of templates."""
     calendar: Callable[[], Calendar] = unknown_calendar
-    """Tells what day it is."""
     extracted: ExtractedTexts | None = None
     """The texts of PDFs, where there is a program that reads them."""
     dates: DateSources = NO_DATES
     """Where dates of notes come from that the notes do not say."""
     extraction: Callable[[NoteFiles, NoteIndex], TextExtraction] | None = None
-    """What extracts these texts."""
 
 
 class Library:
@@ -199,7 +195,6 @@ class Library:
         self._maintenance.prefetch()
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
-        """Forget what is known, and read every note again."""
         return self._maintenance.rebuild(progress)
 
     def embed(self, keep_on: Callable[[int], bool] = lambda _: True) -> int:
@@ -241,7 +236,6 @@ class Library:
         self._maintenance.extract_in_background()
 
     def close(self) -> None:
-        """End what goes on in the background."""
         self._maintenance.close()
 
     def calendar(self) -> Calendar:
@@ -249,7 +243,6 @@ class Library:
         return self._ports.calendar()
 
     def note_count(self) -> int:
-        """How many notes there are."""
         return self.counts().notes
 
     def counts(self) -> IndexCounts:
@@ -271,9 +264,11 @@ class Library:
         try:
             return self._read_file(path)
         except NoteNotFound as error:
-            if not suggests:
+            found = self.resolve(Link(text=f"[[{path}]]", target=path)) if suggests else None
+            if not isinstance(found, Missing) or not found.suggestions:
                 raise
-            raise NoteNotFound(error.message, hint=self._closest(path) or error.hint) from error
+            names = ", ".join(f"[[{name}]]" for name in found.suggestions)
+            raise NoteNotFound(error.message, hint=f"Closest: {names}.") from error
 
     def may_hold_text(self, path: str) -> bool:
         """Whether a file may have a text to be read, by its suffix."""
@@ -300,21 +295,16 @@ class Library:
                 return read_drawing(path, self.read_raw(path))
             except UnreadableDocument as error:
                 raise NoteUnreadable(f"{path} {error}.", hint="Open it in a program of your own.") from error
-        extracted = self._extracted_text(path)
-        if extracted and not extracted.trouble:
-            return document_of_pages(path, extracted)
-        if extracted:
-            raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it in a program of your own.")
-        raise NoteUnreadable(f"The text of {path} has not been extracted yet.", hint="zkchat index extracts it.")
-
-    def _extracted_text(self, path: str) -> ExtractedText | None:
-        """The text of a PDF, which is extracted now if it has none yet. Raises `NoteNotFound`."""
         extracted = self._answer(lambda: self._ports.extracted and self._ports.extracted.latest(path))
-        if extracted:
-            return extracted
-        if path not in {row.path for row in self.files()}:
-            raise NoteNotFound(f"There is no file {path} in the vault.")
-        return self._maintenance.extract_now(path) if self.confirmed([path]) else None
+        if not extracted:
+            if path not in {row.path for row in self.files()}:
+                raise NoteNotFound(f"There is no file {path} in the vault.")
+            extracted = self._maintenance.extract_now(path) if self.confirmed([path]) else None
+        if not extracted:
+            raise NoteUnreadable(f"The text of {path} has not been extracted yet.", hint="zkchat index extracts it.")
+        if extracted.trouble:
+            raise NoteUnreadable(f"{path}: {extracted.trouble}", hint="Open it in a program of your own.")
+        return document_of_pages(path, extracted)
 
     def read_raw(self, path: str) -> str:
         """What a file with text holds, whatever it is. Raises as `read` does."""
@@ -353,7 +343,6 @@ class Library:
         return self._answer(self._ports.notes.catalog)
 
     def notes(self) -> list[CatalogRow]:
-        """Every note with its names, by path."""
         return sorted((row for row in self.files() if is_note(row.path)), key=lambda row: row.path)
 
     def indexed(self) -> list[CatalogRow]:
@@ -365,7 +354,6 @@ class Library:
         return is_indexed(path, self._ports.extracted)
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to read or to find."""
         return not self.note_count() and not self.counts().sections
 
     def without_templates(self, paths: Iterable[str]) -> list[str]:
@@ -451,7 +439,6 @@ class Library:
         return self._answer(lambda: self._ports.link_index.edges(touching))
 
     def copies(self) -> list[list[str]]:
-        """Notes with the same text, those of one text together."""
         return self._answer(self._ports.notes.copies)
 
     def tags(self) -> dict[str, list[str]]:
@@ -487,11 +474,9 @@ class Library:
         )
 
     def documents(self, query: str, *, limit: int = 10, period: DayRange | None = None) -> list[Passage]:
-        """The notes that answer best, each by its best passage."""
         return self._answer(lambda: self._ports.search.documents(query, limit=limit, period=period))
 
     def idf(self, terms: Iterable[str]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs in the vault."""
         return self._answer(lambda: self._ports.search.idf(terms))
 
     def similarities(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -518,11 +503,9 @@ class Library:
         return self._answer(lambda: all_dates(self._ports.notes.facts_of_days(wanted), zone))
 
     def commits(self, path: str, limit: int) -> list[Commit]:
-        """The git commits of a file, the latest first."""
         return self._maintenance.dating.commits_of(path, limit)
 
     def history_status(self) -> HistoryStatus:
-        """Whether dates of notes come from git, and why not."""
         return self._answer(self._maintenance.dating.history_status)
 
     def outline(self, path: str) -> KnownNote | None:
@@ -537,13 +520,6 @@ class Library:
         """By link, one of these notes that holds it word for word; nothing for those that stand in none of them."""
         held = {(stored.source, stored.link.text) for stored in self.links_from(*paths)}
         return {link: path for path in paths for link in links if (path, link) in held}
-
-    def _closest(self, path: str) -> str:
-        found = self.resolve(Link(text=f"[[{path}]]", target=path))
-        if isinstance(found, Missing):
-            names = [f"[[{name}]]" for name in found.suggestions]
-            return f"Closest: {', '.join(names)}." if names else ""
-        return ""
 
     def _answer(self, ask: Callable[[], Answer]) -> Answer:
         return self._maintenance.repaired(ask)
@@ -584,7 +560,6 @@ class GuardedLibrary(Library):
         self._guard.disclosed = value
 
     def hidden(self) -> frozenset[str]:
-        """The paths of the notes that this model may not see."""
         return self._answer(self._guard.hidden)
 
     def note_count(self) -> int:

@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import takewhile
 from typing import Final
 from urllib.parse import unquote
 
@@ -26,7 +25,7 @@ from zkchat.core import (
 )
 from zkchat.index import graph
 from zkchat.index.library import Library
-from zkchat.index.search.terms import has_unspaced, idf, stem
+from zkchat.index.search.terms import has_unspaced, idf, shared_letters, stem
 from zkchat.language import NEGATORS
 from zkchat.notes import heading_key, is_attachment, name_key
 
@@ -48,8 +47,6 @@ _NOT_IN_SLUG: Final = re.compile(r"[^\w\- ]")
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """What a broken link could be changed to."""
-
     path: str
     anchor: str = ""
     """The heading or block; as it was where that is not what is wrong."""
@@ -122,7 +119,6 @@ class RepairFinder:
         self._renamed = {name_key(without_suffix(path)): now for path, now in (renamed or {}).items()}
 
     def of_target(self, link: Link, source: str) -> tuple[Repair, ...]:
-        """Files that a link with a missing target could have meant."""
         found = [*self._by_spelling(link, source), *self._by_name(link), *self._by_history(link)]
         if not any(repair.is_sure for repair in found):
             kind = _kind(link.target) if is_attachment(link.target) else _kind(NOTE_SUFFIX)
@@ -139,9 +135,7 @@ class RepairFinder:
         last = link.anchor.rpartition("#")[2].strip()
         if last.startswith("^"):
             blocks = [block.id for block in outline.blocks] if outline else []
-            return _best(
-                (*self._moved_block(last[1:], found.path), *self._similar_blocks(last[1:], blocks, found.path))
-            )
+            return _best(self._similar_blocks(last[1:], blocks, found.path))
         headings = [*dict.fromkeys(heading.text for heading in outline.headings)] if outline else []
         return _best(self._similar_headings(link.anchor, headings, found.path))
 
@@ -167,7 +161,6 @@ class RepairFinder:
                 yield Repair(path=path, reason=reason, confidence=confidence, is_sure=len(paths) == 1)
 
     def _by_history(self, link: Link) -> Iterator[Repair]:
-        """Files that were renamed."""
         key = name_key(without_suffix(link.target.strip("/")))
         found = {now for old, now in self._renamed.items() if old == key or old.endswith(f"/{key}")}
         for path in found:
@@ -205,15 +198,11 @@ class RepairFinder:
                 for path in (found.path, *(found.others if isinstance(found, Ambiguous) else ())):
                     yield Repair(path=path, reason="has a similar name", confidence=0.94 * likeness)
 
-    def _moved_block(self, block: str, path: str) -> Iterator[Repair]:
-        paths = self._by_block.get(block.casefold(), [])
-        if len(paths) == 1 and paths[0] != path:
-            yield Repair(path=paths[0], anchor=f"^{block}", reason="the block is there now", confidence=0.9)
-
     def _similar_headings(self, anchor: str, headings: list[str], path: str) -> Iterator[Repair]:
         last = anchor.rpartition("#")[2].strip()
         nested = [heading for heading in headings if "#" in anchor and heading_key(heading) == heading_key(last)]
-        slugs = [heading for heading in headings if _slug(heading) == last.casefold()]
+        on_the_web = {heading: _NOT_IN_SLUG.sub("", heading.casefold()).replace(" ", "-") for heading in headings}
+        slugs = [heading for heading in headings if on_the_web[heading] == last.casefold()]
         loose = [heading for heading in headings if loose_key(heading) == loose_key(last)]
         for same, reason, confidence in (
             (nested, "the heading stands elsewhere in the note", 1.0),
@@ -231,6 +220,9 @@ class RepairFinder:
                 yield Repair(path=path, anchor=anchor_text(heading), reason=reason, confidence=0.94 * likeness)
 
     def _similar_blocks(self, block: str, blocks: Iterable[str], path: str) -> Iterator[Repair]:
+        paths = self._by_block.get(block.casefold(), [])
+        if len(paths) == 1 and paths[0] != path:
+            yield Repair(path=paths[0], anchor=f"^{block}", reason="the block is there now", confidence=0.9)
         for other in blocks:
             if likeness := self._likeness(block, other):
                 yield Repair(
@@ -265,19 +257,17 @@ class RepairFinder:
     def _is_slip(self, word: str, meant: str, *, is_alone: bool, is_long: bool) -> bool:
         """Whether a word has another ending of two letters at most, or one letter wrong that makes no word of it."""
         shorter, longer = sorted((word, meant), key=len)
-        start = _shared(shorter, longer)
-        end = _shared(shorter[start:][::-1], longer[start:][::-1])
+        start = shared_letters(shorter, longer)
+        end = shared_letters(shorter[start:][::-1], longer[start:][::-1])
         less, more = shorter[start : len(shorter) - end], longer[start : len(longer) - end]
         if not (less or end):
             return len(more) <= 2 and start >= _MIN_WORD and (not is_alone or stem(word) == stem(meant))
         is_one_letter = len(more) == 1 or (len(more) == 2 and less == more[::-1])
-        return is_one_letter and is_long and start > 0 and len(longer) > _MIN_WORD and not self._is_known(word)
-
-    def _is_known(self, word: str) -> bool:
-        """Whether a word stands elsewhere too, so that it was meant."""
+        if not (is_one_letter and is_long and start > 0 and len(longer) > _MIN_WORD):
+            return False
         term = stem(word)
         in_one = idf(self._library.counts().sections, 1)
-        return self._library.idf([term]).get(term, in_one) < in_one - 0.1
+        return self._library.idf([term]).get(term, in_one) >= in_one - 0.1  # else it stands elsewhere too, and is meant
 
     @cached_property
     def _by_exact_name(self) -> dict[str, list[str]]:
@@ -345,24 +335,13 @@ def _kind(path: str) -> str:
     return next((kind[0] for kind in (IMAGES, RECORDINGS) if extension in kind), extension)
 
 
-def _shared(one: str, other: str) -> int:
-    """How many letters two words begin with together."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
 def _in_order(key: str) -> str:
     """The digits of a key as they stand, then its words in the order of the alphabet."""
     return " ".join(sorted(_WORD.findall(key), key=lambda word: "" if word.isdecimal() else word))
 
 
 def anchor_text(heading: str) -> str:
-    """A heading as a link can name it."""
     return " ".join(_UNSAFE_IN_ANCHOR.sub(" ", heading).split())
-
-
-def _slug(heading: str) -> str:
-    """A heading as web pages name it in their addresses."""
-    return _NOT_IN_SLUG.sub("", heading.casefold()).replace(" ", "-")
 
 
 def _best(repairs: Iterable[Repair]) -> tuple[Repair, ...]:

@@ -15,7 +15,6 @@ from zkchat.core import (
     Link,
     Missing,
     ModelInfo,
-    Note,
     NoteDate,
     NoteDates,
     NoteNotFound,
@@ -72,7 +71,12 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
     match resolved:
         case Resolved() | Ambiguous():
             if not resolved.anchor_found and (page := page_named(resolved.path, link.anchor)):
-                raise _no_page(library, resolved.path, page)
+                outline = library.outline(resolved.path)
+                pages = counted(len(outline.headings) if outline else 0, "page")
+                raise NoteNotFound(
+                    f"There is no page {page:,} in {resolved.path}: it has {pages}.",
+                    hint=f"The first: {resolved.path}#page=1",
+                )
             return NamedNote(
                 path=resolved.path,
                 anchor=link.anchor if resolved.anchor_found else "",
@@ -84,12 +88,6 @@ def find_named_note(library: Library, name: str, paths: Iterable[str] = (), *, s
             closest = ", ".join(f"[[{suggestion}]]" for suggestion in resolved.suggestions)
             raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Closest: {closest}.")
     raise NoteNotFound(f"There is no note {name!r} in the vault.", hint=f"Look for it: {search} WORDS")
-
-
-def _no_page(library: Library, path: str, page: int) -> NoteNotFound:
-    outline = library.outline(path)
-    pages = counted(len(outline.headings) if outline else 0, "page")
-    return NoteNotFound(f"There is no page {page:,} in {path}: it has {pages}.", hint=f"The first: {path}#page=1")
 
 
 def _at_path(library: Library, name: str) -> NamedNote | None:
@@ -137,36 +135,23 @@ def read_note(library: Library, path: str, anchor: str = "") -> ReadableNote:
     if is_pdf(path):
         page = page_of_anchor(anchor)
         shown = (page_heading(page),) if page else ()
-        body = _as_prose(text, *shown)
+        # As Markdown in which nothing but the headings of its pages is markup, without one that is the title.
+        pages = (text.removeprefix(f"# {shown[0]}") if shown else text).split("\n")
+        body = "\n".join(
+            line if _PAGE.fullmatch(line) else _MARKUP.sub(r"\\\g<0>", without_escape(line)) for line in pages
+        )
         return ReadableNote(names=(library.title(path), *shown), tags=(), text=text, body=body)
     names = (library.title(path), *filter(None, anchor.split("#")))
     if not is_note(path):
         return ReadableNote(names=names, tags=(), text=text, body=text)
-    note = parse_note(path, text)
-    return ReadableNote(names=names, tags=note.tags, text=text, body=_body(text, note, names[-1]))
-
-
-def _body(text: str, note: Note, title: str) -> str:
-    """The text without its frontmatter, and without the title that stands above it on the screen."""
+    # Without its frontmatter, and without the title that stands above it on the screen; lines keep their numbers.
+    note, body = parse_note(path, text), text
     first = note.headings[0] if note.headings else None
-    if first and first.text == title and not text[note.body_start : first.start].strip():
-        end = text.find("\n", first.start)
-        text = _blanked(text, first.start, end if end >= 0 else len(text))
-    return _blanked(text, 0, note.body_start)
-
-
-def _blanked(text: str, start: int, end: int) -> str:
-    """The text without a part of it, but with its line ends, so that lines keep their numbers."""
-    return text[:start] + "\n" * text.count("\n", start, end) + text[end:]
-
-
-def _as_prose(text: str, title: str = "") -> str:
-    """The pages of a PDF as Markdown in which nothing but their headings is markup, without one that is the title."""
-    text = text.removeprefix(f"# {title}") if title else text
-    lines = (
-        line if _PAGE.fullmatch(line) else _MARKUP.sub(r"\\\g<0>", without_escape(line)) for line in text.split("\n")
-    )
-    return "\n".join(lines)
+    if first and first.text == names[-1] and not text[note.body_start : first.start].strip():
+        _, line_end, below = text[first.start :].partition("\n")
+        body = text[: first.start] + line_end + below
+    body = "\n" * body.count("\n", 0, note.body_start) + body[note.body_start :]
+    return ReadableNote(names=names, tags=note.tags, text=text, body=body)
 
 
 def _as_code(text: str, path: str) -> str:
@@ -188,7 +173,6 @@ class TagCount(Struct, frozen=True, kw_only=True):
 
     @property
     def depth(self) -> int:
-        """How many tags stand above it."""
         return self.tag.count("/")
 
 
@@ -223,7 +207,6 @@ def _with_parents(tag: str) -> Iterator[str]:
 
 
 def count_changed(library: Library, period: DayRange) -> int:
-    """How many notes changed in a period."""
     return len(notes_by_day(library, NotesOfDays(days=period, by_change=True), with_templates=True))
 
 

@@ -12,7 +12,7 @@ from zkchat.core import CatalogRow, file_title, lazy_pattern
 from zkchat.index.search.terms import UNSPACED_SCRIPTS, stem
 from zkchat.index.search.terms import words as terms_words
 from zkchat.language import of_all
-from zkchat.notes import Span, blank, name_key, running_text
+from zkchat.notes import blank, name_key, running_text
 
 MAX_SHARE: Final = 0.004
 """Of the sections of a vault that may hold a word which is a name; chosen by `benchmarks.links.mentions`."""
@@ -41,15 +41,10 @@ class CommonNames:
                 common.add(name)
             elif len(found) == 1 and len(terms_words(name)) == 1:
                 single[name] = stem(terms_words(name)[0])
-        rarity = self._idf(set(single.values()))
-        return common | {name for name, term in single.items() if self._count(rarity.get(term)) > self._limit}
-
-    def _count(self, idf: float | None) -> float:
-        """The sections that contain a term, by its inverse document frequency."""
-        if idf is None:
-            return 0
-        rest = exp(idf) - 1
-        return (self._sections + 0.5 - 0.5 * rest) / (1 + rest)
+        # How many sections contain a term tells its inverse document frequency.
+        rarities = {term: exp(idf) for term, idf in self._idf(set(single.values())).items()}
+        counts = {term: (self._sections + 1) / rarity - 0.5 for term, rarity in rarities.items()}
+        return common | {name for name, term in single.items() if counts.get(term, 0) > self._limit}
 
 
 @cache
@@ -109,8 +104,6 @@ _ANCHOR: Final = lazy_pattern(r"<a\b[^\n]{0,500}?</a>", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
-    """A name of another note in a text."""
-
     start: int
     end: int
     path: str
@@ -149,10 +142,11 @@ class NoteNames:
         ordinary = common(paths) if common else set()
         self._names: dict[tuple[str, ...], list[_Name]] = {}
         for key, meant in paths.items():
-            words = _words_of(key)
+            matches = [*_words_in(key)]
+            words = tuple(_key_of(match[0]) for match in matches)
             if not words or not _is_distinct(spelled[key], words):
                 continue
-            first, last = _first_and_last(key)
+            first, last = matches[0].start(), matches[-1].end()
             is_exact = _is_acronym(spelled[key])
             known = _Name(key, first, len(key) - last, tuple(meant), spelled[key], is_exact, key in ordinary)
             self._names.setdefault(words, []).append(known)
@@ -173,7 +167,11 @@ class NoteNames:
         prose = prose_for_links(text)
         if not (lengths := self._lengths_in(prose, source)):
             return []
-        words = _keyed_words(prose)
+        folded = prose.casefold()
+        if len(folded) == len(prose) and unicodedata.is_normalized("NFC", folded):
+            words = [(match[0], *match.span()) for match in _words_in(folded)]
+        else:
+            words = [(_key_of(match[0]), *match.span()) for match in _words_in(prose)]
         found: list[Mention] = []
         number = 0
         while number < len(words):
@@ -216,7 +214,8 @@ class NoteNames:
                 written = prose[max(start, 0) : end]
                 if _squeezed(name_key(written)) != name.key or "\n" in written:
                     continue
-                if (not name.is_exact or written == name.name) and _stands_alone(prose, start, end):
+                is_spelled = start >= 0 and (not name.is_exact or written == name.name)
+                if is_spelled and _begins(prose, start) and _ends(prose, end):
                     return name, start, end, count
         return None
 
@@ -257,14 +256,6 @@ def _word_set(text: str) -> set[str]:
     return (pieces - odd) | {_key_of(word) for piece in odd for word in _WORD.findall(piece)}
 
 
-def _keyed_words(prose: str) -> list[tuple[str, int, int]]:
-    """The words by which names are looked up, and where they stand."""
-    folded = prose.casefold()
-    if len(folded) == len(prose) and unicodedata.is_normalized("NFC", folded):
-        return [(match[0], *match.span()) for match in _words_in(folded)]
-    return [(_key_of(match[0]), *match.span()) for match in _words_in(prose)]
-
-
 def _words_in(prose: str) -> Iterator[re.Match[str]]:
     is_simple = prose.isascii() or not _NOT_SIMPLE.search(prose)
     return (_SIMPLE_WORD if is_simple else _WORD).finditer(prose)
@@ -272,15 +263,6 @@ def _words_in(prose: str) -> Iterator[re.Match[str]]:
 
 def _key_of(word: str) -> str:
     return word.lower() if word.isascii() else name_key(word)
-
-
-def _words_of(key: str) -> tuple[str, ...]:
-    return tuple(_key_of(match[0]) for match in _words_in(key))
-
-
-def _first_and_last(key: str) -> Span:
-    matches = [match.span() for match in _words_in(key)]
-    return matches[0][0], matches[-1][1]
 
 
 def _squeezed(key: str) -> str:
@@ -304,13 +286,6 @@ def _is_distinct(name: str, words: Sequence[str]) -> bool:
     if _UNSPACED.match(letters) or len(words) > 1:
         return len(letters) >= 2
     return len(name) >= 3 or (len(name) == 2 and _is_acronym(name))
-
-
-def _stands_alone(prose: str, start: int, end: int) -> bool:
-    """Whether a name is a word or several by itself, and not a part of a word, an address, a tag or markup."""
-    if start < 0:
-        return False
-    return _begins(prose, start) and _ends(prose, end)
 
 
 def _begins(prose: str, start: int) -> bool:

@@ -56,7 +56,6 @@ def note_commits(database: sqlite3.Connection, first: int = 0) -> int:
 
 
 def date_facts(database: sqlite3.Connection, paths: Collection[str] | None) -> dict[str, DateFacts]:
-    """By path, of these notes, or of all."""
     if paths is None:
         return _facts(database.execute(_FACTS))
     return _facts(database.execute(f"{_FACTS} WHERE {_WITHIN}", (json.dumps([*paths]),)))
@@ -192,7 +191,6 @@ def _without(others: list[tuple[int, int]], whole: _Stretch) -> Iterator[_Stretc
 
 
 def _day(note: _Stretch, zone: tzinfo | None) -> date:
-    """When it was written."""
     if note.stated is not None and not note.stated.endswith("Z"):
         return date.fromisoformat(note.stated[:10])
     try:

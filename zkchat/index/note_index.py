@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, groupby
@@ -42,35 +43,14 @@ from zkchat.core import (
 )
 from zkchat.index import note_schema
 from zkchat.index.note_filters import date_facts, facts_of_days, note_commits, section_ranges
-from zkchat.index.note_schema import (
-    INSERT_LINK,
-    INSERT_NOTE,
-    TOUCH_KEYS,
-    dated_section_rows,
-    note_row,
-    numbered,
-    passage_row,
-    posting_rows,
-    require_texts,
-    section_row,
-    typed,
-)
 from zkchat.index.vector_files import VectorFiles
 from zkchat.storage import CacheDatabase, last_written
 
-_FORGET_NOTE = (
-    "DELETE FROM link_keys WHERE note = ?",
-    "DELETE FROM tags WHERE note = ?",
-    "DELETE FROM warnings WHERE note = ?",
-    "DELETE FROM tasks WHERE note = ?",
-    "DELETE FROM unresolved WHERE note = ?",
-    "DELETE FROM dated_sections WHERE note = ?",
-    "DELETE FROM notes WHERE id = ?",
-)
+_OF_A_NOTE: Final = ("links", "link_keys", "tags", "warnings", "tasks", "unresolved", "dated_sections")
+"""The tables with rows of a note, by its number."""
 _AFTER_SLASH: Final = chr(ord("/") + 1)
 _LAST: Final = chr(0x10FFFF)
-_UNKNOWN: Final = b""
-_STORE: Final = "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)"
+_STORE_FOLDER: Final = "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)"
 
 
 def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
@@ -82,11 +62,19 @@ def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
         "UPDATE notes SET size = ?, modified_ns = ?, settled = ? WHERE path = ?",
         [(each.size, each.modified_ns, each.settled, each.path) for each in batch.restamped],
     )
-    _change_attachments(database, batch)
-    _change_names(database, batch)
-    forget_listings(database, _paths_of(batch))
+    added = database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", singles(batch.added_files))
+    removed = database.executemany("DELETE FROM attachments WHERE path = ?", singles(batch.removed_files))
+    add_to_state(database, attachments=max(added.rowcount, 0) - max(removed.rowcount, 0))
+    database.executemany("DELETE FROM names WHERE key = ? AND path = ?", batch.lost_names)
+    database.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", batch.names)
+    touched = {key for key, _ in (*batch.names, *batch.lost_names)}
+    database.execute(note_schema.TOUCH_KEYS, (json.dumps([*touched]),))
+    # What these folders were when they were last listed does not tell any more what is indexed.
+    stamps = (*(stored.stamp for stored in batch.notes), *batch.restamped)
+    paths = (*(stamp.path for stamp in stamps), *batch.removed, *batch.added_files, *batch.removed_files)
+    database.executemany(_STORE_FOLDER, [(folder, b"", 0) for folder in {*map(folder_of, paths)}])
     if batch.segment:
-        add_segment(database, numbered(batch.segment, first_section))
+        add_segment(database, note_schema.numbered(batch.segment, first_section))
     generation = state(database, "generation") + 1
     text_generation = state(database, "text_generation") + 1
     set_state(
@@ -99,110 +87,58 @@ def apply_batch(database: sqlite3.Connection, batch: IndexBatch) -> int:
     return generation
 
 
-def _paths_of(batch: IndexBatch) -> Iterator[str]:
-    """The files that the index holds otherwise after a batch."""
-    yield from (stored.stamp.path for stored in batch.notes)
-    yield from (stamp.path for stamp in batch.restamped)
-    yield from batch.removed
-    yield from batch.added_files
-    yield from batch.removed_files
-
-
-def _change_attachments(database: sqlite3.Connection, batch: IndexBatch) -> None:
-    added = database.executemany("INSERT OR IGNORE INTO attachments VALUES (?)", singles(batch.added_files))
-    removed = database.executemany("DELETE FROM attachments WHERE path = ?", singles(batch.removed_files))
-    add_to_state(database, attachments=max(added.rowcount, 0) - max(removed.rowcount, 0))
-
-
-def _change_names(database: sqlite3.Connection, batch: IndexBatch) -> None:
-    database.executemany("DELETE FROM names WHERE key = ? AND path = ?", batch.lost_names)
-    database.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", batch.names)
-    touched = {key for key, _ in (*batch.names, *batch.lost_names)}
-    database.execute(TOUCH_KEYS, (json.dumps([*touched]),))
-
-
 def _remove_notes(database: sqlite3.Connection, paths: Sequence[str]) -> None:
     known = """SELECT notes.id, notes.path, first_section, sections
         FROM json_each(?) AS gone JOIN notes ON notes.path = gone.value"""
     for note, path, first, count in database.execute(known, (json.dumps(paths),)).fetchall():
-        links = database.execute("DELETE FROM links WHERE note = ?", (note,)).rowcount
-        add_to_state(database, **{_counter(path): -1}, links=-links, sections=-count)
+        removed = {
+            table: database.execute(f"DELETE FROM {table} WHERE note = ?", (note,)).rowcount  # noqa: S608 - of ours
+            for table in _OF_A_NOTE
+        }
+        add_to_state(database, **{_counter(path): -1}, links=-removed["links"], sections=-count)
         database.executemany("INSERT INTO dead VALUES (?)", singles(range(first, first + count)))
         database.execute("DELETE FROM sections WHERE id >= ? AND id < ?", (first, first + count))
         database.execute("DELETE FROM passages WHERE first_section = ?", (first,))
-        for statement in _FORGET_NOTE:
-            database.execute(statement, (note,))
+        database.execute("DELETE FROM notes WHERE id = ?", (note,))
 
 
 def _counter(path: str) -> str:
-    """What counts a file in the state."""
     return "notes" if is_note(path) else "documents"
-
-
-def _count_added(database: sqlite3.Connection, notes: Sequence[IndexedNote]) -> None:
-    added = sum(is_note(stored.stamp.path) for stored in notes)
-    add_to_state(
-        database,
-        notes=added,
-        documents=len(notes) - added,
-        links=sum(len(stored.note.links) for stored in notes),
-        sections=sum(len(stored.sections) for stored in notes),
-    )
 
 
 def _add_notes(database: sqlite3.Connection, notes: Sequence[IndexedNote], first_section: int) -> int:
     """Number their sections from `first_section` on; returned is the number after the last."""
     (first,) = database.execute("SELECT coalesce(max(id), 0) + 1 FROM notes").fetchone()
-    numbered = [*enumerate(notes, start=first)]
     starts = [*accumulate([len(stored.sections) for stored in notes], initial=first_section)]
+    numbered = [*zip(range(first, first + len(notes)), starts, notes, strict=False)]
+    sections = ((number, section) for number, _, stored in numbered for section in stored.sections)
 
-    database.executemany(
-        INSERT_NOTE,
-        (note_row(number, start, stored) for (number, stored), start in zip(numbered, starts, strict=False)),
-    )
+    database.executemany(note_schema.INSERT_NOTE, (note_schema.note_row(*each) for each in numbered))
     if database.execute("SELECT 1 FROM commits LIMIT 1").fetchone():
         note_commits(database, first)
-    sections = ((number, section) for number, stored in numbered for section in stored.sections)
-    database.executemany(
-        "INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)",
-        (section_row(id_, number, section) for id_, (number, section) in enumerate(sections, start=first_section)),
-    )
-    database.executemany(
-        "INSERT INTO dated_sections VALUES (?, ?, ?, ?)",
-        (
-            row
-            for (number, stored), start in zip(numbered, starts, strict=False)
-            for row in dated_section_rows(number, start, stored)
-        ),
-    )
-    database.executemany(
-        "INSERT INTO passages VALUES (?, ?)",
-        (passage_row(start, stored) for (_, stored), start in zip(numbered, starts, strict=False) if stored.sections),
-    )
-    database.executemany(
-        INSERT_LINK,
-        ((number, *link) for number, stored in numbered for link in stored.note.links),
-    )
-    with_links = [number for number, stored in numbered if stored.note.links]
-    database.executemany("INSERT INTO unresolved VALUES (?)", singles(with_links))
-    database.executemany(
-        "INSERT INTO warnings (note, text, kind) VALUES (?, ?, ?)",
-        ((number, each.text, each.kind) for number, stored in numbered for each in stored.note.warnings),
-    )
-    database.executemany(
-        "INSERT INTO tasks VALUES (?, ?, ?, ?)",
-        ((number, *task) for number, stored in numbered for task in stored.note.tasks),
-    )
-    _count_added(database, notes)
-    for statement, texts_of in _LISTS_OF_NOTE:
-        database.executemany(statement, ((number, text) for number, stored in numbered for text in texts_of(stored)))
+    section_rows = (note_schema.section_row(id_, *each) for id_, each in enumerate(sections, start=first_section))
+    database.executemany("INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?)", section_rows)
+    dated = (row for each in numbered for row in note_schema.dated_section_rows(*each))
+    database.executemany("INSERT INTO dated_sections VALUES (?, ?, ?, ?)", dated)
+    digests = (note_schema.passage_row(start, stored) for _, start, stored in numbered if stored.sections)
+    database.executemany("INSERT INTO passages VALUES (?, ?)", digests)
+    for statement, rows_of in _ROWS_OF_NOTES.items():
+        database.executemany(statement, ((number, *row) for number, _, stored in numbered for row in rows_of(stored)))
+    counts = Counter(_counter(stored.stamp.path) for stored in notes)
+    links = sum(len(stored.note.links) for stored in notes)
+    add_to_state(database, **counts, links=links, sections=starts[-1] - first_section)
     return starts[-1]
 
 
-_LISTS_OF_NOTE: tuple[tuple[str, Callable[[IndexedNote], Iterable[str]]], ...] = (
-    ("INSERT INTO tags (note, tag) VALUES (?, ?)", lambda stored: {tag.casefold() for tag in stored.note.tags}),
-    ("INSERT INTO link_keys (note, key) VALUES (?, ?)", lambda stored: stored.link_keys),
-)
+_ROWS_OF_NOTES: Final[Mapping[str, Callable[[IndexedNote], Iterable[tuple[object, ...]]]]] = {
+    note_schema.INSERT_LINK: lambda stored: stored.note.links,
+    "INSERT INTO unresolved VALUES (?)": lambda stored: [()] if stored.note.links else (),
+    "INSERT INTO warnings VALUES (?, ?, ?)": lambda stored: [(each.text, each.kind) for each in stored.note.warnings],
+    "INSERT INTO tasks VALUES (?, ?, ?, ?)": lambda stored: stored.note.tasks,
+    "INSERT INTO tags (note, tag) VALUES (?, ?)": lambda stored: {(tag.casefold(),) for tag in stored.note.tags},
+    "INSERT INTO link_keys (note, key) VALUES (?, ?)": lambda stored: singles(stored.link_keys),
+}
+"""By statement, what is stored of a note beside its number."""
 
 
 def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
@@ -212,7 +148,7 @@ def add_segment(database: sqlite3.Connection, segment: Segment) -> None:
         "INSERT INTO segments (slots, sections, lengths, names) VALUES (?, ?, ?, ?) RETURNING id",
         (segment.slots, segment.sections, segment.lengths, segment.names),
     )
-    database.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", posting_rows(number, segment))
+    database.executemany("INSERT INTO postings VALUES (?, ?, ?, ?, ?, ?)", note_schema.posting_rows(number, segment))
 
 
 def singles(values: Iterable[object]) -> list[tuple[object]]:
@@ -233,29 +169,6 @@ def set_state(database: sqlite3.Connection, **values: int) -> None:
 def add_to_state(database: sqlite3.Connection, **changes: int) -> None:
     rows = [(change, name) for name, change in changes.items() if change]
     database.executemany("UPDATE state SET value = value + ? WHERE name = ?", rows)
-
-
-def known_folders(database: sqlite3.Connection) -> dict[str, KnownFolder]:
-    rows = typed(database.execute("SELECT path, digest, notes FROM folders"), str, bytes, int)
-    return {path: KnownFolder(digest, notes) for path, digest, notes in rows}
-
-
-def store_known_folders(database: sqlite3.Connection, folders: Mapping[str, KnownFolder], gone: Iterable[str]) -> None:
-    database.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in gone])
-    database.executemany(_STORE, [(path, *known) for path, known in folders.items()])
-
-
-def forget_listings(database: sqlite3.Connection, paths: Iterable[str]) -> None:
-    """Files changed: what their folders were when they were last listed does not tell any more what is indexed."""
-    database.executemany(_STORE, [(folder, _UNKNOWN, 0) for folder in {*map(folder_of, paths)}])
-
-
-def files_in(database: sqlite3.Connection, prefix: str) -> IndexedFiles:
-    rows = _directly_in(database, "SELECT path, size, modified_ns, settled FROM notes", prefix)
-    stamps = {path: FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows}
-    attachments = {path for (path,) in _directly_in(database, "SELECT path FROM attachments", prefix)}
-    require_texts((*stamps, *attachments))
-    return IndexedFiles(stamps, attachments)
 
 
 def _directly_in(database: sqlite3.Connection, query: str, prefix: str) -> Iterator[tuple[Any, ...]]:
@@ -282,16 +195,14 @@ class SqliteVectors(VectorFiles):
 
     def passages(self, after: int = 0) -> PassageDigests:
         with self._file.reading() as database:
-            ((epoch,),) = note_schema.typed(database.execute("SELECT value FROM state WHERE name = 'epoch'"), int)
             query = "SELECT first_section, digests FROM passages WHERE first_section > ? ORDER BY first_section"
             notes = note_schema.typed(database.execute(query, (after,)), int, bytes)
             if any(len(digests) % DIGEST_BYTES for _, digests in notes):
                 raise ValueError("digests that are cut short")
-            return PassageDigests(epoch=epoch, notes=notes)
+            return PassageDigests(epoch=state(database, "epoch"), notes=notes)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        with self._file.reading() as database:
-            return _sections(database, numbers)
+        return _sections(self._file, numbers)
 
 
 class SqliteNoteIndex:
@@ -305,27 +216,31 @@ class SqliteNoteIndex:
         self._file = CacheDatabase(path, schema=note_schema.SCHEMA, version=note_schema.VERSION)
         self._reading = self._file.reading
         self._writing = self._file.writing
+        self.close = self._file.close
+        self.reset = self._file.reset
         self.vectors = SqliteVectors(self._file, path)
 
     def __reduce__(self) -> "tuple[Callable[[Path], SqliteNoteIndex], tuple[Path]]":
         """In another process: the index of the same file, opened there once."""
         return _open_cached, (self._path,)
 
-    def close(self) -> None:
-        self._file.close()
-
-    def reset(self) -> None:
-        self._file.reset()
-
     def take_damage(self) -> bool:
         was_damaged, self._file.was_damaged = self._file.was_damaged, False
         return was_damaged
 
+    def _rows(self, kinds: Sequence[type], query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """What a query finds, with values of these kinds in its columns."""
+        with self._reading() as database:
+            return note_schema.typed(database.execute(query, parameters), *kinds)
+
+    def _state(self, name: str) -> int:
+        with self._reading() as database:
+            return state(database, name)
+
     # --- what is known of notes ---
 
     def generation(self) -> int:
-        with self._reading() as database:
-            return state(database, "generation")
+        return self._state("generation")
 
     def counts(self) -> IndexCounts:
         with self._reading() as database:
@@ -349,8 +264,7 @@ class SqliteNoteIndex:
         with self._reading() as database:
             if not is_note(suffix) and not state(database, "documents"):
                 return []
-            found = database.execute(note_schema.STAMPS_ENDING, (f"%{suffix}",))
-            return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in found]
+            return _stamps(database.execute(note_schema.STAMPS_ENDING, (f"%{suffix}",)))
 
     def known(self, path: str) -> KnownNote | None:
         with self._reading() as database:
@@ -366,27 +280,27 @@ class SqliteNoteIndex:
             return facts_of_days(database, wanted)
 
     def private(self) -> dict[str, PrivacyClass]:
-        with self._reading() as database:
-            rows = database.execute("SELECT path, privacy FROM notes WHERE privacy <> 'open'")
-            return dict(note_schema.typed(rows, str, str))
+        return dict(self._rows((str, str), "SELECT path, privacy FROM notes WHERE privacy <> 'open'"))
 
     def copies(self) -> list[list[str]]:
-        with self._reading() as database:
-            groups = groupby(note_schema.typed(database.execute(note_schema.COPIES), bytes, str), key=itemgetter(0))
-            return [[path for _, path in group] for _, group in groups]
+        groups = groupby(self._rows((bytes, str), note_schema.COPIES), key=itemgetter(0))
+        return [[path for _, path in group] for _, group in groups]
 
     def folders(self) -> KnownFolders:
         with self._reading() as database:
-            return KnownFolders(state(database, "generation"), state(database, "epoch"), known_folders(database))
+            rows = note_schema.typed(database.execute("SELECT path, digest, notes FROM folders"), str, bytes, int)
+            known = {path: KnownFolder(digest, notes) for path, digest, notes in rows}
+            return KnownFolders(state(database, "generation"), state(database, "epoch"), known)
 
     def files_in(self, prefix: str) -> IndexedFiles:
         with self._reading() as database:
-            return files_in(database, prefix)
+            found = _stamps(_directly_in(database, "SELECT path, size, modified_ns, settled FROM notes", prefix))
+            attachments = {path for (path,) in _directly_in(database, "SELECT path FROM attachments", prefix)}
+            note_schema.require_texts((*(stamp.path for stamp in found), *attachments))
+            return IndexedFiles({stamp.path: stamp for stamp in found}, attachments)
 
     def has_attachment_ending(self, suffix: str) -> bool:
-        with self._reading() as database:
-            query = "SELECT 1 FROM attachments WHERE path LIKE ? LIMIT 1"
-            return database.execute(query, (f"%{suffix}",)).fetchone() is not None
+        return bool(self._rows((int,), "SELECT 1 FROM attachments WHERE path LIKE ? LIMIT 1", f"%{suffix}"))
 
     def catalog(self) -> list[CatalogRow]:
         with self._reading() as database:
@@ -403,22 +317,22 @@ class SqliteNoteIndex:
 
     def tags(self) -> dict[str, list[str]]:
         query = "SELECT tag, path FROM tags JOIN notes ON notes.id = note ORDER BY tag, path"
-        with self._reading() as database:
-            groups = groupby(note_schema.typed(database.execute(query), str, str), key=itemgetter(0))
-            return {tag: [path for _, path in group] for tag, group in groups}
+        groups = groupby(self._rows((str, str), query), key=itemgetter(0))
+        return {tag: [path for _, path in group] for tag, group in groups}
 
     def tasks(self) -> list[StoredTask]:
-        with self._reading() as database:
-            return [*map(StoredTask._make, note_schema.typed(database.execute(note_schema.TASKS), str, int, str, str))]
+        return [*map(StoredTask._make, self._rows((str, int, str, str), note_schema.TASKS))]
 
     def warnings(self) -> list[NoteWarning]:
         query = "SELECT path, text, kind FROM warnings JOIN notes ON notes.id = note UNION ALL SELECT * FROM unlisted"
-        with self._reading() as database:
-            return _warnings(database.execute(f"{query} ORDER BY path"))
+        return self._warnings(f"{query} ORDER BY path")
 
     def unlisted(self) -> list[NoteWarning]:
-        with self._reading() as database:
-            return _warnings(database.execute("SELECT path, text, kind FROM unlisted"))
+        return self._warnings("SELECT path, text, kind FROM unlisted")
+
+    def _warnings(self, query: str) -> list[NoteWarning]:
+        rows = self._rows((str, str, str), query)
+        return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in rows]
 
     # --- changing it ---
 
@@ -430,12 +344,12 @@ class SqliteNoteIndex:
         with self._writing() as database:
             if state(database, "generation") != generation:
                 return False
-            store_known_folders(database, folders, gone)
+            database.executemany("DELETE FROM folders WHERE path = ?", singles(gone))
+            database.executemany(_STORE_FOLDER, [(path, *known) for path, known in folders.items()])
             return True
 
     def name_rule(self) -> int:
-        with self._reading() as database:
-            return state(database, "name_rule")
+        return self._state("name_rule")
 
     def store_names(self, rule: int, days: Mapping[str, str | None]) -> int:
         with self._writing() as database:
@@ -446,10 +360,9 @@ class SqliteNoteIndex:
             return generation
 
     def commits_read(self) -> tuple[str, str]:
-        with self._reading() as database:
-            rows = note_schema.typed(database.execute("SELECT head, trouble FROM commits_read"), str, str)
-            head, trouble = rows[0] if rows else ("", "")
+        for head, trouble in self._rows((str, str), "SELECT head, trouble FROM commits_read"):
             return head, trouble
+        return "", ""
 
     def store_commits(self, commits: CommittedFiles) -> int:
         rows = [{"path": path, **each._asdict()} for path, each in commits.files.items()]
@@ -470,8 +383,7 @@ class SqliteNoteIndex:
             database.executemany("INSERT INTO unlisted VALUES (?, ?, ?)", rows)
 
     def is_complete(self) -> bool:
-        with self._reading() as database:
-            return bool(state(database, "complete"))
+        return bool(self._state("complete"))
 
     def finish(self) -> None:
         with self._writing() as database:
@@ -480,37 +392,25 @@ class SqliteNoteIndex:
     # --- links ---
 
     def notes_to_resolve(self, limit: int) -> list[str]:
-        with self._reading() as database:
-            return [
-                path for (path,) in note_schema.typed(database.execute(note_schema.NOTES_TO_RESOLVE, (limit,)), str)
-            ]
+        return [path for (path,) in self._rows((str,), note_schema.NOTES_TO_RESOLVE, limit)]
 
     def links_to_resolve(self, paths: Sequence[str]) -> list[LinkToResolve]:
-        with self._reading() as database:
-            rows = note_schema.typed(
-                database.execute(note_schema.LINKS_TO_RESOLVE, (json.dumps(paths),)), int, str, str, str, int
-            )
-            return [*map(LinkToResolve._make, rows)]
+        rows = self._rows((int, str, str, str, int), note_schema.LINKS_TO_RESOLVE, json.dumps(paths))
+        return [*map(LinkToResolve._make, rows)]
 
     def links_from(self, paths: Sequence[str]) -> list[StoredLink]:
-        return self._links(note_schema.LINKS_FROM, (json.dumps(paths),))
+        return self._links(note_schema.LINKS_FROM, json.dumps(paths))
 
     def links_to(self, path: str) -> list[StoredLink]:
-        return self._links(note_schema.LINKS_TO, (path,))
+        return self._links(note_schema.LINKS_TO, path)
 
     def notes_with_keys(self, keys: Collection[str]) -> list[str]:
-        with self._reading() as database:
-            return [
-                path
-                for (path,) in note_schema.typed(
-                    database.execute(note_schema.NOTES_WITH_KEYS, (json.dumps([*keys]),)), str
-                )
-            ]
+        return [path for (path,) in self._rows((str,), note_schema.NOTES_WITH_KEYS, json.dumps([*keys]))]
 
     def doubtful_links(self) -> list[StoredLink]:
         return self._links(note_schema.DOUBTFUL_LINKS)
 
-    def _links(self, query: str, parameters: tuple[str, ...] = ()) -> list[StoredLink]:
+    def _links(self, query: str, *parameters: str) -> list[StoredLink]:
         with self._reading() as database:
 
             @cache
@@ -524,12 +424,9 @@ class SqliteNoteIndex:
             return [note_schema.link_of(row, others_of) for row in database.execute(query, parameters)]
 
     def edges(self, touching: Collection[str] | None = None) -> list[tuple[str, str]]:
-        with self._reading() as database:
-            if touching is None:
-                return note_schema.typed(database.execute(note_schema.EDGES), str, str)
-            return note_schema.typed(
-                database.execute(note_schema.EDGES_TOUCHING, {"paths": json.dumps([*touching])}), str, str
-            )
+        if touching is None:
+            return self._rows((str, str), note_schema.EDGES)
+        return self._rows((str, str), note_schema.EDGES_TOUCHING, json.dumps([*touching]))
 
     def store_resolutions(
         self, generation: int, sources: Sequence[str], resolutions: Sequence[tuple[int, Resolution]]
@@ -564,25 +461,18 @@ class SqliteNoteIndex:
         return TextLookup(generation=generation, postings=postings, segments=segments, dead=dead)
 
     def sections(self, numbers: Sequence[int]) -> list[StoredSection]:
-        with self._reading() as database:
-            return _sections(database, numbers)
+        return _sections(self._file, numbers)
 
     def section_ranges(self, wanted: NoteFilter, *, newest_first: bool = False) -> list[tuple[int, int]]:
         with self._reading() as database:
             return section_ranges(database, wanted, newest_first=newest_first)
 
     def segment_sizes(self) -> dict[int, int]:
-        with self._reading() as database:
-            return dict(note_schema.typed(database.execute("SELECT id, slots FROM segments"), int, int))
+        return dict(self._rows((int, int), "SELECT id, slots FROM segments"))
 
     def segment_heads(self) -> list[SegmentHead]:
         with self._reading() as database:
             return _segment_heads(database)
-
-    def dead_count(self) -> int:
-        with self._reading() as database:
-            count: int = database.execute("SELECT count(*) FROM dead").fetchone()[0]
-            return count
 
     def dead_sections(self) -> list[int]:
         with self._reading() as database:
@@ -590,8 +480,8 @@ class SqliteNoteIndex:
 
     def load_segments(self, segments: Sequence[int]) -> tuple[list[tuple[SegmentHead, list[TermPostings]]], list[int]]:
         with self._reading() as database:
-            heads = [head for head in _segment_heads(database) if head.id in segments]
-            return [(head, _postings(database, head.id)) for head in heads], _dead_sections(database)
+            parts = [(head, _postings(database, head.id)) for head in _segment_heads(database) if head.id in segments]
+            return parts, _dead_sections(database)
 
     def replace_segments(self, old: Sequence[int], new: Segment, dropped: Sequence[int]) -> None:
         with self._writing() as database:
@@ -610,13 +500,14 @@ def _open_cached(path: Path) -> SqliteNoteIndex:
     return SqliteNoteIndex(path)
 
 
-def _sections(database: sqlite3.Connection, numbers: Sequence[int]) -> list[StoredSection]:
-    rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
-    return [note_schema.section_of(row) for row in rows]
+def _sections(file: CacheDatabase, numbers: Sequence[int]) -> list[StoredSection]:
+    with file.reading() as database:
+        rows = database.execute(note_schema.SECTIONS, (json.dumps([*numbers]),))
+        return [note_schema.section_of(row) for row in rows]
 
 
-def _warnings(rows: Iterable[tuple[object, ...]]) -> list[NoteWarning]:
-    return [NoteWarning(path=path, text=text, kind=kind) for path, text, kind in note_schema.typed(rows, str, str, str)]
+def _stamps(rows: Iterable[tuple[Any, ...]]) -> list[FileStamp]:
+    return [FileStamp(path, size, modified_ns, settled == 1) for path, size, modified_ns, settled in rows]
 
 
 def _catalog_rows(notes: Iterable[tuple[Any, ...]], attachments: Iterable[tuple[str]]) -> list[CatalogRow]:
@@ -640,14 +531,10 @@ def _segment_heads(database: sqlite3.Connection) -> list[SegmentHead]:
 
 
 def _postings(database: sqlite3.Connection, segment: int) -> list[TermPostings]:
-    return [
-        each
-        for row in database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
-        for each in note_schema.postings_of_row(*row)
-    ]
+    rows = database.execute(note_schema.POSTINGS_OF_SEGMENT, (segment,))
+    return [each for row in rows for each in note_schema.postings_of_row(*row)]
 
 
 def _dead_sections(database: sqlite3.Connection) -> list[int]:
-    return [
-        section for (section,) in note_schema.typed(database.execute("SELECT section FROM dead ORDER BY section"), int)
-    ]
+    rows = note_schema.typed(database.execute("SELECT section FROM dead ORDER BY section"), int)
+    return [section for (section,) in rows]

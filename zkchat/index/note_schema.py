@@ -158,11 +158,11 @@ EDGES = """SELECT DISTINCT source.path, target.path
     FROM links JOIN notes AS source ON source.id = note JOIN notes AS target ON target.path = links.path
     WHERE source.id != target.id"""
 EDGES_TOUCHING = """SELECT source.path, target.path
-    FROM json_each(:paths) AS wanted CROSS JOIN notes AS source ON source.path = wanted.value
+    FROM json_each(?1) AS wanted CROSS JOIN notes AS source ON source.path = wanted.value
     CROSS JOIN links ON note = source.id CROSS JOIN notes AS target ON target.path = links.path
     WHERE source.id != target.id
     UNION SELECT source.path, target.path
-    FROM json_each(:paths) AS wanted CROSS JOIN notes AS target ON target.path = wanted.value
+    FROM json_each(?1) AS wanted CROSS JOIN notes AS target ON target.path = wanted.value
     CROSS JOIN links ON links.path = wanted.value CROSS JOIN notes AS source ON source.id = note
     WHERE source.id != target.id"""
 # The paths are looked through in their own index, not in the far larger table.
@@ -192,7 +192,6 @@ SectionRow = tuple[int, str, str, str, str, int, int, str]
 
 
 def note_row(number: int, first_section: int, stored: IndexedNote) -> tuple[object, ...]:
-    """For `INSERT_NOTE`."""
     note, stamp = stored.note, stored.stamp
     return (
         number,
@@ -341,18 +340,23 @@ _FLAGS = [Link._fields.index(name) for name in ("embed", "external", "in_comment
 
 
 def link_of(row: tuple[Any, ...], others_of: OthersOf) -> StoredLink:
-    source, number, _, *written, status, path, via, anchor_found, line, ahead, others = row
-    target = path, via, anchor_found, line, ahead, others
+    source, number, _, *written, status, path, via, anchor_found, line, ahead, everyone = row
     for flag in _FLAGS:
         written[flag] = written[flag] == 1
     link = Link(*written)
     require_texts((source, link.text, link.target, link.anchor, link.display))
-    return StoredLink(
-        id=number,
-        source=source,
-        link=link,
-        resolution=_resolution_of(link, status, target, others_of),
-    )
+    found: Resolution | None = None
+    match status:
+        case "resolved":
+            found = Resolved(path=path, via=via, anchor_found=anchor_found == 1, line=line)
+        case "ambiguous":
+            others = others_of(path, ahead, everyone)
+            found = Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found == 1, line=line)
+        case "missing":
+            found = Missing(target=link.target)
+        case "external":
+            found = External(address=link.target)
+    return StoredLink(id=number, source=source, link=link, resolution=found)
 
 
 def resolution_row(found: Resolution, lists: dict[bytes, str]) -> tuple[object, ...]:
@@ -364,9 +368,13 @@ def resolution_row(found: Resolution, lists: dict[bytes, str]) -> tuple[object, 
         case Resolved(path=path, via=via, anchor_found=anchor_found, line=line):
             return "resolved", path, via, +anchor_found, line, None, None
         case Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found, line=line):
-            ahead, rest = _path_lists(path, others)
-            lists.update(filter(None, (ahead, rest)))
-            return "ambiguous", path, via, +anchor_found, line, ahead and ahead[0], rest[0]
+            # Those of the other files that come before the rest, and all files, the shortest path first.
+            everyone = sorted((path, *others), key=lambda each: (len(each), each))
+            place = {each: at for at, each in enumerate(everyone)}
+            steps = pairwise([place[each] for each in (path, *others)])
+            end = max((at for at, (before, after) in enumerate(steps) if before > after), default=0)
+            ahead = _listed(others[:end], lists) if end else None
+            return "ambiguous", path, via, +anchor_found, line, ahead, _listed(everyone, lists)
         case Missing():
             return "missing", *[None] * 6
         case External():
@@ -374,43 +382,18 @@ def resolution_row(found: Resolution, lists: dict[bytes, str]) -> tuple[object, 
     assert_never(found)
 
 
-_PathList = tuple[bytes, str]
-
-
-def _path_lists(path: str, others: tuple[str, ...]) -> tuple[_PathList | None, _PathList]:
-    """Those of the other files that come before the rest, and all files, the shortest path first."""
-    everyone = sorted(sorted((path, *others)), key=len)
-    place = {each: at for at, each in enumerate(everyone)}
-    steps = pairwise([place[each] for each in (path, *others)])
-    end = max((at for at, (before, after) in enumerate(steps) if before > after), default=0)
-    return _path_list(others[:end]) if end else None, _path_list(tuple(everyone))
-
-
-def _path_list(paths: tuple[str, ...]) -> _PathList:
+def _listed(paths: Sequence[str], lists: dict[bytes, str]) -> bytes:
+    """The digest of a list of paths, which is added to `lists`."""
     packed = _packed(paths)
-    return blake2b(packed.encode(errors="surrogatepass"), digest_size=16).digest(), packed
+    digest = blake2b(packed.encode(errors="surrogatepass"), digest_size=16).digest()
+    lists[digest] = packed
+    return digest
 
 
 def others_among(path: str, ahead: str, everyone: str) -> tuple[str, ...]:
     """The other files that an ambiguous link may mean besides `path`, of two lists."""
     first = names_of(ahead)
     return (*first, *(each for each in names_of(everyone) if each != path and each not in first))
-
-
-def _resolution_of(link: Link, status: str | None, target: Sequence[Any], others_of: OthersOf) -> Resolution | None:
-    path, via, anchor_found, line, *lists = target
-    match status:
-        case "resolved":
-            return Resolved(path=path, via=via, anchor_found=anchor_found == 1, line=line)
-        case "ambiguous":
-            others = others_of(path, *lists)
-            return Ambiguous(path=path, via=via, others=others, anchor_found=anchor_found == 1, line=line)
-        case "missing":
-            return Missing(target=link.target)
-        case "external":
-            return External(address=link.target)
-        case _:
-            return None
 
 
 _SESSIONS = "SELECT id, title, listed FROM sessions ORDER BY updated_at DESC"
@@ -425,7 +408,6 @@ def read_notes(index: Path) -> list[CatalogRow]:
 
 
 def read_headings(index: Path, path: str) -> list[str]:
-    """The headings of a note."""
     with _reading(index, version=VERSION) as database:
         row = database.execute(KNOWN_NOTE, (path,)).fetchone() if database else None
         return [heading.text for heading in known_note(*row).headings] if row else []

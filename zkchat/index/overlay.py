@@ -70,13 +70,10 @@ class Overlay(Protocol):
         """Where a file is; None where nothing of the disk will have this path."""
         ...
 
-    def path_after(self, path: str) -> str:
-        """Where a file that is on disk will be."""
-        ...
+    def path_after(self, path: str) -> str: ...
 
 
 def overlaid(ports: VaultPorts, overlay: Overlay) -> VaultPorts:
-    """The same vault with the changes."""
     notes = OverlaidCatalog(ports.notes, overlay)
     files = OverlaidFiles(ports.files, overlay)
     return replace(
@@ -204,7 +201,6 @@ class OverlaidCatalog:
         return [*self._changed(rows), *(row for row in rows if _place(self._overlay, row.path) == row.path)]
 
     def changed(self) -> list[CatalogRow]:
-        """The rows of files that are not on disk, or elsewhere."""
         return self._changed(self._notes.catalog())
 
     def _changed(self, rows: Iterable[CatalogRow]) -> list[CatalogRow]:

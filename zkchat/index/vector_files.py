@@ -3,7 +3,7 @@
 import mmap
 import os
 import struct
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -39,52 +39,29 @@ _BLOCK_MAGIC: Final = b"zblk"
 _MAX_NAME_BYTES: Final = 1_000
 _MAX_VECTOR_BYTES: Final = 16_384
 _MAX_BLOCK_VECTORS: Final = 4_096
-_CHECKSUM_BYTES: Final = 4
-_MAX_ROWS_BYTES: Final = 1 << 28
-"""More than the rows of thirty million sections."""
-
-
-class _Block(NamedTuple):
-    """What the header of a block says, and where it stands."""
-
-    place: int
-    length: int
-    head_checksum: int
-    checksum: int
 
 
 class _FileFormat(NamedTuple):
-    """What the header of a file says."""
-
     generation: int
     vector_bytes: int
     sketch_bytes: int
     name: str
     start: int
-    """Of the first block."""
-
-    @property
-    def head_bytes(self) -> int:
-        """Of what stands before the vectors of a block, for each of them."""
-        return DIGEST_BYTES + self.sketch_bytes
-
-    def block_bytes(self, count: int) -> int:
-        return _BLOCK.size + count * (self.head_bytes + self.vector_bytes)
-
-    def vectors_of(self, block: _Block) -> int:
-        """Where the vectors of a block begin."""
-        return block.place + _BLOCK.size + block.length * self.head_bytes
-
-    def end_of(self, block: _Block) -> int:
-        return block.place + self.block_bytes(block.length)
 
 
-class _Rows(NamedTuple):
-    """Vectors with their digests and sketches, each packed."""
+class _Block(NamedTuple):
+    """Vectors that were added together, and where they stand."""
 
-    digests: list[bytes]
+    digests: bytes
+    """Empty, as the sketches are, where they are not as they were written."""
     sketches: bytes
-    vectors: bytes
+    vectors_start: int
+    end: int
+    checksum: int
+
+
+_Row = tuple[bytes, bytes, bytes]
+"""The digest, the sketch and the vector of a passage."""
 
 
 class VectorFiles:
@@ -151,8 +128,8 @@ class VectorFiles:
         if not digests:
             return AddedVectors(known)
         path = self._path(method)
-        rows = _Rows([*digests], sketches, vectors)
-        with self._writing(path), _open_to_write(path, method, rows) as file:
+        rows = [*zip(digests, _cut(sketches, len(digests)), _cut(vectors, len(digests)), strict=True)]
+        with self._writing(path), _open_to_write(path, method, rows[0]) as file:
             return _append_new(file, rows, known)
 
     def retain(self, method: str, digests: Collection[bytes]) -> int:
@@ -165,20 +142,10 @@ class VectorFiles:
             except (FileNotFoundError, RefusedFile):
                 return 0
 
-    def is_intact(self, method: str) -> bool:
-        """Whether every byte of the file is as it was written. All of it is read, and nothing mapped."""
-        try:
-            with open_regular(self._path(method)) as file:
-                return _is_intact(file)
-        except FileNotFoundError:
-            return True
-        except OSError:
-            return False
-
     def remove(self, method: str) -> None:
         path = self._path(method)
         with self._writing(path):
-            for each in (path, _claim_of(path), _rows_of(path)):
+            for each in (path, _claim_of(path)):
                 each.unlink(missing_ok=True)
 
     @contextmanager
@@ -207,10 +174,6 @@ def _claim_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-claim")
 
 
-def _rows_of(path: Path) -> Path:
-    return path.with_suffix(".rows")
-
-
 def _read(file: BinaryIO, method: str, known: VectorPosition) -> StoredVectors | None:
     shape, status = _format_of(file), os.fstat(file.fileno())
     if shape is None or shape.name != method:
@@ -220,9 +183,9 @@ def _read(file: BinaryIO, method: str, known: VectorPosition) -> StoredVectors |
     start = end = shape.start if is_new else known.end
     blocks: list[VectorBlock] = []
     for block in _blocks_from(file, shape, start):
-        end = shape.end_of(block)
-        if head := _head_of(file, shape, block):
-            blocks.append(VectorBlock(digests=head[0], sketches=head[1], start=shape.vectors_of(block)))
+        end = block.end
+        if block.digests:
+            blocks.append(VectorBlock(digests=block.digests, sketches=block.sketches, start=block.vectors_start))
     data = mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ) if blocks else b""
     return StoredVectors(
         position=VectorPosition(generation, end),
@@ -235,9 +198,9 @@ def _read(file: BinaryIO, method: str, known: VectorPosition) -> StoredVectors |
 
 
 @contextmanager
-def _open_to_write(path: Path, method: str, rows: _Rows) -> Iterator[BinaryIO]:
+def _open_to_write(path: Path, method: str, row: _Row) -> Iterator[BinaryIO]:
     """A file for vectors of this size; another one of that name is replaced by an empty one."""
-    vector_bytes, sketch_bytes = (len(part) // len(rows.digests) for part in (rows.vectors, rows.sketches))
+    _, sketch_bytes, vector_bytes = map(len, row)
     found: _FileFormat | None = None
     with suppress(OSError), open_regular(path) as file:
         found = _format_of(file)
@@ -252,7 +215,6 @@ def _open_to_write(path: Path, method: str, rows: _Rows) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of another, or of none, once it is written."""
     temporary = path.with_name(f"{path.name}-{os.urandom(4).hex()}")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -263,7 +225,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
-def _append_new(file: BinaryIO, rows: _Rows, known: VectorPosition) -> AddedVectors:
+def _append_new(file: BinaryIO, rows: Sequence[_Row], known: VectorPosition) -> AddedVectors:
     """Write those that nobody has added since at the end of the last whole block."""
     shape = _format_of(file)
     if shape is None:
@@ -274,11 +236,10 @@ def _append_new(file: BinaryIO, rows: _Rows, known: VectorPosition) -> AddedVect
     end = known.end if is_known else shape.start
     added: set[bytes] = set()
     for block in _blocks_from(file, shape, end):
-        end = shape.end_of(block)
-        if head := _head_of(file, shape, block):
-            added.update(_digests_of(head[0]))
+        end = block.end
+        added.update(_cut(block.digests, len(block.digests) // DIGEST_BYTES))
     try:
-        for packed in _packed_blocks(_select(rows, shape, lambda digest: digest not in added), shape):
+        for packed in _packed_blocks([row for row in rows if row[0] not in added]):
             file.seek(end)
             _write_whole(file, packed)
             end += len(packed)
@@ -296,7 +257,6 @@ def _write_whole(file: BinaryIO, content: bytes) -> None:
 
 
 def _rewrite(path: Path, file: BinaryIO, wanted: set[bytes]) -> int:
-    """Blocks of a file of many small ones are joined."""
     shape = _format_of(file)
     if shape is None:
         path.unlink()
@@ -304,10 +264,16 @@ def _rewrite(path: Path, file: BinaryIO, wanted: set[bytes]) -> int:
     count = 0
     with _replacing(path) as new:
         new.write(_header_of(shape.name, shape.vector_bytes, shape.sketch_bytes))
-        for rows in _joined(_wanted_rows(file, shape, wanted)):
-            count += len(rows.digests)
-            for block in _packed_blocks(rows, shape):
-                new.write(block)
+        for block in _blocks_from(file, shape, shape.start):
+            vectors = _bytes_at(file, block.vectors_start, block.end - block.vectors_start)
+            if not block.digests or crc32(vectors) != block.checksum:
+                continue
+            length = len(block.digests) // DIGEST_BYTES
+            parts = (_cut(part, length) for part in (block.digests, block.sketches, vectors))
+            rows = [row for row in zip(*parts, strict=True) if row[0] in wanted]
+            wanted.difference_update(row[0] for row in rows)
+            count += len(rows)
+            new.writelines(_packed_blocks(rows))
     return count
 
 
@@ -338,89 +304,25 @@ def _header_of(method: str, vector_bytes: int, sketch_bytes: int) -> bytes:
 def _blocks_from(file: BinaryIO, shape: _FileFormat, place: int) -> Iterator[_Block]:
     """The whole blocks from a place on; what a killed writer left is none."""
     size = os.fstat(file.fileno()).st_size
-    while len(head := _bytes_at(file, place, _BLOCK.size)) == _BLOCK.size:
-        magic, count, head_checksum, checksum = _BLOCK.unpack(head)
-        following = place + shape.block_bytes(count)
-        if magic != _BLOCK_MAGIC or not 0 < count <= _MAX_BLOCK_VECTORS or following > size:
+    while len(header := _bytes_at(file, place, _BLOCK.size)) == _BLOCK.size:
+        magic, count, head_checksum, checksum = _BLOCK.unpack(header)
+        vectors_start = place + _BLOCK.size + count * (DIGEST_BYTES + shape.sketch_bytes)
+        end = vectors_start + count * shape.vector_bytes
+        if magic != _BLOCK_MAGIC or not 0 < count <= _MAX_BLOCK_VECTORS or end > size:
             return
-        yield _Block(place, count, head_checksum, checksum)
-        place = following
+        head, cut = file.read(vectors_start - place - _BLOCK.size), count * DIGEST_BYTES
+        head = head if crc32(head) == head_checksum else b""
+        yield _Block(head[:cut], head[cut:], vectors_start, end, checksum)
+        place = end
 
 
-def _head_of(file: BinaryIO, shape: _FileFormat, block: _Block) -> tuple[bytes, bytes] | None:
-    """The digests and the sketches of a block; None where not every byte is as it was written."""
-    head = _bytes_at(file, block.place + _BLOCK.size, block.length * shape.head_bytes)
-    cut = block.length * DIGEST_BYTES
-    return (head[:cut], head[cut:]) if crc32(head) == block.head_checksum else None
+def _cut(packed: bytes, count: int) -> list[bytes]:
+    size = len(packed) // max(count, 1)
+    return [packed[at : at + size] for at in range(0, len(packed), size or 1)]
 
 
-def _block_rows(file: BinaryIO, shape: _FileFormat, block: _Block) -> _Rows | None:
-    """All of a block; None where not every byte is as it was written."""
-    head = _head_of(file, shape, block)
-    vectors = _bytes_at(file, shape.vectors_of(block), block.length * shape.vector_bytes)
-    if head is None or crc32(vectors) != block.checksum:
-        return None
-    return _Rows(_digests_of(head[0]), head[1], vectors)
-
-
-def _is_intact(file: BinaryIO) -> bool:
-    """Whether every block is as it was written."""
-    shape = _format_of(file)
-    return shape is not None and all(
-        _block_rows(file, shape, block) for block in _blocks_from(file, shape, shape.start)
-    )
-
-
-def _digests_of(packed: bytes) -> list[bytes]:
-    return [packed[start : start + DIGEST_BYTES] for start in range(0, len(packed), DIGEST_BYTES)]
-
-
-def _select(rows: _Rows, shape: _FileFormat, is_wanted: Callable[[bytes], bool]) -> _Rows:
-    places = [place for place, digest in enumerate(rows.digests) if is_wanted(digest)]
-    if len(places) == len(rows.digests):
-        return rows
-    sizes = (shape.sketch_bytes, shape.vector_bytes)
-    parts = (
-        b"".join([packed[place * size : (place + 1) * size] for place in places])
-        for packed, size in zip((rows.sketches, rows.vectors), sizes, strict=True)
-    )
-    return _Rows([rows.digests[place] for place in places], *parts)
-
-
-def _packed_blocks(rows: _Rows, shape: _FileFormat) -> Iterator[bytes]:
-    """As blocks."""
-    for start in range(0, len(rows.digests), _MAX_BLOCK_VECTORS):
-        digests = rows.digests[start : start + _MAX_BLOCK_VECTORS]
-        end = start + len(digests)
-        head = b"".join([*digests, rows.sketches[start * shape.sketch_bytes : end * shape.sketch_bytes]])
-        vectors = rows.vectors[start * shape.vector_bytes : end * shape.vector_bytes]
-        yield _BLOCK.pack(_BLOCK_MAGIC, len(digests), crc32(head), crc32(vectors)) + head + vectors
-
-
-def _wanted_rows(file: BinaryIO, shape: _FileFormat, wanted: set[bytes]) -> Iterator[_Rows]:
-    """Of each intact block those that are wanted, each once."""
-    missing = {*wanted}
-    for block in _blocks_from(file, shape, shape.start):
-        if rows := _block_rows(file, shape, block):
-            chosen = missing.intersection(rows.digests)
-            missing -= chosen
-            yield _select(rows, shape, chosen.__contains__)
-
-
-def _joined(parts: Iterable[_Rows]) -> Iterator[_Rows]:
-    """As few as there can be, of no more than a block each, or one that was longer already."""
-    waiting: list[_Rows] = []
-    for rows in parts:
-        if sum(len(each.digests) for each in (*waiting, rows)) > _MAX_BLOCK_VECTORS:
-            yield _concatenated(waiting)
-            waiting = []
-        waiting.append(rows)
-    yield _concatenated(waiting)
-
-
-def _concatenated(parts: Sequence[_Rows]) -> _Rows:
-    return _Rows(
-        [digest for rows in parts for digest in rows.digests],
-        b"".join([rows.sketches for rows in parts]),
-        b"".join([rows.vectors for rows in parts]),
-    )
+def _packed_blocks(rows: Sequence[_Row]) -> Iterator[bytes]:
+    for start in range(0, len(rows), _MAX_BLOCK_VECTORS):
+        digests, sketches, vectors = zip(*rows[start : start + _MAX_BLOCK_VECTORS], strict=True)
+        head, data = b"".join((*digests, *sketches)), b"".join(vectors)
+        yield _BLOCK.pack(_BLOCK_MAGIC, len(digests), crc32(head), crc32(data)) + head + data

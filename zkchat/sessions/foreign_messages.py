@@ -80,7 +80,6 @@ def derived_id(*of: Json) -> str:
 
 
 def is_own(value: Json) -> bool:
-    """Whether a message is one of zkchat's own, which holds parts with a kind."""
     parts = value.get("parts") if isinstance(value, dict) else None
     return isinstance(parts, list) and all(isinstance(part, dict) and "kind" in part for part in parts)
 
@@ -100,7 +99,6 @@ class ConversationReader:
     _compactions: int = 0
     _archived: set[str] = field(default_factory=set)
     _used: set[str] = field(default_factory=set)
-    """The ids of its messages."""
     _moved: Mapping[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -131,8 +129,8 @@ class ConversationReader:
         if is_own(value):
             defaults = {"id": derived_id(self.key, number, value), "created_at": self.now, "parent_id": self._last_id}
             self.messages.append(read_message({**defaults, **value}))
-            return
-        self._read_foreign(number, _unwrapped(value))
+        else:
+            self._read_foreign(number, _unwrapped(value))
 
     def _read_foreign(self, number: int, value: Mapping[str, Json]) -> None:
         external_id = _id_at(value, "id", "uuid", "message_id")
@@ -169,7 +167,7 @@ class ConversationReader:
             role=role,
             name=text_at(value, "name") if role != "tool" else "",
             external_id=_id_at(value, "id", "uuid", "message_id"),
-            parts=self._numbered(parts, parent),
+            parts=tuple(self._compaction(each, parent) if isinstance(each, CompactionPart) else each for each in parts),
             references=tuple(self._references(value.get("references"))) if role in ("user", "assistant") else (),
             created_at=self._time(value),
             model=(model or self.conversation.model) if role == "assistant" else "",
@@ -177,10 +175,6 @@ class ConversationReader:
             context_type=_context_type(value, role, is_summary=is_summary),
             **_numbers(value),
         )
-
-    def _numbered(self, parts: Sequence[Part], parent: str | None) -> tuple[Part, ...]:
-        """The parts, where one is a summary with the messages that it stands for."""
-        return tuple(self._compaction(part, parent) if isinstance(part, CompactionPart) else part for part in parts)
 
     def _compaction(self, part: CompactionPart, parent: str | None) -> CompactionPart:
         self._compactions += 1
@@ -219,7 +213,8 @@ class ConversationReader:
             raise InvalidMessage("has no content")
         if isinstance(content, bool | int | float):
             raise InvalidMessage(f"has the content {content!r}, which is no text")
-        if role == "tool" and not _holds_results(content):
+        holds_results = any(is_result(text_at(object_of(part), "type")) for part in list_of(content))
+        if role == "tool" and not holds_results:
             yield reader.result({**value, "content": content, "id": None})
             return
         if thought := text_at(value, *_THOUGHTS):
@@ -275,10 +270,6 @@ def _numbers(value: Mapping[str, Json]) -> dict[str, Any]:
     }
 
 
-def _holds_results(content: Json) -> bool:
-    return any(is_result(text_at(object_of(part), "type")) for part in list_of(content))
-
-
 def _context_type(value: Mapping[str, Json], role: Role, *, is_summary: bool) -> ContextType:
     if is_summary:
         return "summary"
@@ -328,37 +319,27 @@ def _unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
             return {**outer, **inner}
         case {"author": dict(author)}:
             return {**value, "role": author.get("role"), "name": author.get("name")}
-        case {"type": str(kind)} if not any(key in value for key in _ROLE_KEYS):
-            return _typed(value, kind)
+        case {"type": str(kind)} if kind != "message" and not any(key in value for key in _ROLE_KEYS):
+            # A type instead of a role is that of its author, or that of the one part that it is.
+            role = "tool" if kind.endswith("_output") else "assistant"
+            part: dict[str, Json] = {"role": role, "content": [{**value}], "created_at": value.get("created_at")}
+            return {**value, "role": kind} if kind.casefold() in _ROLES else part
         case _:
             return value
-
-
-def _typed(value: Mapping[str, Json], kind: str) -> Mapping[str, Json]:
-    """A message that has a type instead of a role: that of its author, or that of the one part that it is."""
-    if kind.casefold() in _ROLES:
-        return {**value, "role": kind}
-    if kind == "message":
-        return value
-    role = "tool" if kind.endswith("_output") else "assistant"
-    return {"role": role, "content": [{**value}], "created_at": value.get("created_at")}
 
 
 def _role_of(value: Mapping[str, Json]) -> Role:
     written = first_of(value, _ROLE_KEYS)
     role = _ROLES.get(written.casefold()) if isinstance(written, str) else None
+    if written is None:
+        raise InvalidMessage("has no role")
     if role is None:
         known = ", ".join(get_args(Role))
-        raise InvalidMessage(
-            f"has the role {shorten(repr(written), 60)}, which is none of {known}"
-            if written is not None
-            else "has no role"
-        )
+        raise InvalidMessage(f"has the role {shorten(repr(written), 60)}, which is none of {known}")
     return role
 
 
 def _id_at(value: Mapping[str, Json], *keys: str) -> str:
-    """The first of these fields that holds an id."""
     found = next((value[key] for key in keys if isinstance(value.get(key), str | int)), "")
     return str(found)[:_MAX_ID_LENGTH]
 

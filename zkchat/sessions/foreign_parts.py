@@ -70,32 +70,26 @@ _NOUNS: Final[Mapping[str, str]] = {
 
 
 def is_result(kind: str) -> bool:
-    """Whether parts of this type are results of tools."""
     return kind in _CALL_RESULTS or kind.endswith("tool_result")
 
 
 def text_at(value: Mapping[str, Json], *keys: str) -> str:
-    """The first of these fields that holds a text."""
     return next((found for key in keys if isinstance(found := value.get(key), str) and found), "")
 
 
 def list_of(value: Json) -> list[Json]:
-    """A list as it is, anything else as an empty one."""
     return value if isinstance(value, list) else []
 
 
 def object_of(value: Json) -> dict[str, Json]:
-    """An object as it is, anything else as an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def first_of(value: Mapping[str, Json], keys: Iterable[str]) -> Json:
-    """The first of these fields that is there and not null."""
     return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
 def as_text(value: Json) -> str:
-    """A text as it is, anything else as JSON."""
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
@@ -108,8 +102,6 @@ def noun_of(kind: str, media_type: str = "") -> str:
 
 
 class Tally(Struct):
-    """Counts what is left out while a file is read."""
-
     parts: Counter[str] = field(default_factory=Counter)
     """Parts of messages, by what people call them."""
     messages: list[str] = field(default_factory=list)
@@ -159,7 +151,6 @@ class Tally(Struct):
         return [*shown, *([f"… and {more:,} more; --json names them."] if more else [])]
 
     def record(self) -> dict[str, object]:
-        """The same for scripts."""
         return {
             "parts": dict(self.parts),
             "messages": self.message_count,
@@ -173,7 +164,6 @@ class PartReader(Struct):
 
     tally: Tally
     _tools: dict[str, str] = field(default_factory=dict)
-    """Tool names by call id."""
     _calls: int = 0
 
     def parts(self, content: Json) -> Iterator[Part]:
@@ -294,7 +284,6 @@ class PartReader(Struct):
 
 
 def _joined(value: Json) -> str:
-    """The text of a string, or of a list of strings and of objects with a text."""
     match value:
         case str():
             return value

@@ -71,8 +71,6 @@ def read_llm_logs(path: Path) -> list[Any]:
 
 
 class _Budget:
-    """How much may still be read of one file."""
-
     def __init__(self) -> None:
         self._characters = _MAX_CHARACTERS
         self._rows = _MAX_MESSAGES
@@ -134,7 +132,6 @@ class _Log:
                 yield {"id": id_, "title": thread.get("name"), "head": head, "messages": [*messages.values()]}
 
     def _add_turn(self, turn: Row, messages: dict[str, Message]) -> None:
-        """Add the messages that lead to the end of a turn and are not there yet."""
         chain: list[Row] = []
         seen: set[str] = set()
         at = turn["tip_message_hash"]

@@ -102,7 +102,8 @@ class SqliteMemories(DurableDatabase):
     def facts(self) -> tuple[Fact, ...]:
         with self._reading() as connection:
             try:
-                return tuple(_fact(row) for row in connection.execute(_FACTS))
+                rows = connection.execute(_FACTS)
+                return tuple(from_plain(Fact, dict(zip(Fact.__struct_fields__, row, strict=True))) for row in rows)
             except ValueError as error:
                 raise UnreadableRow from error
 
@@ -202,10 +203,6 @@ def _erase(connection: sqlite3.Connection, fact_id: str) -> None:
     connection.execute("DELETE FROM vectors")  # one of them knows what the fact was about; all are soon made again
 
 
-def _fact(row: Sequence[object]) -> Fact:
-    return from_plain(Fact, dict(zip(Fact.__struct_fields__, row, strict=True)))
-
-
 def _stored_fact(row: Row) -> dict[str, object]:
     """The columns of a row; those of the first version say nothing of where the fact may go.
 
@@ -218,7 +215,6 @@ def _stored_fact(row: Row) -> dict[str, object]:
 
 
 def open_memories(path: Path, *, now: Callable[[], datetime], new_id: Callable[[], str]) -> Recovered[SqliteMemories]:
-    """Open the facts, after a recovery if their file is damaged or missing."""
     return open_recovered(SqliteMemories, path, now=now, new_id=new_id)
 
 

@@ -80,7 +80,11 @@ def as_json(session: Session, entries: Sequence[Entry], keys: Iterable[str] = ()
     known = tuple(keys)
     redact_text = cache(lambda text: redact(text, known))  # most texts of a session occur more than once
     written = {id_: _line(to_plain(message), redact_text) for id_, message in messages_of(entries).items()}
-    messages = (_with_content(written[message.id], redact_text(message.text)) for message in thread_of(entries))
+    # Each message with its text as one more field.
+    messages = (
+        f'{written[message.id][:-1]}, "content": {json.dumps(redact_text(message.text))}}}'
+        for message in thread_of(entries)
+    )
     parts = {
         "format": json.dumps(FORMAT),
         "version": json.dumps(VERSION),
@@ -97,11 +101,6 @@ def _lines(lines: Iterable[str]) -> str:
 
 def _line(value: Json, redact_text: Redactor) -> str:
     return json.dumps(_clean(value, redact_text), allow_nan=False)
-
-
-def _with_content(written: str, text: str) -> str:
-    """A message that is written as JSON, with its text as one more field."""
-    return f'{written[:-1]}, "content": {json.dumps(text)}}}'
 
 
 def _entry_lines(entries: Sequence[Entry], messages: Mapping[str, str], redact_text: Redactor) -> Iterator[str]:
@@ -208,7 +207,6 @@ def _note(properties: dict[str, str], title: str, sections: Iterable[str], keys:
 
 
 def _section(message: ChatMessage) -> str:
-    """A message under a heading with its author; empty where there is no text."""
     body = "\n\n".join(text for part in message.parts if (text := _part_text(part).strip()))
     if not body and not message.error:
         return ""

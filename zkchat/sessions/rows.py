@@ -9,31 +9,26 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
 from zkchat.core import (
-    AgentEntry,
     ChangesEntry,
     ChatMessage,
     ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
-    GoalEntry,
     HeadEntry,
     InvalidValue,
-    ItemsEntry,
     ListingEntry,
     MessageEntry,
-    ModelEntry,
     PinEntry,
     PriorityEntry,
     RequestItem,
-    RestoreEntry,
     Session,
     TitleEntry,
     UnknownEntry,
@@ -196,14 +191,19 @@ class ItemWriter(Struct):
 
     def write(self, items: Sequence[RequestItem]) -> str:
         """The numbers of the items, and the scores that they had: `0-12,15=0.46`."""
-        return _as_ranges((self._number(_text_of(item)), item.score) for item in items)
-
-    def _number(self, text: str) -> int:
-        if text not in self.numbers:
-            self.numbers[text] = self.following
-            self.new.append(text)
-            self.following += 1
-        return self.numbers[text]
+        ranges: list[tuple[int, int, float | None]] = []
+        for item in items:
+            text, score = to_json(without_defaults(replace(item, score=None))), item.score
+            if text not in self.numbers:
+                self.numbers[text] = self.following
+                self.new.append(text)
+                self.following += 1
+            number = self.numbers[text]
+            if ranges and score is None and ranges[-1][1:] == (number - 1, None):
+                ranges[-1] = (ranges[-1][0], number, None)
+            else:
+                ranges.append((number, number, score))
+        return ",".join(_as_text(*each) for each in ranges)
 
     def new_rows(self) -> Iterator[ItemsRow]:
         """What has to be inserted of the new items."""
@@ -215,8 +215,6 @@ class ItemWriter(Struct):
 
 
 class ItemReader(Struct):
-    """Reads the items that records of one session name."""
-
     connection: sqlite3.Connection
     session_id: str
     _items: dict[int, RequestItem | None] = field(default_factory=dict)
@@ -225,7 +223,10 @@ class ItemReader(Struct):
     def read(self, numbers: str) -> tuple[RequestItem, ...]:
         """Without those that are damaged or gone."""
         found = ((self._loaded(first, last), score) for first, last, score in _ranges(numbers))
-        return tuple(_with_score(item, score) for items, score in found for item in items if item)
+        # Items of earlier versions hold their scores themselves.
+        return tuple(
+            item if score is None else replace(item, score=score) for items, score in found for item in items if item
+        )
 
     def _loaded(self, first: int, last: int) -> list[RequestItem | None]:
         wanted = range(first, last + 1)
@@ -236,16 +237,6 @@ class ItemReader(Struct):
             for number, stored in rows:
                 self._items |= {at: _item_of(text) for at, text in _numbered(number, _texts_in(stored))}
         return [self._items[number] for number in wanted]
-
-
-def _text_of(item: RequestItem) -> str:
-    """What is stored of an item: all but its score, which differs from request to request."""
-    return to_json(without_defaults(replace(item, score=None)))
-
-
-def _with_score(item: RequestItem, score: float | None) -> RequestItem:
-    """Items of earlier versions hold their scores themselves."""
-    return item if score is None else replace(item, score=score)
 
 
 def _texts_in(stored: Packed) -> list[str]:
@@ -274,16 +265,6 @@ def holds_items(stored: Packed) -> bool:
     """Whether this was stored of items, and all of them can be read."""
     texts = _texts_in(stored)
     return bool(texts) and all(map(_item_of, texts))
-
-
-def _as_ranges(numbers: Iterable[tuple[int, float | None]]) -> str:
-    ranges: list[tuple[int, int, float | None]] = []
-    for number, score in numbers:
-        if ranges and score is None and ranges[-1][1:] == (number - 1, None):
-            ranges[-1] = (ranges[-1][0], number, None)
-        else:
-            ranges.append((number, number, score))
-    return ",".join(_as_text(*each) for each in ranges)
 
 
 def _as_text(first: int, last: int, score: float | None) -> str:
@@ -336,7 +317,6 @@ def insert_entries(connection: sqlite3.Connection, rows: Iterable[EntryRow]) -> 
 
 
 def mark_deleted(connection: sqlite3.Connection, times: Mapping[str, str]) -> None:
-    """Record that these sessions were deleted, and when."""
     connection.executemany("INSERT OR IGNORE INTO doomed VALUES (?, ?)", times.items())
 
 
@@ -364,12 +344,14 @@ def entries_of(row: EntryRow, items: ItemReader | None = None) -> list[Entry]:
 
 
 def _bodies_of(text: str, items: ItemReader | None) -> list[EntryBody]:
-    if not text.startswith(_SEVERAL):
+    holds_several = text.startswith(_SEVERAL)
+    if not holds_several:
         try:
             return [read_json_body(text, items.read if items else None)]
         except InvalidValue:
             pass
-    return [_body_of(each, items) for each in _plain_bodies(text)]
+    plain = from_json(text)
+    return [_body_of(each, items) for each in (plain["bodies"] if holds_several else [plain])]
 
 
 def _body_of(plain: Any, items: ItemReader | None) -> EntryBody:
@@ -377,11 +359,6 @@ def _body_of(plain: Any, items: ItemReader | None) -> EntryBody:
         return read_body(plain, items.read if items else None)
     except InvalidValue:
         return UnknownEntry(fields={"kind": "unreadable", "original": plain})
-
-
-def _plain_bodies(text: str) -> list[Any]:
-    plain = from_json(text)
-    return plain["bodies"] if text.startswith(_SEVERAL) else [plain]
 
 
 def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBody, str]:
@@ -396,27 +373,22 @@ def storable(body: EntryBody, items: ItemWriter | None = None) -> tuple[EntryBod
 
 
 class Storable(NamedTuple):
-    """An entry that is about to become a row."""
-
     sequence: int
     at: datetime
     body: EntryBody
     text: str
-    """The body as it is written."""
 
 
 def rows_of(session_id: str, entries: Iterable[Storable]) -> Iterator[EntryRow]:
     """Entries as rows, in their order. Contents that came with one request share a row."""
-    for _, group in groupby(entries, key=_row_key):
+    for _, group in groupby(
+        entries, key=lambda each: (each.at, 0 if isinstance(each.body, ContentEntry) else each.sequence)
+    ):
         together = [*group]
         sequence, at, body, text = together[-1]
         if len(together) > 1:
             text = f"{_SEVERAL}{','.join(each.text for each in together)}]}}"
         yield EntryRow(session_id, sequence, body.kind, *_columns_of(body), timestamp(at), pack(text))
-
-
-def _row_key(entry: Storable) -> tuple[datetime, int]:
-    return entry.at, 0 if isinstance(entry.body, ContentEntry) else entry.sequence
 
 
 def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, str | None]:
@@ -430,12 +402,8 @@ def _columns_of(body: EntryBody) -> tuple[str | None, str | None, str | None, st
             return None, body.message_id, None, None
         case TitleEntry():
             return None, None, None, body.title
-        case ItemsEntry() | RestoreEntry() | ContentEntry():
-            return None, None, None, None
-        case AgentEntry() | ModelEntry() | ListingEntry() | GoalEntry() | UnknownEntry():
-            return None, None, None, None
         case _:
-            assert_never(body)
+            return None, None, None, None
 
 
 def add_listing_columns(connection: sqlite3.Connection) -> None:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from zkchat.core import (
     ChatMessage,
-    Entry,
     EntryBody,
     HeadEntry,
     ImagePart,
@@ -69,7 +68,11 @@ def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[
     role = author.get("role")
     parts = _chatgpt_content(content)
     if role == "assistant" and recipient not in ("", "all"):
-        parts = [{"type": "tool_call", "id": id_, "name": recipient, "arguments": _plain_text(parts)}]
+        said = "".join(part if isinstance(part, str) else text_at(object_of(part), "text") for part in parts)
+        parts = [{"type": "tool_call", "id": id_, "name": recipient, "arguments": said}]
+    # Images among the attachments stand among the parts too.
+    attached, shown = list_of(metadata.get("attachments")), sum(isinstance(part, dict) for part in parts)
+    images = [each for each in attached if text_at(object_of(each), "mime_type", "mimeType").startswith("image/")]
     return {
         **common,
         "role": role,
@@ -77,7 +80,7 @@ def _chatgpt_message(id_: str, nodes: Mapping[str, Mapping[str, Json]]) -> dict[
         "tool_name": author.get("name"),
         "tool_call_id": _caller_of(id_, nodes) if role == "tool" else None,
         "content": parts,
-        "files": _unsent_files(list_of(metadata.get("attachments")), parts),
+        "files": [each for each in attached if each not in images[:shown]],
         "create_time": message.get("create_time"),
         "model": metadata.get("model_slug"),
     }
@@ -109,19 +112,7 @@ def _chatgpt_content(content: Mapping[str, Json]) -> list[Json]:
             return [{**content, "type": kind or "unknown"}]
 
 
-def _plain_text(parts: list[Json]) -> str:
-    return "".join(part if isinstance(part, str) else text_at(object_of(part), "text") for part in parts)
-
-
-def _unsent_files(attachments: list[Json], parts: list[Json]) -> list[Json]:
-    """The attachments that are not among the parts: images stand there too."""
-    shown = sum(isinstance(part, dict) for part in parts)
-    images = [each for each in attachments if text_at(object_of(each), "mime_type", "mimeType").startswith("image/")]
-    return [each for each in attachments if each not in images[:shown]]
-
-
 def claude_conversation(value: Mapping[str, Json]) -> ForeignConversation:
-    """A conversation of Claude's export."""
     return ForeignConversation(
         id=text_at(value, "uuid", "id"),
         title=text_at(value, "name", "title"),
@@ -145,7 +136,6 @@ def _claude_message(value: Json) -> Json:
 
 
 def zk_chat_conversation(id_: str, value: Mapping[str, Json]) -> ForeignConversation:
-    """A session of zk-chat's `chat_sessions.json`."""
     return ForeignConversation(
         id=id_,
         title=text_at(value, "title", "name"),
@@ -162,23 +152,6 @@ def _zk_chat_message(value: Json, session: Mapping[str, Json]) -> Json:
         value = {**value, "content": [{"type": "compaction", "content": content.removeprefix(_SUMMARY)}]}
     has_time = value.get("timestamp") is not None
     return value if has_time else {**value, "timestamp": session.get("created_at")}
-
-
-def is_chatgpt(value: Json) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
-
-
-def is_claude(value: Json) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
-
-
-def is_session(value: Json) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("messages"), list)
-
-
-def is_zk_chat(value: Json) -> bool:
-    """Whether this is a mapping of ids to sessions."""
-    return isinstance(value, dict) and bool(value) and any(map(is_session, value.values()))
 
 
 _TITLE_LENGTH: Final = 60
@@ -214,7 +187,6 @@ class Imported(Struct, frozen=True):
         return max(message.created_at for message in self.messages.values())
 
     def bodies_for(self, session_id: str) -> list[EntryBody]:
-        """The entries of the new session."""
         return [
             MessageEntry(message=replace(body.message, session_id=session_id))
             if isinstance(body, MessageEntry)
@@ -224,8 +196,6 @@ class Imported(Struct, frozen=True):
 
 
 class ImportedFile(Struct, frozen=True):
-    """All conversations of a file, and what of it was left out."""
-
     form: str
     """What kind of file it is, to be named to the user."""
     conversations: Sequence[Imported]
@@ -310,7 +280,6 @@ def _json_lines(text: str) -> list[Json] | None:
 
 
 def _candidates(value: Json) -> tuple[str, list[_Candidate]]:
-    """What kind of file it is, and its conversations."""
     if isinstance(value, list):
         return _candidates_in_list(value)
     if isinstance(value, dict):
@@ -321,7 +290,7 @@ def _candidates(value: Json) -> tuple[str, list[_Candidate]]:
             form, candidate = _candidate(value)
             return form, [candidate]
         sessions = inner if isinstance(inner := value.get("sessions"), dict) else value
-        if is_zk_chat(sessions):
+        if any(_holds_list(each, "messages") for each in sessions.values()):
             named = {id_: each for id_, each in sessions.items() if isinstance(each, dict)}
             return "zk-chat sessions", [_Candidate(id_, zk_chat_conversation(id_, each)) for id_, each in named.items()]
     raise SessionError("The file holds JSON, and no conversation.", hint=EXPECTED)
@@ -338,30 +307,33 @@ def _candidates_in_list(values: list[Json]) -> tuple[str, list[_Candidate]]:
 
 
 def _is_conversation(value: Json) -> bool:
-    return is_chatgpt(value) or is_claude(value) or _messages_of(value) is not None or _is_own(value)
+    is_chatgpt = isinstance(value, dict) and isinstance(value.get("mapping"), dict)
+    is_listed = any(_holds_list(value, key) for key in ("chat_messages", "entries"))
+    return is_chatgpt or is_listed or _messages_of(value) is not None
 
 
-def _is_own(value: Json) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("entries"), list)
+def _holds_list(value: Json, key: str) -> bool:
+    return isinstance(value, dict) and isinstance(value.get(key), list)
 
 
 def _candidate(value: Json) -> tuple[str, _Candidate]:
     if not isinstance(value, dict):
         return "", _Candidate("")
     title = _title_of(value)
-    if _is_own(value):
+    if _holds_list(value, "entries"):
         return "zkchat export", _Candidate(title, entries=value)
-    if is_chatgpt(value):
+    if isinstance(value.get("mapping"), dict):
         return "ChatGPT export", _Candidate(title, chatgpt_conversation(value))
-    if is_claude(value):
+    if _holds_list(value, "chat_messages"):
         return "Claude export", _Candidate(text_at(value, "name"), claude_conversation(value))
     messages = _messages_of(value)
     if messages is None:
         return "", _Candidate(title)
+    told: Json = text_at(value, "system", "instructions")
     return "list of messages", _Candidate(
         title,
         ForeignConversation(
-            messages=[*_instructions(value), *messages],
+            messages=[{"role": "system", "content": told}, *messages] if told else messages,
             id=text_at(value, "id", "uuid", "conversation_id", "session_id")
             or text_at(object_of(value.get("session")), "id"),
             title=title,
@@ -371,16 +343,11 @@ def _candidate(value: Json) -> tuple[str, _Candidate]:
     )
 
 
-def _instructions(value: Mapping[str, Json]) -> list[Json]:
-    text = text_at(value, "system", "instructions")
-    return [{"role": "system", "content": text}] if text else []
-
-
 def _messages_of(value: Json) -> list[Json] | None:
     """The messages of an object that holds some, under one of the usual names."""
     if not isinstance(value, dict):
         return None
-    if is_session(value):
+    if _holds_list(value, "messages"):
         return [*list_of(value.get("messages"))]
     if isinstance(value.get("input"), list) or isinstance(value.get("output"), list):
         return [*list_of(value.get("input")), *list_of(value.get("output"))]
@@ -396,14 +363,9 @@ def _imported(candidate: _Candidate, now: datetime, tally: Tally) -> Imported:
     else:
         raise SessionError("It is no conversation.")
     if not imported.message_count:
-        raise SessionError(_nothing_read(tally), hint=EXPECTED)
+        nothing = "; ".join(["It holds no messages that can be read", *tally.phrases()]) + "."
+        raise SessionError(tally.messages[0] if tally.messages else nothing, hint=EXPECTED)
     return imported
-
-
-def _nothing_read(tally: Tally) -> str:
-    if tally.messages:
-        return tally.messages[0]
-    return "; ".join(["It holds no messages that can be read", *tally.phrases()]) + "."
 
 
 def _foreign(conversation: ForeignConversation, now: datetime, tally: Tally) -> Imported:
@@ -426,7 +388,16 @@ def _own_bodies(value: Mapping[str, Json], entries: Sequence[Json], now: datetim
     version = value.get("version", VERSION)
     if not isinstance(version, int) or version > VERSION:
         raise SessionError("A newer zkchat wrote this file.", hint="Bring zkchat up to date and import it again.")
-    return [_without_files(_entry(number, entry, now).body) for number, entry in enumerate(entries, start=1)]
+    bodies: list[EntryBody] = []
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            raise SessionError(f"Entry {number} of the file is not an object.")
+        try:
+            read = read_entry({"sequence": number, "at": now, **entry, "session_id": ""})
+        except InvalidValue as error:
+            raise SessionError(f"Entry {number} of the file cannot be used: {explain(error)}.") from error
+        bodies.append(_without_files(read.body))
+    return bodies
 
 
 def _without_files(body: EntryBody) -> EntryBody:
@@ -438,15 +409,6 @@ def _without_files(body: EntryBody) -> EntryBody:
         replace(part, **named) if isinstance(part, ImagePart) and part.file else part for part in body.message.parts
     )
     return body if parts == body.message.parts else MessageEntry(message=replace(body.message, parts=parts))
-
-
-def _entry(number: int, value: Json, now: datetime) -> Entry:
-    if not isinstance(value, dict):
-        raise SessionError(f"Entry {number} of the file is not an object.")
-    try:
-        return read_entry({"sequence": number, "at": now, **value, "session_id": ""})
-    except InvalidValue as error:
-        raise SessionError(f"Entry {number} of the file cannot be used: {explain(error)}.") from error
 
 
 def _title_of(value: Mapping[str, Json]) -> str:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from hashlib import sha256
 from itertools import starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import asdict
 
@@ -144,25 +144,19 @@ class SessionLocks:
                 stack.callback(file.unlink, missing_ok=True)
                 file.write_text(str(os.getpid()), "ascii")
             except LockBusy:
-                return _owner_of(file) == str(os.getpid())  # a conversation that is just being left for this one
+                with suppress(OSError):  # it may be a conversation that is just being left for this one
+                    return read_bounded(file, max_bytes=20) == str(os.getpid()).encode()
+                return False
             except (StorageError, OSError):
                 return True
             self._held[session_id] = stack.pop_all()
         return True
 
     def release_all(self) -> None:
-        """Unlock every session."""
         for stack in self._held.values():
             with suppress(OSError):
                 stack.close()
         self._held.clear()
-
-
-def _owner_of(file: Path) -> str:
-    try:
-        return read_bounded(file, max_bytes=20).decode("ascii", "replace")
-    except OSError:
-        return ""
 
 
 class SqliteSessions(DurableDatabase):
@@ -285,8 +279,13 @@ class SqliteSessions(DurableDatabase):
         """By id, the beginning of an id, or title. Raises `SessionNotFound` with the closest ones as a hint."""
         sessions = self.sessions()
         called = sessions_called(name, sessions)
-        if len(called) != 1:
-            raise _ambiguous(name, called) if called else no_session(name, sessions)
+        if not called:
+            raise no_session(name, sessions)
+        if len(called) > 1:
+            raise SessionNotFound(
+                f"{name!r} could be any of {len(called)} sessions.",
+                hint=f"Say which one by its id: {_listed(called[:5])}.",
+            )
         return called[0]
 
     def delete(self, session_id: str) -> None:
@@ -333,12 +332,6 @@ def no_session(name: str, sessions: Sequence[Session] = ()) -> SessionNotFound:
     closest = [names[match] for match in get_close_matches(name.casefold(), names, n=3, cutoff=0.5)]
     hint = f"Closest: {_listed(closest)}." if closest else "zkchat sessions list shows those that are there."
     return SessionNotFound(f"There is no session {name!r}.", hint=hint)
-
-
-def _ambiguous(name: str, sessions: Sequence[Session]) -> SessionNotFound:
-    return SessionNotFound(
-        f"{name!r} could be any of {len(sessions)} sessions.", hint=f"Say which one by its id: {_listed(sessions[:5])}."
-    )
 
 
 def _listed(sessions: Iterable[Session]) -> str:
@@ -470,7 +463,10 @@ class SqliteMessageIndex:
 
     def add(self, session: str, messages: Sequence[IndexedMessage], up_to: IndexedUpTo) -> None:
         with self._file.writing() as database:
-            database.executemany(_ADD, [_row(message) for message in messages])
+            stored = [{**asdict(each), "time": each.time.isoformat()} for each in messages]
+            for row in stored:  # half of a surrogate pair has no UTF-8 form
+                row["text"] = row["text"].encode("utf-8", "replace").decode()
+            database.executemany(_ADD, [[row[column] for column in _MESSAGE_INDEX_COLUMNS] for row in stored])
             database.execute(_REACHED, (session, up_to.sequence, timestamp(up_to.at), up_to.vectors))
 
     def rows(self, session: str, after: int) -> list[MessageRow]:
@@ -479,21 +475,12 @@ class SqliteMessageIndex:
 
     def messages(self, session: str, ids: Collection[str]) -> list[IndexedMessage]:
         with self._file.reading() as database:
-            return [_message(row) for id_ in ids for row in database.execute(_MESSAGE, (session, id_))]
+            rows = [row for id_ in ids for row in database.execute(_MESSAGE, (session, id_))]
+            stored = [dict(zip(_MESSAGE_INDEX_COLUMNS, row, strict=True)) for row in rows]
+            return [IndexedMessage(**{**row, "time": datetime.fromisoformat(row["time"])}) for row in stored]
 
     def forget(self, session: str) -> None:
         with self._file.writing() as database:
             database.execute("DELETE FROM messages WHERE session = ?", (session,))
             database.execute("DELETE FROM sessions WHERE id = ?", (session,))
         self._file.vacuum()
-
-
-def _row(message: IndexedMessage) -> list[object]:
-    text = message.text.encode("utf-8", "replace").decode()  # half of a surrogate pair has no UTF-8 form
-    stored = {**asdict(message), "time": message.time.isoformat(), "text": text}
-    return [stored[column] for column in _MESSAGE_INDEX_COLUMNS]
-
-
-def _message(row: Sequence[Any]) -> IndexedMessage:
-    stored = dict(zip(_MESSAGE_INDEX_COLUMNS, row, strict=True))
-    return IndexedMessage(**{**stored, "time": datetime.fromisoformat(stored["time"])})

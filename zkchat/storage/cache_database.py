@@ -24,7 +24,6 @@ class ThreadConnection(Struct, eq=False):
     is_closed: bool = False
 
     def close(self) -> None:
-        """Close it once its thread does not use it."""
         with self.in_use:
             self.is_closed = True
             self.database.close()
@@ -53,7 +52,6 @@ class CacheDatabase:
             self._connections.clear()
 
     def reset(self) -> None:
-        """Delete everything."""
         with self._lock, storage_errors(self._path):
             self.close()
             for suffix in DATABASE_SUFFIXES:
@@ -74,7 +72,6 @@ class CacheDatabase:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction."""
         with self._errors(), self._connection() as database, transaction(database):
             yield database
 

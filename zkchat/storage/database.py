@@ -54,7 +54,6 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def damaged(path: Path) -> StorageDamaged:
-    """The error to raise for a file whose contents make no sense."""
     return StorageDamaged(
         f"{path} is damaged.", hint="Start zkchat again: it keeps the damaged file and saves what can be read."
     )
@@ -240,7 +239,6 @@ def _harden(connection: sqlite3.Connection) -> None:
 
 
 def last_written(path: Path) -> datetime:
-    """When something last went into a database or its log."""
     log = path.with_name(f"{path.name}-wal")
     times = [file.stat().st_mtime for file in (path, log) if file.exists() and file.stat().st_size]
     return datetime.fromtimestamp(max(times), UTC)

@@ -134,21 +134,18 @@ class DurableDatabase(ABC):
             erase(connection)
         with self._reading() as connection:
             connection.execute("PRAGMA wal_checkpoint (TRUNCATE)")
+        unchangeable: list[Path] = []
         for copy in copies_of(self._path):
             try:
                 with storage_errors(copy), closing(sqlite3.connect(copy)) as connection, connection:
                     connection.execute("PRAGMA secure_delete = ON")
                     erase(connection)
             except StorageError:
-                self._remove(copy)
+                unchangeable.append(copy)
         incomplete = (self._path.parent / "backups").glob(f"{self._path.stem}*.part-*")
-        for file in (*incomplete, *damaged_copies_of(self._path)):
-            self._remove(file)
-
-    @staticmethod
-    def _remove(file: Path) -> None:
-        with storage_errors(file):
-            remove_file(file)
+        for file in (*unchangeable, *incomplete, *damaged_copies_of(self._path)):
+            with storage_errors(file):
+                remove_file(file)
 
 
 Store = TypeVar("Store", bound=DurableDatabase)
@@ -267,7 +264,6 @@ def keep_reserve(path: Path) -> None:
 
 
 def release_reserve(path: Path) -> bool:
-    """Free the reserved space; False if there is none."""
     try:
         sibling(path, ".reserve").unlink()
     except OSError:
@@ -371,12 +367,13 @@ class _Recovery(Struct, Generic[Store]):
         if not os.path.lexists(path):
             _move(path, rescuing, DATABASE_SUFFIXES)
             self._rebuild([rescuing, *copies_of(path)])
-        kept = next(name for name in _names_for_damaged(path, self._now()) if not os.path.lexists(name))
+        name = f".damaged-{self._now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
+        endings = chain([name], (f"{name}-{number}" for number in count(2)))
+        kept = next(file for ending in endings if not os.path.lexists(file := sibling(path, ending)))
         _move(rescuing, kept, DATABASE_SUFFIXES[::-1])  # the file last: while it has the old name, work is left
         return kept
 
     def _rebuild(self, sources: Iterable[Path]) -> None:
-        """Make a new database from the rows in others."""
         rescued = sibling(self._path, ".rescued")
         for suffix in DATABASE_SUFFIXES:
             sibling(rescued, suffix).unlink(missing_ok=True)
@@ -388,7 +385,6 @@ class _Recovery(Struct, Generic[Store]):
 
 
 def _looks_sound(path: Path, migrations: Sequence[Migration], *, is_suspect: bool) -> bool:
-    """What can be said of a file without writing to it."""
     if os.path.lexists(sibling(path, ".rescuing")):  # an earlier recovery was interrupted
         return False
     try:
@@ -409,8 +405,3 @@ def _move(database: Path, target: Path, suffixes: Sequence[str]) -> None:
         source = sibling(database, suffix)
         if os.path.lexists(source):
             source.rename(sibling(target, suffix))
-
-
-def _names_for_damaged(path: Path, at: datetime) -> Iterator[Path]:
-    name = f".damaged-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    return chain([sibling(path, name)], (sibling(path, f"{name}-{number}") for number in count(2)))

@@ -168,7 +168,13 @@ def _opened(entry: Path, prefix: str) -> Repository:
         repository = Repository(git_folder=entry, common_folder=entry, prefix=prefix)
     else:
         repository = _linked(entry, prefix)
-    _require_own_objects(repository)
+    try:
+        if not stat.S_ISDIR(repository.objects.lstat().st_mode):
+            raise UnusableRepository("its objects are elsewhere")
+        if any((repository.objects / "info" / name).exists() for name in ("alternates", "http-alternates")):
+            raise UnusableRepository("it borrows objects from another repository")
+    except OSError:
+        raise UnusableRepository("it has no objects") from None
     return repository
 
 
@@ -182,7 +188,9 @@ def _linked(entry: Path, prefix: str) -> Repository:
         folder = (entry.parent / text.removeprefix("gitdir:").strip()).resolve(strict=True)
         _require_own(folder.stat())
         if not (folder / "commondir").exists():
-            if not _is_submodule(entry, folder):
+            # A repository around the file's keeps its submodules there.
+            around = [above / ".git" for above in entry.parent.parents if not (above / ".git").is_symlink()]
+            if not any(folder.is_relative_to(each / "modules") for each in around):
                 raise elsewhere
             return Repository(git_folder=folder, common_folder=folder, prefix=prefix)
         common = (folder / _small_text(folder / "commondir", beneath=folder)).resolve(strict=True)
@@ -195,29 +203,10 @@ def _linked(entry: Path, prefix: str) -> Repository:
     return Repository(git_folder=folder, common_folder=common, prefix=prefix)
 
 
-def _is_submodule(entry: Path, folder: Path) -> bool:
-    """Whether the folder is where a repository around the file's keeps its submodules."""
-    return any(
-        folder.is_relative_to(above / ".git" / "modules") and not (above / ".git").is_symlink()
-        for above in entry.parent.parents
-    )
-
-
 def _require_own(status: os.stat_result) -> None:
     """As git does: a folder of another user could be planted above the vault."""
     if hasattr(os, "getuid") and status.st_uid != os.getuid():
         raise UnusableRepository("it belongs to another user")
-
-
-def _require_own_objects(repository: Repository) -> None:
-    try:
-        if not stat.S_ISDIR(repository.objects.lstat().st_mode):
-            raise UnusableRepository("its objects are elsewhere")
-        for name in ("alternates", "http-alternates"):
-            if (repository.objects / "info" / name).exists():
-                raise UnusableRepository("it borrows objects from another repository")
-    except OSError:
-        raise UnusableRepository("it has no objects") from None
 
 
 def _small_text(file: Path, *, beneath: Path, most: int = _MAX_SMALL_FILE) -> str:
@@ -229,13 +218,12 @@ class _Change(NamedTuple):
     before: bytes
     """The blob that it replaces, of the first parent; zero where there was no file."""
     blob: bytes
-    """Zero where the file is gone."""
 
 
 class _LoggedCommit(NamedTuple):
     id: str
     seconds: int
-    parents: tuple[str, ...]
+    parents: list[str]
     changes: list[_Change]
 
 
@@ -272,9 +260,18 @@ class GitHistory:
         try:
             shallow = repository.shallow_commits()
             with self._git_folder(shallow) as folder:
-                if known and (newer := self._read_since(folder, repository, head, known)):
-                    return newer
-                return self._read_whole(folder, repository, head, shallow)
+                if known:
+                    output, trouble = self._log(folder, repository, *_RAW, head, f"^{known}")
+                    commits = _logged(output)
+                    chain = [*(commit.id for commit in commits[1:]), known]
+                    if commits and not trouble and [commit.parents for commit in commits] == [[each] for each in chain]:
+                        files = _last_changes(commits, repository.prefix)
+                        return CommittedFiles(head=head, files=files, is_whole=False)
+                paths = ("--", repository.prefix.rstrip("/")) if repository.prefix else ()
+                output, trouble = self._log(folder, repository, *_RAW, head, *paths)
+                # What the oldest commits of a shallow clone are said to add may be older than they are.
+                commits = [commit for commit in _logged(output) if commit.id not in shallow]
+                return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), trouble=trouble)
         except (UnusableRepository, OSError) as error:
             return CommittedFiles(head=head, trouble=str(error) or type(error).__name__)
 
@@ -289,7 +286,13 @@ class GitHistory:
                 output, _ = self._log(folder, repository, _SUBJECTS, f"--max-count={limit}", head, "--", target)
         except (UnusableRepository, OSError):
             return []
-        return [*_commits(output)]
+        commits: list[Commit] = []
+        for token in output.split(b"\0"):
+            name, _, rest = token.removeprefix(b"\x01").decode(errors="replace").partition(" ")
+            seconds, _, subject = rest.partition(" ")
+            if name and seconds.lstrip("-").isdecimal():
+                commits.append(Commit(id=name, seconds=int(seconds), subject=subject[:_MAX_SUBJECT]))
+        return commits
 
     def _repository(self) -> Repository | None:
         try:
@@ -301,22 +304,6 @@ class GitHistory:
     @cached_property
     def _program(self) -> str | None:
         return find_program("git", self._variables)
-
-    def _read_since(self, folder: Path, repository: Repository, head: str, known: str) -> CommittedFiles | None:
-        """What came to the commit `known` in a straight line; None where that is not how it came."""
-        output, trouble = self._log(folder, repository, *_RAW, head, f"^{known}")
-        commits = _logged(output)
-        chain = [*(commit.id for commit in commits[1:]), known]
-        if trouble or not commits or [commit.parents for commit in commits] != [(each,) for each in chain]:
-            return None
-        return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), is_whole=False)
-
-    def _read_whole(self, folder: Path, repository: Repository, head: str, shallow: frozenset[str]) -> CommittedFiles:
-        paths = ("--", repository.prefix.rstrip("/")) if repository.prefix else ()
-        output, trouble = self._log(folder, repository, *_RAW, head, *paths)
-        # What the oldest commits of a shallow clone are said to add may be older than they are.
-        commits = [commit for commit in _logged(output) if commit.id not in shallow]
-        return CommittedFiles(head=head, files=_last_changes(commits, repository.prefix), trouble=trouble)
 
     def _log(self, folder: Path, repository: Repository, *arguments: str) -> tuple[bytes, str]:
         variables = _VARIABLES | {
@@ -353,7 +340,7 @@ def _logged(output: bytes) -> list[_LoggedCommit]:
         if token.startswith(b"\x01"):
             header, _, text = token.partition(b"\n")
             name, seconds, *parents = header[1:].decode(errors="replace").split(" ")
-            commits.append(_LoggedCommit(name, int(seconds), tuple(filter(None, parents)), []))
+            commits.append(_LoggedCommit(name, int(seconds), [*filter(None, parents)], []))
         if found := _CHANGE.fullmatch(text):
             path = next(tokens, b"").decode(errors="surrogateescape")
             before, blob = (bytes.fromhex(found[name].decode()) for name in ("before", "blob"))
@@ -388,11 +375,3 @@ def _renames(changes: Sequence[_Change]) -> dict[str, str]:
             name = path.rpartition("/")[2]
             found[path] = next((each for each in old if each.rpartition("/")[2] == name), old[0])
     return found
-
-
-def _commits(output: bytes) -> Iterator[Commit]:
-    for token in output.split(b"\0"):
-        name, _, rest = token.removeprefix(b"\x01").decode(errors="replace").partition(" ")
-        seconds, _, subject = rest.partition(" ")
-        if name and seconds.lstrip("-").isdecimal():
-            yield Commit(id=name, seconds=int(seconds), subject=subject[:_MAX_SUBJECT])

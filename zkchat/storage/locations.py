@@ -146,7 +146,6 @@ def _give_id(vault: Path, vaults: Path, new_id: Callable[[], str]) -> str | None
 
 
 def _record(vault: Path, folder: Path) -> None:
-    """Record beside the databases which vault they belong to."""
     file, path = folder / "vault-path", vault.resolve()
     if _recorded_path(folder) != path:
         write_atomically(file, os.fsencode(path), mode=0o600)
@@ -163,7 +162,14 @@ def writable_cache_path(path: Path, candidates: Sequence[Path]) -> Iterator[tupl
 
     The folder is made in the first of the candidates that can be written; without one, the path stays as it is.
     """
-    reason = _unusable(path)
+    reason = ""
+    try:
+        make_private(path.parent)
+        if path.exists() and not os.access(path, os.W_OK):
+            reason = "it is read-only"
+        _probe(path.parent)
+    except OSError as error:
+        reason = reason or (error.strerror or str(error)).lower()
     folder = next(filter(None, map(_new_folder, candidates)), None) if reason else None
     if folder is None:
         yield path, ""
@@ -175,17 +181,6 @@ def writable_cache_path(path: Path, candidates: Sequence[Path]) -> Iterator[tupl
         yield folder / path.name, reason
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _unusable(path: Path) -> str:
-    try:
-        make_private(path.parent)
-        if path.exists() and not os.access(path, os.W_OK):
-            return "it is read-only"
-        _probe(path.parent)
-    except OSError as error:
-        return (error.strerror or str(error)).lower()
-    return ""
 
 
 def _new_folder(parent: Path) -> Path | None:

@@ -47,36 +47,28 @@ class _TaskQueue(Generic[Task, Done]):
         self.work = work
         self._waiting = deque(tasks)
         self._outstanding = 0
-        self._results: SimpleQueue[tuple[Task, tuple[Done] | None]] = SimpleQueue()
+        self.results: SimpleQueue[tuple[Task, tuple[Done] | None]] = SimpleQueue()
         self._lock = threading.Lock()
 
-    def take(self) -> tuple[Task] | None:
-        """The next task, for a worker, who has to put its result."""
+    def take(self, *, is_worker: bool = True) -> tuple[Task] | None:
+        """The next task; a worker has to put its result, or None where it could not do it."""
         with self._lock:
             if not self._waiting:
                 return None
-            self._outstanding += 1
+            self._outstanding += is_worker
             return (self._waiting.popleft(),)
-
-    def put_result(self, task: Task, done: tuple[Done] | None) -> None:
-        """The result of a task; None where the worker could not do it."""
-        self._results.put((task, done))
 
     def run(self) -> Iterator[Done]:
         """Do task after task here, and yield the results of workers in between."""
-        while task := self._next():
+        while task := self.take(is_worker=False):
             yield self.work(*task)
-            while not self._results.empty():
+            while not self.results.empty():
                 yield self._result()
         while self._outstanding:
             yield self._result()
 
-    def _next(self) -> tuple[Task] | None:
-        with self._lock:
-            return (self._waiting.popleft(),) if self._waiting else None
-
     def _result(self) -> Done:
-        task, done = self._results.get()
+        task, done = self.results.get()
         with self._lock:
             self._outstanding -= 1
         return done[0] if done else self.work(task)
@@ -95,21 +87,15 @@ class _Worker(Generic[Task, Done]):
         is_sent = self._send(queue.work)
         while is_sent and (task := queue.take()):
             done: tuple[Done] | None = self._received() if self._send(task) else None
-            queue.put_result(*task, done)
+            queue.results.put((*task, done))
             is_sent = done is not None
 
     def _send(self, message: object) -> bool:
-        """Whether it could be sent."""
         assert self._process.stdin
         try:
             self._process.stdin.write(pickle.dumps(message))
             self._process.stdin.flush()
-        except (
-            OSError,
-            pickle.PickleError,
-            AttributeError,
-            TypeError,
-        ):  # the process is gone, or no pickle can be made
+        except (OSError, pickle.PickleError, AttributeError, TypeError):  # it is gone, or no pickle can be made
             return False
         return True
 

@@ -58,8 +58,6 @@ def is_left_out(name: str) -> bool:
 
 
 class VaultFiles:
-    """Implements `ports.note_files.NoteFiles` for a folder."""
-
     def __init__(self, root: Path, *, exclude: Sequence[str], max_note_bytes: int) -> None:
         self._root = root.resolve()
         self._exclude = NameGlobs(exclude)
@@ -87,7 +85,6 @@ class VaultFiles:
         return None
 
     def list_folder(self, prefix: str) -> FolderListing:
-        """One folder as it is now."""
         return self._list(prefix, str(self._root / prefix), linked=False)[0]
 
     def _list(self, prefix: str, folder: str, linked: bool) -> tuple[FolderListing, list[_Folder]]:
@@ -147,10 +144,8 @@ class VaultFiles:
         return target.is_relative_to(self._root) and self._is_included(target.relative_to(self._root).parts)
 
     def _is_included(self, parts: Sequence[str]) -> bool:
-        return not any(self._is_excluded(part, "/".join(parts[: depth + 1])) for depth, part in enumerate(parts))
-
-    def _is_excluded(self, name: str, path: str) -> bool:
-        return is_left_out(name) or self._exclude.match(path)
+        paths = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        return not any(map(is_left_out, parts)) and not any(map(self._exclude.match, paths))
 
     def linked(self, paths: Iterable[str]) -> dict[str, str]:
         by_folder: dict[str, list[str]] = {}
@@ -177,20 +172,19 @@ class VaultFiles:
             if target.is_relative_to(self._root):
                 yield f"{folder}/{name}".lstrip("/"), target.relative_to(self._root).as_posix()
 
-    def shared(self, path: str) -> object | None:
+    def _status(self, path: str) -> os.stat_result | None:
         try:
-            status = self._root.joinpath(*self._parts(path)).stat()
+            return self._root.joinpath(*self._parts(path)).stat()
         except (OSError, VaultError):
             return None
-        return (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
+
+    def shared(self, path: str) -> object | None:
+        status = self._status(path)
+        return (status.st_dev, status.st_ino) if status and status.st_nlink > 1 else None
 
     def identity(self, path: str) -> object | None:
-        try:
-            status = self._root.joinpath(*self._parts(path)).stat()
-        except (OSError, VaultError):
-            return None
-        changed = max(status.st_mtime_ns, status.st_ctime_ns)
-        if time.time_ns() - changed <= RACY_NS:
+        status = self._status(path)
+        if status is None or time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) <= RACY_NS:
             return None
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
@@ -198,12 +192,18 @@ class VaultFiles:
         return self.read_whole(path)[0]
 
     def read_whole(self, path: str) -> tuple[str, bool]:
-        return _decode(self._bytes(path), path)
+        """The text, without a byte-order mark, and whether it is what the file holds to the last byte."""
+        content = self.read_data(path)
+        encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8"
+        if encoding != "utf-16" and b"\0" in content:
+            raise NoteUnreadable(f"{path} holds binary data.")
+        content = content.removeprefix(BOM_UTF8)  # the codec that would do so is a slow one
+        try:
+            return content.decode(encoding), True
+        except UnicodeDecodeError:
+            return content.decode(encoding, errors="replace"), False
 
-    def read_data(self, path: str, most: int) -> bytes:
-        return self._bytes(path, most)
-
-    def _bytes(self, path: str, most: int | None = None) -> bytes:
+    def read_data(self, path: str, most: int | None = None) -> bytes:
         parts = self._parts(path)
         try:
             file = self._open(parts, path)
@@ -246,8 +246,11 @@ class VaultFiles:
 
     def _open_without_links(self, parts: list[str]) -> int:
         """Open component by component, following no link, so that nothing can be swapped between check and use."""
-        if os.open not in os.supports_dir_fd:
-            return self._open_resolved(parts)
+        if os.open not in os.supports_dir_fd:  # Windows, where whoever may make links is an administrator
+            path = self._root.joinpath(*parts)
+            if not path.resolve().is_relative_to(self._root):
+                raise _outside("/".join(parts))
+            return os.open(path, FILE_FLAGS)
         folder = os.open(self._root, FOLDER_FLAGS)
         try:
             for part in parts[:-1]:
@@ -258,47 +261,22 @@ class VaultFiles:
         finally:
             os.close(folder)
 
-    def _open_resolved(self, parts: list[str]) -> int:
-        """The same where folders cannot be held open (Windows): whoever may make links there is an administrator."""
-        path = self._root.joinpath(*parts)
-        if not path.resolve().is_relative_to(self._root):
-            raise _outside("/".join(parts))
-        return os.open(path, FILE_FLAGS)
-
     def _read_content(self, file: int, path: str, most: int | None = None) -> bytes:
         """What an open file holds, which may be `most` bytes, or those of a note."""
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise NoteUnreadable(f"{path} is not a regular file.")
         limit = most or self._max_note_bytes
-        if status.st_size <= limit:
-            content = _read_all(file, status.st_size, limit)
-            if len(content) <= limit:  # it may have grown
+        if (expected := status.st_size) <= limit:
+            content = os.read(file, expected + 1)
+            while expected < len(content) <= limit and (more := os.read(file, limit + 1 - len(content))):
+                content += more  # it has grown, or has no size of its own
+            if len(content) <= limit:
                 return content
         raise NoteUnreadable(
             f"{path} is larger than {limit:,} bytes and was not read.",
             hint="" if most else "Raise vault.max_note_bytes in the settings, or split the note.",
         )
-
-
-def _read_all(file: int, expected: int, most: int) -> bytes:
-    """The bytes of an open file; one more than `most` where there are more."""
-    content = os.read(file, expected + 1)
-    while len(content) > expected and len(content) <= most and (more := os.read(file, most + 1 - len(content))):
-        content += more
-    return content
-
-
-def _decode(content: bytes, path: str) -> tuple[str, bool]:
-    """The text, without a byte-order mark, and whether it is what the file holds to the last byte."""
-    encoding = "utf-16" if content.startswith(_UTF16_MARKS) else "utf-8"
-    if encoding != "utf-16" and b"\0" in content:
-        raise NoteUnreadable(f"{path} holds binary data.")
-    content = content.removeprefix(BOM_UTF8)  # the codec that would do so is a slow one
-    try:
-        return content.decode(encoding), True
-    except UnicodeDecodeError:
-        return content.decode(encoding, errors="replace"), False
 
 
 def _is_text(name: str) -> bool:
@@ -390,19 +368,17 @@ class ProfileFolders(Struct, frozen=True):
             return
         for number, name in enumerate(names):
             file = folder / name
-            text, error_text = (
-                self._read(file, scope) if number < _MAX_FILES else ("", f"It is beyond the first {_MAX_FILES}.")
-            )
+            text, error_text = "", ""
+            try:
+                if number < _MAX_FILES:
+                    text = read_bounded(file, max_bytes=_MAX_BYTES, beneath=self._beneath(scope)).decode("utf-8")
+                else:
+                    error_text = f"It is beyond the first {_MAX_FILES}."
+            except UnicodeDecodeError:
+                error_text = "The file is not UTF-8 text."
+            except OSError as error:
+                error_text = f"The file cannot be read: {error.strerror}."
             yield ProfileFile(kind=kind, name=file.stem, origin=scope, path=str(file), text=text, read_error=error_text)
-
-    def _read(self, file: Path, scope: Scope) -> tuple[str, str]:
-        """The text, or the reason why there is none."""
-        try:
-            return read_bounded(file, max_bytes=_MAX_BYTES, beneath=self._beneath(scope)).decode("utf-8"), ""
-        except UnicodeDecodeError:
-            return "", "The file is not UTF-8 text."
-        except OSError as error:
-            return "", f"The file cannot be read: {error.strerror}."
 
     def _folder(self, scope: Scope, kind: ProfileKind) -> Path:
         return (self.vault / ".zkchat" if scope == "vault" else self.config) / _FOLDERS[kind]
@@ -422,14 +398,12 @@ _SETTINGS: Final[Mapping[str, str]] = {
 
 def template_folders(vault: Path) -> list[str]:
     """Relative paths, each with a slash at its end; none for settings that are not there or cannot be read."""
-    named = (_setting(vault / ".obsidian" / file, name, vault) for file, name in _SETTINGS.items())
-    return [f"{folder}/" for written in named if (folder := written.strip().strip("/"))]
-
-
-def _setting(file: Path, name: str, vault: Path) -> str:
-    try:
-        settings = json.loads(read_bounded(file, max_bytes=_TEMPLATE_FOLDERS_MAX_BYTES, beneath=vault))
-    except (OSError, ValueError, RecursionError):
-        return ""
-    value = settings.get(name) if isinstance(settings, dict) else None
-    return value if isinstance(value, str) else ""
+    found: list[str] = []
+    for file, name in _SETTINGS.items():
+        with suppress(OSError, ValueError, RecursionError):
+            content = read_bounded(vault / ".obsidian" / file, max_bytes=_TEMPLATE_FOLDERS_MAX_BYTES, beneath=vault)
+            settings = json.loads(content)
+            value = settings.get(name) if isinstance(settings, dict) else None
+            if isinstance(value, str) and (folder := value.strip().strip("/")):
+                found.append(f"{folder}/")
+    return found

@@ -109,7 +109,8 @@ class FolderWatch:
                     return False
                 self._prefixes[number] = f"{folder[len(str(self._root)) + 1 :]}/".lstrip("/")
                 with os.scandir(folder) as entries:
-                    below = [each.path for each in entries if each.is_dir(follow_symlinks=False) and _is_seen(each)]
+                    folders_in = [each for each in entries if each.is_dir(follow_symlinks=False)]
+                below = [each.path for each in folders_in if not is_left_out(each.name)]
                 if any(os.stat(each).st_dev != device for each in below):  # noqa: PTH116 - one of thousands
                     return False
                 folders += below
@@ -124,10 +125,6 @@ def _max_folders() -> int:
     except (OSError, ValueError):
         limit = 0
     return min(MAX_FOLDERS, max(_USUAL_FOLDERS, int(limit * _MAX_SHARE)))
-
-
-def _is_seen(entry: os.DirEntry[str]) -> bool:
-    return not is_left_out(entry.name)
 
 
 def _file_system_of(root: Path) -> str:
@@ -172,23 +169,17 @@ class WatchedFiles(VaultFiles):
     def changed_folders(self, unsettled: Iterable[str]) -> list[FolderListing] | None:
         changed = self._watch.changed_folders() if self._watch else None
         if changed is None:
-            self._begin()
+            # Watch from now on, unless the system does not tell, or there are too many folders.
+            if self._may_watch:
+                self._watch = self._watch or FolderWatch.over(self._root)
+                self._may_watch = self._watch is not None and self._watch.begin()
             return None
         if self._listed_at is None or monotonic() - self._listed_at > MAX_UNLISTED_SECONDS:
             return None
-        prefixes = [prefix for prefix in sorted({*changed, *unsettled}) if self._is_walked(prefix)]
-        listings = [self.list_folder(prefix) for prefix in prefixes]
+        prefixes = sorted({*changed, *unsettled})
+        walked = [each for each in prefixes if not each or self._is_included(each[:-1].split("/"))]
+        listings = [self.list_folder(prefix) for prefix in walked]
         return None if any(listing.has_links for listing in listings) else listings
-
-    def _begin(self) -> None:
-        """Watch from now on, unless the system does not tell, or there are too many folders."""
-
-        if self._may_watch:
-            self._watch = self._watch or FolderWatch.over(self._root)
-            self._may_watch = self._watch is not None and self._watch.begin()
-
-    def _is_walked(self, prefix: str) -> bool:
-        return not prefix or self._is_included(prefix[:-1].split("/"))
 
     def close(self) -> None:
         if self._watch:

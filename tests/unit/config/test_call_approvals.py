@@ -53,8 +53,3 @@ def test_a_file_that_cannot_be_understood_approves_nothing(tmp_path: Path, conte
     file = tmp_path / "approvals.json"
     file.write_bytes(content)
     assert not StoredApprovals(file, "").is_approved(WEB, SEND)
-
-
-def test_a_file_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    StoredApprovals(tmp_path / "file" / "approvals.json", "").approve(WEB, SEND)

@@ -31,18 +31,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "config.toml"
 
 
-def test_a_file_and_its_folder_are_made_when_needed(tmp_path: Path) -> None:
-    file = tmp_path / "new" / "zkchat" / "config.toml"
-    set_value(file, "context.max_tokens", "4096")
-    assert tomllib.loads(file.read_text()) == {"context": {"max_tokens": 4096}}
-
-
-def test_comments_and_order_survive(file: Path) -> None:
-    file.write_text(COMMENTED)
-    set_value(file, "context.max_tokens", "8192")
-    assert file.read_text() == COMMENTED.replace("16384", "8192")
-
-
 def test_line_ends_of_windows_stay(file: Path) -> None:
     file.write_bytes(b'# mine\r\nmodel = "a"\r\n')
     set_value(file, "model", "b")
@@ -67,13 +55,6 @@ def test_what_is_not_valid_is_not_written(file: Path, key: str, text: str, says:
     assert file.read_text() == COMMENTED
 
 
-def test_a_key_is_never_written_where_its_name_belongs(file: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        set_value(file, "openai.api_key_env", "sk-secret")
-    assert "sk-secret" not in caught.value.message
-    assert not file.exists()
-
-
 def test_a_value_must_fit_the_others_of_the_file(file: Path) -> None:
     set_value(file, "context.tools_share", "0.1")
     set_value(file, "context.messages_share", "0.8")
@@ -96,24 +77,6 @@ def test_a_value_where_the_section_belongs_is_told_with_the_way_out(file: Path) 
     assert caught.value.hint == "Run: zkchat config unset context"
     assert unset(file, "context")
     assert file.read_text() == ""
-
-
-def test_a_broken_file_is_told_and_left_alone(file: Path) -> None:
-    file.write_text("model = \n")
-    with pytest.raises(ConfigError, match="is broken at line 1"):
-        set_value(file, "model", "quote")
-    assert file.read_text() == "model = \n"
-
-
-def test_unset_removes_a_setting_and_keeps_the_comments_around_it(file: Path) -> None:
-    file.write_text(COMMENTED)
-    assert unset(file, "context.max_tokens")
-    assert file.read_text() == COMMENTED.replace("max_tokens = 16384\n", "")
-
-
-def test_unset_of_what_is_not_set_changes_nothing(file: Path) -> None:
-    assert not unset(file, "model")
-    assert not file.exists()
 
 
 @pytest.mark.parametrize("key", ["context", "nonsense"])

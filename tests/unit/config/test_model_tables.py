@@ -79,13 +79,6 @@ def test_a_vaults_tables_count_only_after_approval_and_then_beside_the_users_own
     assert {name: model.id for name, model in after.items()} == {"fast": "evil", "slow": "big"}
 
 
-def test_a_variable_may_change_a_model(user: Path) -> None:
-    user.write_text(FAST)
-    found = loaded(user, ZKCHAT_MODELS__FAST__CONTEXT_LIMIT="4096", ZKCHAT_MODELS__FAST__OPTIONS="{ seed = 7 }")
-    assert found.settings.models["fast"].context_limit == 4096
-    assert found.settings.models["fast"].options == {"seed": 7}
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -103,12 +96,6 @@ def test_a_wrong_value_is_told_with_its_model(user: Path, line: str, says: str) 
     error = refused(user, f"{rest}{line}\n")
     assert error.message.startswith(f"'models.fast.{field}' in {user} must be ")
     assert says in error.message
-
-
-def test_a_misspelt_setting_of_a_model_is_led_to_the_right_one(user: Path) -> None:
-    error = refused(user, FAST.replace("context_limit", "contxt_limit"))
-    assert error.message == f"Unknown setting 'models.fast.contxt_limit' in {user}."
-    assert error.hint == "Did you mean 'models.fast.context_limit'?"
 
 
 def test_a_model_without_a_provider_is_told_as_such(user: Path) -> None:
@@ -133,20 +120,6 @@ def test_a_model_can_be_made_and_changed_by_command_and_comments_stay(user: Path
     set_value(user, "models.slow.calls_tools", "false")
     slow = loaded(user).settings.models["slow"]
     assert slow == Model(provider="openai", id="big", calls_tools=False, options={"reasoning_effort": "low"})
-
-
-def test_what_a_model_cannot_be_is_not_written(user: Path) -> None:
-    user.write_text(FAST)
-    for key, value in (("models.fast.provider", "x"), ("models.fast.temperature", "9"), ("models.fast.nope", "1")):
-        with pytest.raises(ConfigError):
-            set_value(user, key, value)
-    assert user.read_text() == FAST
-
-
-def test_a_mistake_in_another_model_does_not_stand_in_the_way(user: Path) -> None:
-    user.write_text('[models."a:b"]\nid = 1\n[models.half]\nid = "x"\n')
-    set_value(user, "models.half.provider", "local")
-    assert tomllib.loads(user.read_text())["models"]["half"] == {"id": "x", "provider": "local"}
 
 
 def test_a_whole_model_can_be_removed(user: Path) -> None:

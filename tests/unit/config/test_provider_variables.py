@@ -42,12 +42,6 @@ def test_ollamas_variable_is_understood_as_ollama_does(tmp_path: Path, host: str
     assert found.origins["ollama.host"] == Origin("variable", "OLLAMA_HOST")
 
 
-def test_openais_variable_says_where_its_server_is(tmp_path: Path) -> None:
-    found = loaded(tmp_path, OPENAI_BASE_URL="http://127.0.0.1:8000/v1")
-    assert found.settings.openai.base_url == "http://127.0.0.1:8000/v1"
-    assert found.origins["openai.base_url"] == Origin("variable", "OPENAI_BASE_URL")
-
-
 def test_zkchats_own_settings_and_variables_win(tmp_path: Path) -> None:
     own = '[ollama]\nhost = "http://a"\n[openai]\nbase_url = "http://b"\n'
     variables = {"OLLAMA_HOST": "c", "OPENAI_BASE_URL": "http://d"}
@@ -57,11 +51,6 @@ def test_zkchats_own_settings_and_variables_win(tmp_path: Path) -> None:
         tmp_path, **variables, ZKCHAT_OLLAMA__HOST="http://e", ZKCHAT_OPENAI__BASE_URL="http://f"
     ).settings
     assert (settings.ollama.host, settings.openai.base_url) == ("http://e", "http://f")
-
-
-@pytest.mark.parametrize("empty", ["", "  ", '""'])
-def test_an_empty_variable_is_none(tmp_path: Path, empty: str) -> None:
-    assert loaded(tmp_path, OLLAMA_HOST=empty, OPENAI_BASE_URL=empty).origins["ollama.host"].layer == "default"
 
 
 GOOD = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.config.schema import FIELDS, HARMLESS, SECTIONS, Settings, needs_trust, value_of
+from zkchat.config.schema import FIELDS, HARMLESS, Settings, needs_trust, value_of
 
 
 def test_every_setting_says_what_it_is_for() -> None:
@@ -11,10 +11,6 @@ def test_every_setting_says_what_it_is_for() -> None:
 
 def test_every_setting_is_reached_by_its_dotted_key() -> None:
     assert {key: value_of(Settings(), key) for key in FIELDS} == {key: field.default for key, field in FIELDS.items()}
-
-
-def test_a_setting_and_a_section_never_share_a_name() -> None:
-    assert SECTIONS & FIELDS.keys() == set()
 
 
 def test_a_vault_may_set_unasked_only_what_is_on_the_list_of_harmless_settings() -> None:

@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.config.servers import (
-    HOSTS,
-    host_places,
     parse_object,
     read_vault_servers,
     server_item,
@@ -31,11 +29,6 @@ def written(vault: Path, content: object) -> Path:
 def test_the_servers_of_a_vault_are_read(tmp_path: Path) -> None:
     (found,) = read_vault_servers(written(tmp_path, {"mcpServers": {"time": RUN}, "other": 1})).definitions
     assert (found.name, found.command, found.origin) == ("time", "uvx", "vault")
-
-
-def test_no_file_and_no_table_mean_no_servers(tmp_path: Path) -> None:
-    assert read_vault_servers(tmp_path).definitions == ()
-    assert read_vault_servers(written(tmp_path, {})).definitions == ()
 
 
 @pytest.mark.parametrize(
@@ -116,11 +109,3 @@ JSON = st.recursive(
 @given(JSON, st.sampled_from([None, 2]))
 def test_plain_json_stays_as_it_is(value: object, indent: int | None) -> None:
     assert without_comments(json.dumps(value, indent=indent)) == json.dumps(value, indent=indent)
-
-
-@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
-def test_each_program_has_its_places(host: object, tmp_path: Path) -> None:
-    found = next(each for each in HOSTS if each == host)
-    places = list(host_places(found, tmp_path, {"APPDATA": "/appdata", "XDG_CONFIG_HOME": "relative"}))
-    assert places
-    assert all(place.is_relative_to(tmp_path) or place.is_relative_to("/appdata") for place in places)

@@ -103,19 +103,9 @@ def test_what_cannot_be_used_is_told_in_a_sentence(entry: object, said: str) -> 
     assert said in sentence
 
 
-def test_a_bad_definition_leaves_the_others_alone() -> None:
-    parsed = parse_servers({"good": RUN, "bad": {}, "also-good": {"url": "http://127.0.0.1:1/mcp"}}, "user")
-    assert [definition.name for definition in parsed.definitions] == ["good", "also-good"]
-    assert [found.name for found in parsed.problems] == ["bad"]
-
-
 def test_only_so_many_are_read() -> None:
     parsed = parse_servers({f"s{number}": RUN for number in range(MAX_SERVERS + 2)}, "vault")
     assert (len(parsed.definitions), len(parsed.problems)) == (MAX_SERVERS, 2)
-
-
-def test_a_name_switched_off_needs_no_command() -> None:
-    assert not parse_server("time", {"disabled": True}, "user").is_enabled
 
 
 @pytest.mark.parametrize(("written", "seconds"), [(5, 5), (0.5, 0.5), (999, 999), (1000, 1), (600_000, 600)])

@@ -29,13 +29,6 @@ def test_an_approval_holds_for_one_vault_one_name_and_one_content(file: Path) ->
     assert store.state("vault", vault_item("agent", "Tone", "Be kind.")) == "new"
 
 
-def test_a_content_approved_earlier_need_not_be_approved_again(file: Path) -> None:
-    store = TrustStore(file)
-    store.decide("vault", [RULE], "approved")
-    store.decide("vault", [CHANGED], "declined")
-    assert store.states("vault", [RULE, CHANGED]) == [(RULE, "approved"), (CHANGED, "declined")]
-
-
 def test_a_decision_can_be_changed_and_taken_back(file: Path) -> None:
     store = TrustStore(file)
     store.decide("vault", [RULE], "declined")

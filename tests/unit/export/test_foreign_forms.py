@@ -178,11 +178,6 @@ def test_a_compaction_block_archives_what_is_before_it() -> None:
     assert (answer.role, answer.text) == ("assistant", "And now?")
 
 
-def test_an_encrypted_compaction_is_counted() -> None:
-    file = read([QUESTION, {"type": "compaction", "encrypted_content": "gAAA"}])
-    assert file.tally.phrases() == ["1 part left out: 1 unreadable summary"]
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -261,12 +256,6 @@ def test_all_conversations_of_a_list_are_read_and_a_bad_one_is_named() -> None:
         "3: It is no conversation.",
         "4 (“A”): It is there twice.",
     ]
-
-
-def test_two_conversations_with_one_id_stay_two() -> None:
-    file = read([{"id": "1", "messages": [QUESTION]}, {"id": "1", "messages": [{**QUESTION, "content": "Why?"}]}])
-    assert [imported.title for imported in file.conversations] == ["How long?", "Why?"]
-    assert len({imported.key for imported in file.conversations}) == 2
 
 
 # zk-chat

@@ -105,10 +105,6 @@ def test_an_unfinished_answer_says_so() -> None:
     assert "Half\n\n*(unfinished: Stopped.)*" in note
 
 
-def test_an_answer_that_failed_is_there_with_its_error() -> None:
-    assert "*(error: No server.)*" in as_markdown(SESSION, [said("assistant", "", status="error", error="No server.")])
-
-
 @pytest.mark.parametrize(
     ("role", "name", "speaker"),
     [("user", "", "You"), ("user", "Ann", "Ann"), ("assistant", "", "Answer"), ("system", "", "Instructions")],
@@ -144,10 +140,6 @@ def test_a_note_that_the_model_was_never_given_is_no_source() -> None:
     answer = said("assistant", "Rest, says [[Dreams]].", SLEEP, claimed, nearest)
     assert answer_note("A", None, answer).endswith("## Sources\n\n- [[Sleep]]\n")
     assert as_markdown(SESSION, [answer]).endswith("Sources: [[Sleep]]\n")
-
-
-def test_half_a_character_does_not_keep_a_note_from_being_written() -> None:
-    assert "Rest?" in answer_note("A", None, said("assistant", "Rest\ud800"))
 
 
 @pytest.mark.parametrize(

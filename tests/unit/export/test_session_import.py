@@ -9,18 +9,16 @@ from msgspec.structs import replace
 
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.core.errors import SessionError
-from zkchat.core.message import ChatMessage, CompactionPart, DocumentReference, ImagePart, TextPart
+from zkchat.core.message import ChatMessage, DocumentReference, ImagePart, TextPart
 from zkchat.core.session import (
     DraftEntry,
     Entry,
     EntryBody,
     HeadEntry,
     MessageEntry,
-    PinEntry,
-    PriorityEntry,
     TitleEntry,
 )
-from zkchat.core.session_history import History, head_of, messages_of, thread_of
+from zkchat.core.session_history import head_of, messages_of, thread_of
 from zkchat.sessions.note_export import as_json
 from zkchat.sessions.session_import import Imported, ImportedFile, read_conversations
 
@@ -166,40 +164,6 @@ def test_what_cannot_be_understood_is_shown_with_its_place(value: Any, sentence:
     assert sentence in caught.value.message
 
 
-def test_an_export_comes_back_with_branches_pins_and_compactions() -> None:
-    before, after = exported_and_imported(
-        TitleEntry(title="Sleep"),
-        message("q1", None, "What is sleep?"),
-        message("a1", "q1", "Rest.", role="assistant", priority=8),
-        message("q2", "a1", "Why?"),
-        HeadEntry(message_id="a1"),
-        message("q3", "a1", "How long?"),
-        PinEntry(message_id="a1"),
-        PriorityEntry(message_id="q3", priority=9),
-        message("c1", "q3", "", role="system", parts=(CompactionPart(number=1, summary="Short.", archived=("q1",)),)),
-    )
-    old, new = History(before), History(after)
-    assert [kept.id for kept in new.thread] == ["q1", "a1", "q3", "c1"]
-    assert {kept.session_id for kept in new.messages.values()} == {"s2"}
-    assert [replace(kept, session_id="s1") for kept in new.messages.values()] == list(old.messages.values())
-    assert new.window.pinned == {"a1"}
-    assert [kept.priority for kept in new.window.live] == [8, 9]
-    assert [kept.id for kept in new.window.live] == ["a1", "q3"]
-    assert [entry.body.title for entry in after if isinstance(entry.body, TitleEntry)] == ["Sleep"]
-
-
-def test_a_half_answer_comes_back_as_an_unfinished_message() -> None:
-    _, after = exported_and_imported(
-        message("q1", None, "What is sleep?"),
-        DraftEntry(message_id="a1", parent_id="q1", text="Re"),
-        DraftEntry(message_id="a1", parent_id="q1", text="st"),
-    )
-    assert [(kept.text, kept.status) for kept in thread_of(after)] == [
-        ("What is sleep?", "complete"),
-        ("Rest", "unfinished"),
-    ]
-
-
 def test_an_answer_that_was_stored_late_does_not_move_the_conversation_there() -> None:
     before, after = exported_and_imported(
         message("q1", None, "What is sleep?"),
@@ -209,13 +173,6 @@ def test_an_answer_that_was_stored_late_does_not_move_the_conversation_there() -
     )
     assert head_of(before) == head_of(after) == "q1"
     assert messages_of(after)["a1"].text == "Rest."
-
-
-def test_the_messages_of_an_export_can_be_read_by_themselves() -> None:
-    store, entries = stored(message("q1", None, "Why?"), message("a1", "q1", "Because.", role="assistant"))
-    listed = json.loads(as_json(store.get("s1"), entries))["messages"]
-    assert [(one["role"], one["content"]) for one in listed] == [("user", "Why?"), ("assistant", "Because.")]
-    assert [kept.text for kept in messages({"messages": listed})] == ["Why?", "Because."]
 
 
 def test_a_number_that_json_does_not_know_becomes_nothing() -> None:

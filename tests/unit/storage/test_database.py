@@ -75,12 +75,6 @@ def test_a_durable_database_syncs_every_commit_and_a_cache_does_not(path: Path, 
         assert (pragma(connection, "synchronous"), pragma(cache, "synchronous")) == (2, 1)
 
 
-def test_writers_wait_for_each_other_and_readers_for_nobody(connection: sqlite3.Connection) -> None:
-    assert pragma(connection, "journal_mode") == "wal"
-    assert pragma(connection, "busy_timeout") == 10_000
-    assert pragma(connection, "foreign_keys") == 1
-
-
 def test_a_transaction_that_fails_leaves_nothing(connection: sqlite3.Connection) -> None:
     migrate(connection, [first], backup=None)
     with pytest.raises(sqlite3.IntegrityError), transaction(connection):
@@ -96,13 +90,6 @@ def test_a_transaction_holds_the_right_to_write_from_its_beginning(path: Path, c
     in_use = pytest.raises(StorageError, match=r"words\.db is in use")
     with closing(other), transaction(connection), in_use, storage_errors(path):
         other.execute("BEGIN IMMEDIATE")
-
-
-def test_an_error_that_ended_the_transaction_by_itself_is_passed_on(connection: sqlite3.Connection) -> None:
-    migrate(connection, [first], backup=None)
-    with pytest.raises(sqlite3.IntegrityError), transaction(connection):
-        connection.execute("INSERT OR ROLLBACK INTO words VALUES ('first')")
-    assert words(connection) == ["first"]
 
 
 def test_migration_takes_the_steps_that_are_missing_and_no_other(
@@ -240,21 +227,6 @@ def test_soundness_is_seen_without_writing(path: Path) -> None:
     assert not is_sound(path)
     with pytest.raises(StorageError), storage_errors(path):
         is_sound(path.with_name("nowhere.db"))
-
-
-def test_a_full_disk_is_called_so(path: Path, connection: sqlite3.Connection) -> None:
-    migrate(connection, [first], backup=None)
-    connection.execute(f"PRAGMA max_page_count = {pragma(connection, 'page_count')}")
-    with pytest.raises(StorageFull, match=r"The disk is full.*words\.db") as raised, storage_errors(path):
-        connection.execute("INSERT INTO words VALUES (?)", ("x" * 100_000,))
-    assert "Free some space" in raised.value.hint
-
-
-def test_other_faults_name_the_file_the_reason_and_a_way_out(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match=r"x\.db cannot be used: .*Not a directory") as raised:
-        open_database(tmp_path / "file" / "x.db", synchronous="FULL")
-    assert "you may read and write" in raised.value.hint
 
 
 @pytest.mark.parametrize(("place", "value"), [(18, 77), (47, 0xFF)], ids=["it forbids writing", "an unknown format"])

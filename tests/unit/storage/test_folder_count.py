@@ -20,7 +20,3 @@ def test_counting_ends_at_its_bounds(tmp_path: Path) -> None:
     assert count_notes(tmp_path, max_notes=3) == FolderCount(notes=4, files=4, is_complete=False)
     assert count_notes(tmp_path, max_notes=99, max_files=5) == FolderCount(notes=5, files=5, is_complete=False)
     assert count_notes(tmp_path, max_notes=9, max_files=10).is_complete
-
-
-def test_a_folder_that_is_not_there_counts_as_empty(tmp_path: Path) -> None:
-    assert count_notes(tmp_path / "gone", max_notes=3) == FolderCount(notes=0, files=0, is_complete=True)

@@ -52,13 +52,6 @@ def test_reading_and_what_is_never_indexed_are_no_changes(tmp_path: Path, watch:
     assert watch.is_quiet()
 
 
-def test_a_folder_that_came_later_is_watched_from_the_next_beginning(tmp_path: Path, watch: FolderWatch) -> None:
-    (tmp_path / "Late").mkdir()
-    watch.begin()
-    (tmp_path / "Late/E.md").write_text("x")
-    assert not watch.is_quiet()
-
-
 def test_nothing_is_certain_where_not_all_is_watched(
     tmp_path: Path, watch: FolderWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,12 +68,6 @@ def test_the_folders_are_told_in_which_files_changed(tmp_path: Path, watch: Fold
     (tmp_path / "Deep/er/B.md").unlink()
     assert watch.changed_folders() == {"", "Deep/er/"}
     assert watch.changed_folders() == set()
-
-
-@pytest.mark.parametrize("change", ["moved with its folder", "a new folder"])
-def test_where_folders_are_others_nothing_is_certain(tmp_path: Path, watch: FolderWatch, change: str) -> None:
-    CHANGES[change](tmp_path)
-    assert watch.changed_folders() is None
 
 
 @pytest.mark.parametrize(

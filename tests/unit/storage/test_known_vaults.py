@@ -1,4 +1,3 @@
-import os
 import stat
 from pathlib import Path
 
@@ -19,12 +18,6 @@ def test_what_was_added_is_known_by_everybody_who_looks_afterwards(tmp_path: Pat
     assert tmp_path not in known
     assert file.read_text().count(str(tmp_path / "a")) == 1
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_the_name_of_a_folder_need_not_be_text(tmp_path: Path) -> None:
-    odd = tmp_path / os.fsdecode(b"caf\xe9\n")
-    KnownVaults(tmp_path / "known.json").add(odd)
-    assert odd in KnownVaults(tmp_path / "known.json")
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"vaults": 3}', '{"vaults": [3, null]}', '"/tmp"', "\x00\xff"])

@@ -83,14 +83,6 @@ def test_a_moved_vault_keeps_its_sessions(home: Home) -> None:
     assert home.claim(moved).sessions == sessions
 
 
-def test_a_new_vault_in_the_place_of_a_moved_one_begins_anew(home: Home) -> None:
-    vault = home.vault("notes")
-    sessions = home.claim(vault).sessions
-    moved = vault.rename(home.root / "renamed")
-    assert home.claim(home.vault("notes")).sessions != sessions
-    assert home.claim(moved).sessions == sessions
-
-
 def test_a_copied_vault_gets_places_of_its_own_and_the_original_keeps_its_own(home: Home) -> None:
     vault = home.vault("notes")
     places = home.claim(vault)
@@ -102,23 +94,6 @@ def test_a_copied_vault_gets_places_of_its_own_and_the_original_keeps_its_own(ho
     assert copied.sessions == home.data / "vaults" / "vault002" / "sessions.db"
     assert home.locate(copy) == copied
     assert home.claim(vault) == places
-
-
-def test_a_copy_whose_original_is_gone_is_a_moved_vault(home: Home) -> None:
-    vault = home.vault("notes")
-    sessions = home.claim(vault).sessions
-    copy = home.root / "copy"
-    shutil.copytree(vault, copy)
-    shutil.rmtree(vault)
-    assert home.claim(copy).sessions == sessions
-
-
-def test_a_vault_reached_over_a_link_is_the_same_vault(home: Home) -> None:
-    vault = home.vault("notes")
-    link = home.root / "link"
-    link.symlink_to(vault)
-    assert home.claim(vault) == home.claim(link) == home.locate(link)
-    assert id_of(vault) == "vault001"
 
 
 def test_a_vault_that_cannot_be_written_is_known_by_its_path(home: Home) -> None:
@@ -190,11 +165,6 @@ def test_a_cache_of_an_earlier_version_is_found_under_the_id(home: Home) -> None
     earlier = home.cache / "vaults" / "vault001"
     earlier.mkdir(parents=True)
     assert home.locate(vault).index == home.claim(vault).index == earlier / "index.db"
-
-
-def test_folders_of_ours_are_for_their_owner_alone(home: Home) -> None:
-    places = home.claim(home.vault("notes"))
-    assert [folder.stat().st_mode & 0o777 for folder in (places.sessions.parent, home.data)] == [0o700, 0o700]
 
 
 def test_a_folder_for_data_that_cannot_be_used_is_named(home: Home) -> None:

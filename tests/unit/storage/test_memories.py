@@ -2,7 +2,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 
@@ -47,34 +47,11 @@ def texts(store: SqliteMemories) -> list[str]:
     return [fact.text for fact in store.facts()]
 
 
-def test_a_fact_is_there_when_the_store_is_opened_again(path: Path, clock: Clock) -> None:
-    with opened(path, clock) as store:
-        added = store.add("I like tea", "model", "s1")
-    with opened(path, clock) as store:
-        assert store.facts() == (added,)
-    assert (added.text, added.source, added.session_id, added.at, added.uses) == ("I like tea", "model", "s1", NOON, 0)
-
-
 def test_a_fact_that_gave_way_is_not_listed_and_its_words_are_kept_with_the_new_one(store: SqliteMemories) -> None:
     old = store.add("My colour is blue", "user")
     new = store.add("My colour is green", "user", replaces=[old.id])
     assert store.facts() == (new,)
     assert new.replaces == "My colour is blue"
-
-
-def test_a_fact_said_again_is_as_fresh_as_a_new_one(store: SqliteMemories, clock: Clock) -> None:
-    fact = store.add("I like tea", "user")
-    clock.now = NOON + timedelta(days=3)
-    assert store.confirm(fact.id).at == clock.now
-
-
-def test_uses_are_counted(store: SqliteMemories, clock: Clock) -> None:
-    first, second = store.add("a", "user"), store.add("b", "user")
-    clock.now = NOON + timedelta(days=3)
-    store.used([first.id])
-    store.used([first.id])
-    assert [(fact.uses, fact.used_at) for fact in store.facts()] == [(2, clock.now), (0, None)]
-    assert second.uses == 0
 
 
 def test_a_fact_is_forgotten_with_what_it_took_the_place_of_down_to_the_last_byte(path: Path, clock: Clock) -> None:
@@ -105,18 +82,6 @@ def test_a_fact_is_found_by_its_id_or_the_beginning_of_it(path: Path, clock: Clo
         for unknown in ("q", ""):
             with pytest.raises(UsageError, match="There is no fact"):
                 store.find(unknown)
-
-
-def test_what_another_process_adds_is_seen(store: SqliteMemories, path: Path, clock: Clock) -> None:
-    store.add("mine", "user")
-    assert texts(store) == ["mine"]
-    with opened(path, clock, "g") as other:
-        other.add("theirs", "user")
-    assert texts(store) == ["mine", "theirs"]
-
-
-def test_half_of_a_character_does_not_stop_a_fact(store: SqliteMemories) -> None:
-    assert store.add("a\ud800b", "user").text == "a?b"
 
 
 def test_vectors_are_kept_by_method_and_digest(store: SqliteMemories) -> None:

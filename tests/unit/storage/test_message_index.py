@@ -36,12 +36,6 @@ def index(tmp_path: Path) -> Iterator[SqliteMessageIndex]:
         yield index
 
 
-def test_a_new_index_knows_nothing(index: SqliteMessageIndex) -> None:
-    assert index.known() == {}
-    assert index.rows("s", 0) == []
-    assert index.messages("s", ["heron"]) == []
-
-
 def test_what_was_added_comes_back_as_it_was(index: SqliteMessageIndex) -> None:
     index.add("s", [FISH, HERON], IndexedUpTo(2, NOON, "method"))
     assert index.known() == {"s": IndexedUpTo(2, NOON, "method")}
@@ -83,11 +77,6 @@ def test_what_is_forgotten_is_gone_from_the_disk(index: SqliteMessageIndex, tmp_
     index.forget("s")
     index.close()
     assert b"Konrad" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
-
-
-def test_half_of_a_surrogate_pair_does_not_stop_a_message(index: SqliteMessageIndex) -> None:
-    index.add("s", [replace(HERON, text="half \ud83d of it")], IndexedUpTo(1, NOON))
-    assert index.messages("s", ["heron"])[0].text == "half ? of it"
 
 
 def test_a_file_that_is_no_database_is_begun_anew(tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 import sqlite3
 from array import array
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from zkchat.core.errors import StorageDamaged, StorageError
 from zkchat.core.index import CatalogRow, IndexBatch, IndexedNote, KnownNote, NoteFilter, Segment
@@ -28,7 +26,6 @@ from zkchat.core.note import (
     Resolved,
     Section,
 )
-from zkchat.index import note_schema
 from zkchat.index.note_index import SqliteNoteIndex
 
 
@@ -108,14 +105,6 @@ def test_a_note_comes_back_as_it_was_stored(index: SqliteNoteIndex) -> None:
     assert (link.source, link.link, link.resolution) == ("a.md", LINK, None)
 
 
-def test_sections_come_back_with_their_note(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)]))
-    (found,) = index.sections([2, 99])
-    assert (found.id, found.path, found.title, found.aliases) == (2, "a.md", "Title", NOTE.aliases)
-    assert (found.heading_path, found.text) == (("A", "B"), "text 1 of a.md")
-    assert (found.first_line, found.last_line) == (1, 2)
-
-
 def test_numbers_of_sections_are_never_given_twice(path: Path, index: SqliteNoteIndex) -> None:
     batch = IndexBatch(notes=[stored(NOTE, sections=3)], segment=segment("a", slots=3))
     index.apply(batch)
@@ -124,42 +113,6 @@ def test_numbers_of_sections_are_never_given_twice(path: Path, index: SqliteNote
         other.apply(batch)
     assert [array("I", head.sections).tolist() for head in index.segment_heads()] == [[1, 2, 3], [4, 5, 6]]
     assert [found.id for found in index.sections(range(9))] == [4, 5, 6]
-
-
-def test_a_new_version_of_a_note_takes_the_place_of_the_old(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE, sections=2)]))
-    index.apply(IndexBatch(notes=[stored(Note(path="a.md", title="New"), sections=1)]))
-    assert counts_of(index) == (1, 0, 1)
-    assert index.warnings() == []
-    assert index.sections([1, 2]) == []
-    assert index.dead_sections() == [1, 2]
-    assert index.section_ranges(NoteFilter(tags=("plant",))) == []
-
-
-def test_a_stamp_changes_without_the_note(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE)]))
-    index.apply(IndexBatch(restamped=[FileStamp(path="a.md", size=3, modified_ns=4, settled=False)]))
-    assert index.stamps() == {"a.md": (3, 4, False)}
-    assert index.known("a.md") is not None
-
-
-def test_links_of_one_name_share_the_list_of_what_they_may_mean(path: Path, index: SqliteNoteIndex) -> None:
-    def lists(*meanings: Resolution) -> int:
-        generation = index.generation()
-        numbers = [link.id for link in index.links_from([each.path for each in notes])]
-        found = [*zip(numbers, meanings, strict=True)]
-        assert index.store_resolutions(generation, ["a.md"], found)
-        assert [link.resolution for link in index.doubtful_links()] == [*meanings]
-        with closing(sqlite3.connect(path)) as database:
-            return len(database.execute("SELECT * FROM path_lists").fetchall())
-
-    notes = [replace(NOTE, path=name) for name in ("a.md", "o.md", "p.md")]
-    index.apply(IndexBatch(notes=[*map(stored, notes)]))
-    paths = {f"{folder}/N.md" for folder in "abc"}
-    own_folder = [Ambiguous(path=first, via="name", others=tuple(sorted(paths - {first}))) for first in sorted(paths)]
-    assert lists(*own_folder) == 1
-    assert lists(*[replace(own_folder[0], others=("z/N.md", "b/N.md"))] * 3) == 2
-    assert lists(*[Missing(target="b")] * 3) == 0
 
 
 RESOLUTIONS: list[Resolution] = [
@@ -210,17 +163,6 @@ def test_the_files_of_a_folder_are_those_of_no_other(index: SqliteNoteIndex) -> 
     assert index.files_in("").attachments == {"q"}
 
 
-def test_files_are_found_by_the_keys_of_their_names(index: SqliteNoteIndex) -> None:
-    note = Note(path="a/n.md", title="N")
-    index.apply(IndexBatch(notes=[stored(note)], added_files=["p.png"], names=[("n", "a/n.md"), ("p.png", "p.png")]))
-    assert index.files_with_keys({"n", "p.png", "x"}) == [
-        CatalogRow(path="a/n.md", title="N", is_source=False),
-        CatalogRow(path="p.png"),
-    ]
-    index.apply(IndexBatch(lost_names=[("n", "a/n.md")]))
-    assert index.files_with_keys({"n"}) == []
-
-
 def test_counts_follow_what_is_added_and_removed(index: SqliteNoteIndex) -> None:
     canvas = Note(path="b.canvas", title="b")
     index.apply(
@@ -234,22 +176,6 @@ def test_counts_follow_what_is_added_and_removed(index: SqliteNoteIndex) -> None
     index.apply(IndexBatch(removed=["a.md", "b.canvas", "none.md"], removed_files=["p.png", "none.png"]))
     counts = index.counts()
     assert (counts.notes, counts.attachments, counts.links, counts.sections) == (0, 0, 0, 0)
-
-
-def test_a_touched_key_asks_for_the_links_that_look_for_it(index: SqliteNoteIndex) -> None:
-    other = Note(path="o.md", title="O", links=(Link(text="[[z]]", target="z"),))
-    generation = index.apply(IndexBatch(notes=[stored(NOTE), stored(other)]))
-    index.store_resolutions(generation, ["a.md", "o.md"], [])
-    index.apply(IndexBatch(added_files=["b"], names=[("b", "b")]))
-    assert index.notes_to_resolve(9) == ["a.md"]
-
-
-def test_neither_a_note_that_is_gone_nor_the_one_in_its_place_has_links_to_resolve(index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE)]))
-    index.apply(IndexBatch(removed=["a.md"]))
-    assert index.notes_to_resolve(9) == []
-    index.apply(IndexBatch(notes=[stored(Note(path="without links.md", title="x"))]))
-    assert index.notes_to_resolve(9) == []
 
 
 def test_notes_pass_a_filter_the_last_changed_first(index: SqliteNoteIndex) -> None:
@@ -294,56 +220,6 @@ def test_notes_at_the_edges_of_a_period_are_those_of_its_days_in_the_time_zone(
     assert sorted(index.section_ranges(NoteFilter(period=period, zone=zone))) == expected
 
 
-def test_terms_are_looked_up_in_all_segments(index: SqliteNoteIndex) -> None:
-    for terms in (("a", "b"), ("b", "c")):
-        index.apply(IndexBatch(added_files=[terms[0]], segment=segment(*terms)))
-    lookup = index.look_up(["b", "c", "x"], None)
-    assert [(row.segment, row.term, row.sections, row.names) for row in lookup.postings] == [
-        (1, "b", b"b sections", b"b names"),
-        (2, "b", b"b sections", b"b names"),
-        (2, "c", b"c sections", b"c names"),
-    ]
-    assert [head.id for head in lookup.segments or ()] == [1, 2]
-    assert index.look_up(["a"], lookup.generation).segments is None
-    assert index.look_up([], None).postings == []
-
-
-def test_each_of_many_terms_is_found_and_no_other(index: SqliteNoteIndex) -> None:
-    terms = [f"t{number:04}" for number in range(0, 1000, 2)]
-    index.apply(IndexBatch(added_files=["x"], segment=segment(*terms)))
-    found = index.look_up([f"t{number:04}" for number in range(1000)] + ["a", "zz"], None).postings
-    expected = [(term, f"{term} sections".encode(), f"{term} names".encode()) for term in terms]
-    assert [(row.term, row.sections, row.names) for row in found] == expected
-    ((_, rows),) = index.load_segments([1])[0]
-    assert [(row.term, row.sections, row.names) for row in rows] == expected
-
-
-def test_merged_segments_take_the_place_of_the_old_ones_once(index: SqliteNoteIndex) -> None:
-    for name in "xyz":
-        index.apply(IndexBatch(added_files=[name], segment=segment(name)))
-    index.apply(IndexBatch(notes=[stored(NOTE, 2)]))
-    index.apply(IndexBatch(removed=["a.md"]))
-    known = index.look_up([], None).generation
-    parts, dead = index.load_segments([1, 2])
-    assert [(head.id, [row.term for row in rows]) for head, rows in parts] == [(1, ["x"]), (2, ["y"])]
-    assert dead == [1, 2]
-    index.replace_segments([1, 2], segment("x", "y", slots=2), [1])
-    assert index.segment_sizes() == {3: 1, 4: 2}
-    assert index.dead_sections() == [2]
-    assert index.look_up(["x"], known).segments is not None
-    index.replace_segments([1, 2], segment("x", slots=7), [2])
-    index.replace_segments([3, 4], segment(slots=0), [2])
-    assert index.segment_sizes() == {}
-
-
-def test_a_refresh_is_complete_only_when_it_was_finished(index: SqliteNoteIndex) -> None:
-    assert not index.is_complete()
-    index.finish()
-    assert index.is_complete()
-    index.apply(IndexBatch(added_files=["x"]))
-    assert not index.is_complete()
-
-
 def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> None:
     generation = index.generation()
     broken = segment(*["a"] * 100)
@@ -354,18 +230,6 @@ def test_a_batch_takes_effect_whole_or_not_at_all(index: SqliteNoteIndex) -> Non
     assert index.generation() == generation
 
 
-def test_an_index_of_another_version_is_begun_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with closing(SqliteNoteIndex(path)) as index:
-        index.apply(IndexBatch(notes=[stored(NOTE)]))
-        generation = index.generation()
-    for version in (note_schema.VERSION + 1, note_schema.VERSION):
-        with closing(sqlite3.connect(path)) as database:
-            database.execute(f"PRAGMA user_version = {version + 5}")
-        with closing(SqliteNoteIndex(path)) as index:
-            assert counts_of(index) == (0, 0, 0)
-            assert index.generation() != generation
-
-
 @pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
 def test_a_file_that_is_no_index_is_begun_anew(path: Path, content: bytes) -> None:
     path.parent.mkdir()
@@ -374,18 +238,6 @@ def test_a_file_that_is_no_index_is_begun_anew(path: Path, content: bytes) -> No
         assert counts_of(index) == (0, 0, 0)
         index.apply(IndexBatch(notes=[stored(NOTE)]))
         assert index.counts().notes == 1
-
-
-def test_values_that_are_no_values_of_ours_are_damage(path: Path, index: SqliteNoteIndex) -> None:
-    index.apply(IndexBatch(notes=[stored(NOTE)]))
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE notes SET headings = '[broken'")
-        database.execute("UPDATE links SET status = 'ambiguous', others = x'00'")
-        database.commit()
-    with pytest.raises(StorageDamaged):
-        index.known("a.md")
-    with pytest.raises(StorageDamaged):
-        index.links_from(["a.md"])
 
 
 @pytest.mark.parametrize(
@@ -430,13 +282,3 @@ def test_readers_do_not_wait_for_a_writer(path: Path, index: SqliteNoteIndex) ->
         writer.execute("DELETE FROM notes")
         assert index.counts().notes == 1
         writer.execute("ROLLBACK")
-
-
-def test_threads_use_the_index_at_once(index: SqliteNoteIndex) -> None:
-    def write(number: int) -> int:
-        index.apply(IndexBatch(notes=[stored(Note(path=f"{number}.md", title="T"), 2)]))
-        return index.counts().notes
-
-    with ThreadPoolExecutor(4) as threads:
-        assert max(threads.map(write, range(24))) == 24
-    assert counts_of(index) == (24, 0, 48)

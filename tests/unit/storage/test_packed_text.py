@@ -22,11 +22,6 @@ def test_every_text_comes_back(text: str, times: int) -> None:
     assert unpack(pack(text * times)) == text * times
 
 
-@pytest.mark.parametrize("text", ["", RECORD, "x" * 511])
-def test_a_short_text_is_stored_as_it_is(text: str) -> None:
-    assert pack(text) == text
-
-
 def test_a_text_that_is_too_long_to_be_unpacked_is_stored_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed_text, "_LONGEST", 1000)
     assert pack("x" * 1001) == "x" * 1001

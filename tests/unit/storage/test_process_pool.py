@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from tests.support.child_processes import (
     die_in_a_child,
     pid_after,
     pid_and_a_print,
-    sleep_in_a_child,
-    unpicklable_in_a_child,
 )
 from tests.support.waiting import eventually
 from zkchat.core.errors import NoteNotFound
@@ -25,10 +22,6 @@ from zkchat.storage.process_pool import ProcessPool
 from zkchat.storage.vault_files import VaultFiles
 
 pytestmark = pytest.mark.outside
-
-
-def test_every_task_has_its_result() -> None:
-    assert sorted(ProcessPool(2).map(math.factorial, [5, 3, 4, 6, 7])) == [6, 24, 120, 720, 5040]
 
 
 def test_the_work_is_shared_by_this_process_and_others() -> None:
@@ -52,23 +45,8 @@ def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pyte
     assert [*ProcessPool(2).map(math.factorial, [3, 4])] == [6, 24]
 
 
-def test_work_that_cannot_be_sent_is_done_here() -> None:
-    assert [*ProcessPool(2).map(lambda number: number + 1, [3, 4, 5])] == [4, 5, 6]
-
-
-def test_a_result_that_cannot_be_sent_is_made_here() -> None:
-    assert {*ProcessPool(2).map(unpicklable_in_a_child, [os.getpid()] * 3)} == {"picklable"}
-
-
 def test_what_the_work_prints_in_another_process_is_no_result() -> None:
     assert len({*ProcessPool(2).map(pid_and_a_print, [0.3] * 6)}) == 2
-
-
-def test_who_wants_no_more_results_waits_for_nobody() -> None:
-    results = ProcessPool(2).map(sleep_in_a_child, [os.getpid()] * 3)
-    next(results)
-    assert isinstance(results, Generator)
-    results.close()
 
 
 def test_a_vault_is_indexed_together_as_it_is_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,10 +26,6 @@ def test_agents_and_rules_are_found_in_the_vault_and_in_the_users_folder(folders
     ]
 
 
-def test_folders_that_are_not_there_hold_nothing(tmp_path: Path) -> None:
-    assert list(ProfileFolders(vault=tmp_path / "v", config=tmp_path / "c").files()) == []
-
-
 def test_a_file_that_cannot_be_used_says_why(folders: ProfileFolders, tmp_path: Path) -> None:
     rules = folders.vault / ".zkchat/rules"
     (rules / "binary.md").write_bytes(b"\xff\xfe\x00")
@@ -52,13 +48,6 @@ def test_the_users_own_links_are_followed(folders: ProfileFolders, tmp_path: Pat
     (tmp_path / "dotfiles.md").write_text("mine")
     (folders.config / "agents/a.md").symlink_to(tmp_path / "dotfiles.md")
     assert [file.text for file in folders.files()] == ["mine"]
-
-
-def test_a_link_that_leads_in_a_circle_is_no_file(folders: ProfileFolders) -> None:
-    loop = folders.config / "agents/loop.md"
-    loop.symlink_to(loop)
-    (trouble,) = [file.read_error for file in folders.files()]
-    assert trouble.startswith("The file cannot be read: ")
 
 
 @pytest.mark.parametrize("name", ["", " ", "..", ".a", "a/b", "a\\b", "C:x", "a\0", "a\nb", "what?"])

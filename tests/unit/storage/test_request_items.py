@@ -197,17 +197,6 @@ def items_of(body: object) -> tuple[RequestItem, ...]:
     return body.message.request_context.items
 
 
-def test_items_that_came_with_one_request_share_a_row(store: SqliteSessions, tmp_path: Path) -> None:
-    said = [answer(number, items_up_to(number)) for number in (7, 107, 108)]
-    for each in said:
-        store.append("s1", [each])
-    with opened(tmp_path) as other:
-        assert bodies(other) == said
-    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
-        rows = connection.execute("SELECT number, typeof (item) FROM request_items ORDER BY number").fetchall()
-    assert rows == [(6, "text"), (106, "blob"), (107, "text")]
-
-
 def test_a_row_that_is_lost_or_damaged_takes_no_other_item_with_it(store: SqliteSessions, tmp_path: Path) -> None:
     for number in (5, 10, 15):
         store.append("s1", [answer(number, items_up_to(number))])
@@ -217,12 +206,3 @@ def test_a_row_that_is_lost_or_damaged_takes_no_other_item_with_it(store: Sqlite
         connection.execute("DROP TRIGGER request_items_stay_as_written")
         connection.execute("UPDATE request_items SET item = x'789c' WHERE number = 4")
     assert bodies(store)[-1].message.request_context.items == items_up_to(15)[10:]  # type: ignore[attr-defined]
-
-
-def test_items_of_a_session_that_is_there_cannot_be_deleted(store: SqliteSessions, tmp_path: Path) -> None:
-    store.append("s1", [answer(1, items_up_to(3))])
-    with (
-        closing(sqlite3.connect(tmp_path / "sessions.db")) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="append-only"),
-    ):
-        connection.execute("DELETE FROM request_items")

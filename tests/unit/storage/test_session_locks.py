@@ -54,8 +54,3 @@ def test_two_conversations_of_one_process_are_not_two_terminals(tmp_path: Path) 
     before.release_all()
     assert following.acquire("s1")
     assert [file.read_text() for file in tmp_path.iterdir()] == [str(os.getpid())]
-
-
-def test_where_nothing_can_be_written_nobody_is_seen(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    assert SessionLocks(tmp_path / "file" / "sessions.db").acquire("s1")

@@ -4,34 +4,26 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import count
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from tests.support.stored_text import incompressible
 from tests.unit.storage.test_migrations import old_database
 from zkchat.core.choices import Role
-from zkchat.core.errors import SessionNotFound, StorageDamaged, StorageError, StorageFull, StorageTooNew
+from zkchat.core.errors import SessionNotFound, StorageDamaged, StorageFull
 from zkchat.core.message import ChatMessage, Status, TextPart
 from zkchat.core.session import (
     ContentEntry,
-    DraftEntry,
     Entry,
-    EntryBody,
     EntryFilter,
-    HeadEntry,
-    ItemsEntry,
-    ListingEntry,
     MessageEntry,
     PinEntry,
     PriorityEntry,
-    RestoreEntry,
     Session,
     TitleEntry,
-    UnknownEntry,
     read_message,
 )
-from zkchat.core.session_history import messages_of, thread_of
+from zkchat.core.session_history import messages_of
 from zkchat.core.values import to_json, to_plain
 from zkchat.sessions.store import SqliteSessions
 from zkchat.storage.database import open_database
@@ -85,32 +77,6 @@ def ids(entries: list[Entry]) -> list[str]:
     return [entry.body.message.id for entry in entries if isinstance(entry.body, MessageEntry)]
 
 
-def test_what_was_appended_is_there_for_the_next_process(path: Path, store: SqliteSessions) -> None:
-    session = store.create("Sleep")
-    written = store.append(session.id, [message("m1", "How long?"), message("m2", "Eight hours.", "assistant")])
-    with SqliteSessions(path, now=Clock(), new_id=Ids()) as other:
-        assert other.entries(session.id)[1:] == written
-        assert other.find("Sleep").message_count == 2
-
-
-def test_an_entry_of_every_kind_comes_back_as_it_was(store: SqliteSessions) -> None:
-    bodies: list[EntryBody] = [
-        message("m1"),
-        DraftEntry(message_id="m2", parent_id="m1", text="Ei", thinking="hm"),
-        TitleEntry(title="Näme"),
-        HeadEntry(message_id="m1"),
-        HeadEntry(message_id=None),
-        PinEntry(message_id="m1", pinned=False),
-        PriorityEntry(message_id="m1", priority=9),
-        ItemsEntry(),
-        RestoreEntry(compaction_id="m1"),
-        UnknownEntry(fields={"kind": "from the future", "with": ["what", "ever"]}),
-    ]
-    session = store.create()
-    store.append(session.id, bodies)
-    assert [entry.body for entry in store.entries(session.id)] == bodies
-
-
 def test_an_entry_that_only_a_newer_zkchat_understands_is_kept_and_passed_over(
     path: Path, store: SqliteSessions
 ) -> None:
@@ -139,38 +105,6 @@ def test_half_a_surrogate_pair_costs_a_character_and_not_the_message(store: Sqli
     assert store.get(session.id).title == "\ufffd"
 
 
-def test_sequence_numbers_run_from_one_in_every_session(store: SqliteSessions) -> None:
-    first, second = store.create(), store.create("with a title")
-    store.append(first.id, [message("m1"), message("m2")])
-    store.append(second.id, [message("m3")])
-    store.append(first.id, [message("m4")])
-    assert [entry.sequence for entry in store.entries(first.id)] == [1, 2, 3]
-    assert [entry.sequence for entry in store.entries(second.id)] == [1, 2]
-
-
-def test_the_list_shows_the_last_used_first_with_title_times_and_count(store: SqliteSessions) -> None:
-    store.create("First")
-    old, new = store.create("Old"), store.create("New")
-    store.append(old.id, [message("m1"), message("m2")])
-    store.append(old.id, [TitleEntry(title="Old and renamed")])
-    listed = store.sessions()
-    assert [(session.title, session.message_count) for session in listed] == [
-        ("Old and renamed", 2),
-        ("New", 0),
-        ("First", 0),
-    ]
-    assert listed[0].created_at == old.created_at
-    assert listed[0].updated_at > new.updated_at
-
-
-def test_a_message_that_is_stored_again_counts_once_and_the_last_one_holds(store: SqliteSessions) -> None:
-    session = store.create()
-    store.append(session.id, [message("m1"), message("m2", "Ei", "assistant", "m1", "unfinished")])
-    store.append(session.id, [message("m2", "Eight.", "assistant", "m1")])
-    assert store.get(session.id).message_count == 2
-    assert [found.text for found in thread_of(store.entries(session.id))] == ["", "Eight."]
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -186,19 +120,6 @@ def test_the_database_itself_refuses_to_change_history(path: Path, store: Sqlite
     with closing(open_database(path, synchronous="FULL")) as connection, pytest.raises(sqlite3.IntegrityError):
         connection.execute(statement)
     assert store.entries(session.id) == before
-
-
-def test_a_deleted_session_is_gone_and_the_others_stay(store: SqliteSessions) -> None:
-    doomed, other = store.create("Doomed"), store.create("Other")
-    store.append(other.id, [message("m1")])
-    store.delete(doomed.id)
-    assert [session.title for session in store.sessions()] == ["Other"]
-    assert ids(store.entries(other.id)) == ["m1"]
-    for use in (store.get, store.entries, store.delete):
-        with pytest.raises(SessionNotFound):
-            use(doomed.id)
-    with pytest.raises(SessionNotFound):
-        store.append(doomed.id, [message("m2")])
 
 
 def test_the_words_of_a_deleted_session_are_in_no_file_any_more(path: Path) -> None:
@@ -264,25 +185,6 @@ def test_messages_that_are_found_have_the_priority_that_the_user_set(store: Sqli
     assert [found.priority for found in messages_of(store.entries(talk, first)).values()] == [9]
 
 
-def test_a_message_that_was_stored_twice_is_one_of_the_last_once(store: SqliteSessions, talk: str) -> None:
-    store.append(talk, [message("m6", "longer", "assistant")])
-    assert list(messages_of(store.entries(talk, EntryFilter(last=2)))) == ["m5", "m6"]
-
-
-def test_an_answer_that_is_still_arriving_is_one_of_the_last(store: SqliteSessions, talk: str) -> None:
-    store.append(talk, [DraftEntry(message_id="m7", text="Ei"), DraftEntry(message_id="m7", text="ght")])
-    messages = messages_of(store.entries(talk, EntryFilter(last=2)))
-    assert [found.text for found in messages.values()] == ["", "Eight"]
-
-
-def test_what_is_not_wanted_is_not_even_looked_at(path: Path, store: SqliteSessions, talk: str) -> None:
-    add_by_hand(path, talk, 0, "message", "unreadable", role="tool")
-    assert ids(store.entries(talk, EntryFilter(last=6))) == ["m1", "m2", "m3", "m4", "m5", "m6"]
-    assert len(store.entries(talk, EntryFilter(role="user"))) == 3
-    with pytest.raises(StorageDamaged):
-        store.entries(talk)
-
-
 @pytest.mark.parametrize("body", ["no JSON", b"\xff\xfe", '{"kind": "message"', b"\x00\x01"])
 def test_an_entry_that_makes_no_sense_is_damage_and_marked_for_the_next_start(
     path: Path, store: SqliteSessions, body: str | bytes
@@ -292,23 +194,6 @@ def test_an_entry_that_makes_no_sense_is_damage_and_marked_for_the_next_start(
     with pytest.raises(StorageDamaged, match=r"sessions\.db is damaged"):
         store.entries(session.id)
     assert path.with_name("sessions.db.suspect").exists()
-
-
-def test_a_session_that_makes_no_sense_is_damage(path: Path, store: SqliteSessions) -> None:
-    session = store.create()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE sessions SET created_at = 'yesterday'")
-    with pytest.raises(StorageDamaged):
-        store.get(session.id)
-    with pytest.raises(StorageDamaged):
-        store.sessions()
-
-
-def test_tables_that_are_not_ours_are_damage(path: Path, store: SqliteSessions) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DROP TRIGGER entries_stay")
-    with pytest.raises(StorageDamaged):
-        SqliteSessions(path, now=Clock(), new_id=Ids())
 
 
 def test_a_message_that_went_into_a_file_no_longer_there_is_not_taken_for_stored(
@@ -372,35 +257,6 @@ def test_a_name_that_fits_several_lists_them(named: SqliteSessions, name: str) -
     assert "k3xyzdefgh34 (Plans)" in raised.value.hint
 
 
-def test_a_name_that_is_almost_right_gets_the_closest(named: SqliteSessions) -> None:
-    with pytest.raises(SessionNotFound, match="There is no session 'evergeen note'") as raised:
-        named.find("evergeen note")
-    assert raised.value.hint == "Closest: p9abcdefgh78 (Evergreen notes)."
-
-
-@pytest.mark.parametrize("name", ["", "   ", "something else"])
-def test_a_name_that_fits_nothing_says_where_to_look(named: SqliteSessions, name: str) -> None:
-    with pytest.raises(SessionNotFound) as raised:
-        named.find(name)
-    assert "zkchat sessions list" in raised.value.hint
-
-
-def test_threads_may_share_a_store(store: SqliteSessions) -> None:
-    session = store.create()
-
-    def write(name: str) -> None:
-        for number in range(10):
-            store.append(session.id, [message(f"{name}{number}")])
-
-    threads = [Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [entry.sequence for entry in store.entries(session.id)] == list(range(1, 41))
-    assert store.get(session.id).message_count == 40
-
-
 def test_a_full_disk_takes_nothing_of_an_append_and_later_ones_work(path: Path, store: SqliteSessions) -> None:
     session = store.create()
     store.append(session.id, [message("m1", "before")])
@@ -418,35 +274,12 @@ def limit(store: SqliteSessions, *, pages: int) -> None:
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
-def test_a_clean_close_leaves_a_copy_of_what_was_written(path: Path) -> None:
-    clock = Clock()
-    with SqliteSessions(path, now=clock, new_id=Ids()) as store:
-        session = store.create("Copied")
-    (copy,) = backups_of(path)
-    with SqliteSessions(copy, now=clock, new_id=Ids()) as copied:
-        assert copied.get(session.id).title == "Copied"
-
-
-def test_a_close_without_a_write_leaves_no_copy(path: Path) -> None:
-    with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
-        assert store.sessions() == []
-    assert backups_of(path) == []
-
-
 def test_a_copy_that_cannot_be_made_does_not_disturb_the_close(path: Path) -> None:
     with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
         store.create("Stored")
         (path.parent / "backups").write_text("in the way")
     with SqliteSessions(path, now=Clock(), new_id=Ids()) as store:
         assert store.find("Stored").title == "Stored"
-
-
-def test_a_closed_store_says_so(path: Path) -> None:
-    store = SqliteSessions(path, now=Clock(), new_id=Ids())
-    store.close()
-    store.close()
-    with pytest.raises(StorageError, match="closed"):
-        store.sessions()
 
 
 def test_one_run_with_a_wrong_clock_does_not_make_a_session_the_last_for_ever(path: Path) -> None:
@@ -462,20 +295,6 @@ def said_on(day: int, text: str = "Hi") -> MessageEntry:
     return MessageEntry(message=ChatMessage(id=f"m{day}", role="user", parts=(TextPart(text=text),), created_at=at))
 
 
-def test_a_session_from_elsewhere_keeps_its_id_and_its_times(store: SqliteSessions) -> None:
-    assert store.add("theirs", [TitleEntry(title="Rest"), said_on(3), said_on(2)])
-    session = store.get("theirs")
-    assert (session.title, session.message_count) == ("Rest", 2)
-    assert (session.created_at.day, session.updated_at.day) == (2, 3)
-    assert [entry.at.day for entry in store.entries("theirs")] == [2, 3, 2]
-
-
-def test_a_session_from_elsewhere_is_added_once(store: SqliteSessions) -> None:
-    assert store.add("theirs", [said_on(2)])
-    assert not store.add("theirs", [said_on(3)])
-    assert [*messages_of(store.entries("theirs"))] == ["m2"]
-
-
 def test_a_session_that_was_deleted_does_not_come_back_under_its_id(store: SqliteSessions) -> None:
     store.add("theirs", [said_on(2)])
     store.delete("theirs")
@@ -489,15 +308,6 @@ def test_a_time_ahead_of_the_clock_is_now_so_that_later_entries_are_later(store:
     store.append("theirs", [said_on(2)])
     first, second = store.entries("theirs")
     assert first.at < second.at == store.get("theirs").updated_at
-
-
-def test_a_zkchat_that_cannot_unpack_leaves_the_store_alone(
-    path: Path, store: SqliteSessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.append(store.create().id, [message("m1", incompressible(900))])
-    monkeypatch.setattr(SqliteSessions, "migrations", SqliteSessions.migrations[:3])
-    with pytest.raises(StorageTooNew):
-        SqliteSessions(path, now=Clock(), new_id=Ids())
 
 
 def test_contents_of_one_request_share_a_row_and_keep_their_places(path: Path, store: SqliteSessions) -> None:
@@ -537,15 +347,6 @@ def test_first_words_stay_and_the_last_model_counts(store: SqliteSessions) -> No
     assert listing(store.get(id_)) == (True, "What is sleep?", "ollama:qwen3:8b")
     store.append(id_, [turn("m4", "assistant", "Yes.", "quote")])
     assert listing(store.get(id_)) == (True, "What is sleep?", "quote")
-
-
-def test_a_session_is_not_listed_until_somebody_goes_on_with_it(store: SqliteSessions) -> None:
-    id_ = store.create().id
-    store.append(id_, [ListingEntry(listed=False), turn("m1", "user", "Once?")])
-    store.append(id_, [turn("m2", "assistant", "Once.")])
-    assert not store.get(id_).listed
-    store.append(id_, [ListingEntry(listed=True), turn("m3", "user", "Again?")])
-    assert store.get(id_).listed
 
 
 def test_a_message_that_cannot_be_read_does_not_stop_the_migration(tmp_path: Path) -> None:

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from zkchat.core.message import RequestItem
-from zkchat.core.session import read_body, read_json_body
-from zkchat.core.values import from_json
 from zkchat.sessions.rows import (
     EntryRow,
     ItemReader,
@@ -43,23 +40,6 @@ def stored_again(body: str) -> str:
         return "-"
     finally:
         connection.close()
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0][:60])
-def test_the_short_way_to_read_an_entry_leads_to_the_same(form: list[str]) -> None:
-    try:
-        expected: object = read_body(from_json(form[0]), named)
-    except ValueError as error:
-        expected = type(error)
-    try:
-        found: object = read_json_body(form[0], named)
-    except ValueError as error:
-        found = type(error)
-    assert found == expected
-
-
-def named(numbers: str) -> tuple[RequestItem, ...]:
-    return (RequestItem(type="rule", name=numbers),)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0][:60])

@@ -13,12 +13,6 @@ def kept(tmp_path: Path) -> Iterator[SqliteSummaries]:
         yield kept
 
 
-def test_who_only_looks_makes_no_file(kept: SqliteSummaries, tmp_path: Path) -> None:
-    assert kept.find("a.md", "", b"1") == ""
-    assert kept.described() == []
-    assert [*tmp_path.iterdir()] == []
-
-
 def test_a_sentence_is_found_by_place_and_text(kept: SqliteSummaries) -> None:
     kept.keep("a.md", "", b"1", "All of it.")
     kept.keep("a.md", "Naps", b"1", "On naps.")
@@ -26,13 +20,6 @@ def test_a_sentence_is_found_by_place_and_text(kept: SqliteSummaries) -> None:
     assert kept.find("a.md", "Naps", b"1") == "On naps."
     assert kept.find("a.md", "", b"2") == ""
     assert kept.find("b.md", "", b"1") == ""
-
-
-def test_a_sentence_for_a_new_text_takes_the_place_of_the_old_one(kept: SqliteSummaries) -> None:
-    kept.keep("a.md", "", b"1", "Old.")
-    kept.keep("a.md", "", b"2", "New.")
-    assert kept.find("a.md", "", b"2") == "New."
-    assert kept.described() == [("a.md", b"2")]
 
 
 def test_what_is_to_be_forgotten_is_gone_and_the_rest_stays(kept: SqliteSummaries) -> None:

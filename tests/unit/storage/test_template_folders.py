@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from zkchat.storage.vault_files import template_folders
 
 
@@ -18,12 +16,6 @@ def test_obsidian_and_templater_name_them(tmp_path: Path) -> None:
     write(tmp_path, "templates.json", '{"folder": "Meta/Templates/"}')
     write(tmp_path, "plugins/templater-obsidian/data.json", '{"templates_folder": "Snippets", "trigger": 1}')
     assert template_folders(tmp_path) == ["Meta/Templates/", "Snippets/"]
-
-
-@pytest.mark.parametrize("text", ['{"folder": ""}', '{"folder": "/"}', '{"folder": 7}', "[]", "no JSON", "[" * 100_000])
-def test_settings_that_name_none_name_none(tmp_path: Path, text: str) -> None:
-    write(tmp_path, "templates.json", text)
-    assert template_folders(tmp_path) == []
 
 
 def test_no_link_out_of_the_vault_is_followed(tmp_path: Path) -> None:

@@ -62,12 +62,6 @@ def content(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", DATABASES)
-def test_where_nothing_is_there_is_a_place(vault: Path, name: str) -> None:
-    assert validate_vault_database(vault, name) == vault / ".zkchat" / name
-    assert [*(vault / ".zkchat").iterdir()] == []
-
-
-@pytest.mark.parametrize("name", DATABASES)
 def test_a_database_of_ours_is_used(vault: Path, name: str) -> None:
     make(vault / ".zkchat" / name)
     assert validate_vault_database(vault, name).stat().st_size > 0

@@ -93,20 +93,6 @@ def test_the_stamp_of_a_file_that_is_too_large_to_be_read_is_not_trusted(root: P
         assert stamp.settled == settled
 
 
-def test_a_folder_that_looks_like_a_note_is_a_folder(root: Path) -> None:
-    write(root, "x.md/inner.md")
-    assert paths_in(root) == ["x.md/inner.md"]
-    with pytest.raises(NoteUnreadable):
-        files_of(root).read("x.md")
-    with pytest.raises(NoteNotFound):
-        files_of(root).read("x.md/inner.md/deeper.md")
-
-
-def test_a_vault_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(VaultError, match="nowhere"):
-        list(files_of(tmp_path / "nowhere").scan())
-
-
 @needs_links
 def test_links_are_followed_inside_the_vault_and_reported_where_they_leave_it(root: Path) -> None:
     write(root, "real/a.md", "real/b/c.md", ".hidden/secret.md")
@@ -167,18 +153,6 @@ def test_names_that_are_no_text_are_reported(root: Path) -> None:
     assert paths_in(root) == []
     with pytest.raises(NoteNotFound):
         files_of(root).read("caf\udce9.md")
-
-
-def test_a_folder_that_vanishes_during_the_scan_is_reported(root: Path) -> None:
-    write(root, "a/x.md", "b/x.md")
-    found = []
-    for each in files_of(root).scan():
-        found.append(each)
-        for name in ("a", "b"):
-            if (root / name / "x.md").exists() and each.path != f"{name}/x.md":
-                (root / name / "x.md").unlink()
-                (root / name).rmdir()
-    assert sorted(type(each).__name__ for each in found) == ["FileStamp", "NoteWarning"]
 
 
 @pytest.mark.parametrize(
@@ -262,13 +236,6 @@ def test_paths_that_only_look_like_a_way_out_lead_nowhere(root: Path, path: str)
     write(root.parent, "secret.md")
     with pytest.raises(NoteNotFound):
         files_of(root).read(path)
-
-
-@pytest.mark.parametrize("path", ["~draft.md", "C: the language.md", "a..b.md", "x..md", "a\\b.md"])
-@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
-def test_odd_names_are_read(root: Path, path: str) -> None:
-    write(root, path)
-    assert files_of(root).read(path) == path
 
 
 @needs_links

@@ -80,15 +80,6 @@ def test_backlinks_come_with_the_line_they_stand_on(library: Library) -> None:
     assert found[0].context == "Only [[Leaf]] here."
 
 
-def test_a_note_that_links_to_itself_is_no_backlink(library: Library) -> None:
-    assert graph.backlinks(library, "Alone.md") == []
-    assert [each.source for each in graph.backlinks(library, "Hub.md")] == ["Leaf.md"]
-
-
-def test_a_picture_has_backlinks_too(library: Library) -> None:
-    assert [each.source for each in graph.backlinks(library, "picture.png")] == ["Alone.md", "Leaf.md"]
-
-
 def test_of_a_long_line_what_is_around_the_link_is_shown(tmp_path: Path) -> None:
     line = f"{'before ' * 100}[[Target]]{' after' * 100}"
     with library_of(tmp_path, {"Long.md": line, "Target.md": ""}) as library:
@@ -200,12 +191,6 @@ def test_a_note_is_mentioned_by_its_title_and_its_aliases_too(tmp_path: Path) ->
         ("a.md", 1, "Evergreens"), ("b.md", 1, "Evergreens"), ("b.md", 5, "evergreen notes")
     ]  # fmt: skip
     assert found[2].context == "are evergreen notes"
-
-
-def test_a_note_that_went_away_mentions_nothing(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"Target.md": "", "Gone.md": "the target"}) as library:
-        (tmp_path / "vault" / "Gone.md").unlink()
-        assert graph.mentions(library, "Target.md") == []
 
 
 class Renamed(SqliteNoteIndex):

@@ -12,7 +12,7 @@ from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
 from zkchat.core.errors import NoteNotFound
 from zkchat.core.index import NoteFilter, NotesOfDays
-from zkchat.core.note import Ambiguous, External, ExtractedText, FileStamp, Link, Missing, Resolved
+from zkchat.core.note import Ambiguous, ExtractedText, FileStamp, Link, Missing, Resolved
 from zkchat.index.guarded import VaultPorts
 from zkchat.index.library import GuardedLibrary, Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
@@ -95,10 +95,6 @@ def test_a_model_elsewhere_finds_open_notes_only(
     assert found(here, "apples") == found(whole, "apples") == shown
     assert found(elsewhere, "tag:whisper") == set()
     assert found(elsewhere, "path:Journal") == set()
-
-
-def test_a_limit_is_filled_with_open_notes(elsewhere: GuardedLibrary) -> None:
-    assert [passage.path for passage in elsewhere.search("apples", limit=1)] == ["Open.md"]
 
 
 def test_the_rarity_of_words_does_not_tell_of_private_notes(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:
@@ -192,11 +188,6 @@ def test_on_this_machine_only_what_is_never_read_is_not_there(here: GuardedLibra
 @pytest.mark.parametrize("target", ["Secret", "Hush", "secret.md", "/Secret", "Journal/Plan", "photo.png"])
 def test_a_link_to_a_private_note_leads_nowhere_elsewhere(elsewhere: GuardedLibrary, target: str) -> None:
     assert elsewhere.resolve(link(target)) == Missing(target=target)
-
-
-def test_a_link_to_the_web_leads_there(elsewhere: GuardedLibrary) -> None:
-    address = "https://example.org"
-    assert elsewhere.resolve(Link(text=address, target=address, external=True)) == External(address=address)
 
 
 def test_of_several_notes_the_open_ones_answer(elsewhere: GuardedLibrary, here: GuardedLibrary) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.in_memory_files import MemoryFiles
-from zkchat.core.errors import NoteNotFound, OutsideVault, StorageDamaged
+from zkchat.core.errors import NoteNotFound, StorageDamaged
 from zkchat.core.note import Ambiguous, KnownFolders, Link, Missing, NoteWarning, Resolved
 from zkchat.index.indexing.background import INDEX_WAS_DAMAGED
 from zkchat.index.indexing.reader import is_source
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.storage.vault_files import VaultFiles
 
 
 @pytest.fixture
@@ -51,19 +50,6 @@ def test_a_heading_below_text_is_no_title_by_which_a_note_is_found(index: Sqlite
     assert library.resolve(link("References")) == Missing(target="References")
 
 
-def test_a_broken_link_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, Evergreen="x", Other="y")
-    found = library.resolve(link("Evergren"))
-    assert isinstance(found, Missing)
-    assert found.suggestions[0] == "Evergreen"
-
-
-def test_links_in_both_directions_are_known(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="[[b]]\n\n[[c]]", b="[[a]]", c="")
-    assert [stored.link.target for stored in library.links_from("a.md")] == ["b", "c"]
-    assert [(stored.source, stored.link.line) for stored in library.links_to("c.md")] == [("a.md", 3)]
-
-
 def test_notes_are_known_to_hold_a_link_word_for_word_until_they_change(index: SqliteNoteIndex) -> None:
     library, files = library_of(index, a="[[b]] and [[b|B]]", b="[[a]]", c="[[b]]")
     every = ["a.md", "b.md"]
@@ -86,46 +72,11 @@ def test_a_fingerprint_is_that_of_a_text(index: SqliteNoteIndex) -> None:
     assert (second["a.md"] == first["a.md"], second["b.md"] == first["b.md"]) == (False, True)
 
 
-def test_nothing_is_remembered_of_an_index_that_was_thrown_away(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="[[one]]")
-    before = library.fingerprints(["a.md"])
-    assert library.note_count() == 1
-    assert library.sources_of({"[[one]]"}, ["a.md"]) == {"[[one]]": "a.md"}
-    files.write("a.md", "[[two]]")
-    files.write("b.md", "x")
-    library.rebuild()
-    assert library.fingerprints(["a.md"]) != before
-    assert library.note_count() == 2
-    assert library.sources_of({"[[one]]"}, ["a.md"]) == {}
-
-
 def test_the_shortest_link_that_leads_to_a_note_is_given(index: SqliteNoteIndex) -> None:
     library, _ = library_of(index, **{"sub/Alone": "x", "one/Twin": "x", "two/Twin": "x"})
     assert library.link_to("sub/Alone.md") == "[[Alone]]"
     assert library.link_to("two/Twin.md") == "[[two/Twin]]"
     assert library.link_to("media/picture.png") == "[[media/picture.png]]"
-
-
-def test_notes_are_counted_as_they_come_and_go(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="x", b="y")
-    assert library.note_count() == 2
-    files.remove("a.md")
-    Library.over(files, index).refresh()
-    assert library.note_count() == 1
-    library.rebuild()
-    assert library.note_count() == 1
-
-
-def test_titles_are_known_and_guessed_for_others(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="# The title")
-    assert library.title("a.md") == "The title"
-    assert library.title("sub/unknown.md") == "unknown"
-
-
-def test_a_note_is_read_as_it_is_now(index: SqliteNoteIndex) -> None:
-    library, files = library_of(index, a="old")
-    files.write("a.md", "new")
-    assert library.read("a.md") == "new"
 
 
 def test_a_note_that_is_not_there_comes_with_the_closest_names(index: SqliteNoteIndex) -> None:
@@ -139,12 +90,6 @@ def test_a_note_that_is_not_there_comes_with_the_closest_names(index: SqliteNote
     with pytest.raises(NoteNotFound) as missing:
         library.read("qqqq.md")
     assert missing.value.hint == ""
-
-
-def test_what_is_outside_the_vault_stays_there(tmp_path: Path, index: SqliteNoteIndex) -> None:
-    library = Library.over(VaultFiles(tmp_path, exclude=(), max_note_bytes=10), index)
-    with pytest.raises(OutsideVault):
-        library.read("../x.md")
 
 
 SECTIONS = """---
@@ -204,21 +149,6 @@ def test_warnings_are_all_there_is_to_say_and_a_refresh_tells_only_the_news(inde
     assert library.note_count() == 2
 
 
-def test_progress_is_told(index: SqliteNoteIndex) -> None:
-    heard: list[tuple[int, int]] = []
-    Library.over(MemoryFiles(a="x", b="y"), index).refresh(lambda done, total: heard.append((done, total)))
-    assert heard == [(0, 2), (1, 2), (2, 2)]
-
-
-def test_a_damaged_index_is_built_again_by_a_refresh(tmp_path: Path, index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="garden")
-    index.close()
-    _damage(tmp_path / "index.db")
-    assert library.refresh().warnings == (INDEX_WAS_DAMAGED,)
-    assert [passage.path for passage in library.search("garden")] == ["a.md"]
-    assert library.refresh().warnings == ()
-
-
 def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, index: SqliteNoteIndex) -> None:
     library, files = library_of(index, a="garden")
     files.write("b.md", "the garden again")
@@ -227,40 +157,6 @@ def test_a_damaged_index_is_built_again_by_the_first_who_asks(tmp_path: Path, in
     assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "b.md"]
     assert library.resolve(link("b")) == Resolved(path="b.md", via="name")
     assert [library.refresh().warnings for _ in range(2)] == [(INDEX_WAS_DAMAGED,), ()]
-
-
-def test_an_index_that_is_damaged_inside_is_built_again_and_the_user_is_told(index: SqliteNoteIndex) -> None:
-    library, _ = library_of(index, a="garden")
-    with index._writing() as database:
-        database.execute("DROP TABLE folders")
-    assert library.refresh().warnings == (INDEX_WAS_DAMAGED,)
-    assert [passage.path for passage in library.search("garden")] == ["a.md"]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE postings SET standing = x'00'",
-        "UPDATE postings SET standing = x'ffffffff'",
-        "UPDATE postings SET ends = x'00'",
-        "UPDATE segments SET lengths = x''",
-        "DELETE FROM state",
-        "DROP TABLE links",
-        "DROP TABLE notes",
-    ],
-)
-def test_an_index_that_does_not_fit_together_is_built_again(
-    tmp_path: Path, index: SqliteNoteIndex, damage: str
-) -> None:
-    library, files = library_of(index, a="garden", b="[[a]]")
-    index.close()
-    with closing(sqlite3.connect(tmp_path / "index.db")) as database:
-        database.execute(damage)
-        database.commit()
-    files.write("c.md", "the garden again")
-    library.refresh()
-    assert sorted(passage.path for passage in library.search("garden")) == ["a.md", "c.md"]
-    assert [stored.source for stored in library.links_to("a.md")] == ["b.md"]
 
 
 def _damage(path: Path) -> None:

@@ -134,7 +134,7 @@ class BackgroundRefresh:
 
 
 class IndexMaintenance:
-    """Keeps the index up to the files, at once or in the background. Every thread may use it.
+    """Keeps the index up to the files, as a `Library` offers it. Every thread may use it.
 
     A damaged index is thrown away and built again: nothing but time is lost.
     """
@@ -164,7 +164,6 @@ class IndexMaintenance:
         """Whether the user is still to be told that the index was damaged."""
 
     def refresh(self, progress: Progress | None = None) -> Refreshed:
-        """Read what changed since the last refresh, whoever made that. `progress` hears how far it is."""
         observe = progress or (lambda _done, _total: None)
         with self._refreshing:
             try:
@@ -173,22 +172,16 @@ class IndexMaintenance:
                 self._was_damaged = True
                 self._reset()
                 found = self._indexer.refresh(observe)
-            return self._with_damage(found)
-
-    def _with_damage(self, found: Refreshed) -> Refreshed:
-        """What was found, and once that the index was damaged."""
-        if not (self._index.take_damage() or self._was_damaged):
+            if self._index.take_damage() or self._was_damaged:
+                self._was_damaged = False
+                found = replace(found, warnings=(INDEX_WAS_DAMAGED, *found.warnings))
             return found
-        self._was_damaged = False
-        return replace(found, warnings=(INDEX_WAS_DAMAGED, *found.warnings))
 
     def prefetch(self) -> None:
-        """Refresh in the background, because somebody is about to ask. May be called at every key that is typed."""
         if not self._refreshing.locked():
             self.background.prefetch()
 
     def rebuild(self, progress: Progress | None = None) -> Refreshed:
-        """Forget what is known, and read every note again."""
         with self._refreshing:
             self._reset()
         if self.extraction:
@@ -199,8 +192,6 @@ class IndexMaintenance:
         self._index.reset()
         if self._vectors:
             self._vectors.reset()
-        if self._embedding:
-            self._embedding.verify()
 
     def repaired(self, ask: Callable[[], Answer]) -> Answer:
         """An answer from the index, which is rebuilt if it turns out to be damaged."""
@@ -212,18 +203,15 @@ class IndexMaintenance:
             return ask()
 
     def embed(self, keep_on: KeepOn = lambda _: True) -> int:
-        """Give vectors that need no server to passages without one, as long as `keep_on` says so."""
         embedding = self._embedding
         return self.repaired(lambda: embedding.embed_base(keep_on)) if embedding else 0
 
     def embed_by_server(self, keep_on: KeepOn = lambda _: True) -> int:
-        """Give vectors of the wanted method to passages without one. Raises `ProviderError` if its server fails."""
         embedding = self._embedding
         made = self.repaired(lambda: embedding.embed_by_server(keep_on)) if embedding else None
         return made.done if made else 0
 
     def embed_in_background(self) -> None:
-        """Both in the background, until all have one or the library is closed."""
         if self._embedder:
             self._embedder.start()
 
@@ -233,7 +221,6 @@ class IndexMaintenance:
         return replace(self.repaired(self._embedding.progress), problem=self._embedder.problem)
 
     def embedding_notice(self) -> str:
-        """What the user has to be told of the embedding, once: a sentence, or nothing."""
         if self._has_told or not (self._vectors and self._embedder):
             return ""
         problem = self._embedder.problem or self._vectors.take_problem()
@@ -247,7 +234,6 @@ class IndexMaintenance:
         )
 
     def extract(self, *, seconds: float | None = None, progress: Progress | None = None) -> Extracted:
-        """Extract texts that the index waits for, for so long at most."""
         extraction = self.extraction
         if not extraction:
             return Extracted()
@@ -256,7 +242,6 @@ class IndexMaintenance:
         return Extracted(waiting=waiting, warnings=tuple(each for refreshed in found for each in refreshed.warnings))
 
     def extract_now(self, path: str) -> ExtractedText | None:
-        """The text of one file that somebody asks for; None where that takes too long."""
         extraction = self.extraction
         text = self.repaired(lambda: extraction.extract_now(path)) if extraction else None
         if text:
@@ -264,12 +249,10 @@ class IndexMaintenance:
         return text
 
     def extract_in_background(self) -> None:
-        """The same in the background, until there are none or the library is closed."""
         if self.extraction:
             self.extraction.run_in_background(self.background.start)
 
     def close(self) -> None:
-        """End what goes on in the background."""
         if self.extraction:
             self.extraction.close()
         self.background.close()
@@ -300,8 +283,6 @@ _BUSY_PAUSE: Final = 10.0
 
 
 class BackgroundEmbedding:
-    """Every thread may use it."""
-
     def __init__(
         self,
         work: EmbeddingWork,
@@ -322,7 +303,6 @@ class BackgroundEmbedding:
         self._closing = Event()
         self._wake = Event()
         self._lock = Lock()
-        self._has_verified = False
         self.problem = ""
         """Why the server does not go on, as a sentence."""
 
@@ -349,7 +329,7 @@ class BackgroundEmbedding:
         while not self._closing.is_set():
             try:
                 generation = self._base()
-                is_done = self._server()
+                made = self._work.embed_by_server(self._keep_on, self._ask)
             except ProviderError as error:
                 self.problem = error.message
                 with suppress(ZkchatError):
@@ -359,24 +339,16 @@ class BackgroundEmbedding:
                 return  # nobody waits for vectors: without them the words decide, and the next run goes on
             else:
                 self.problem, pause = "", _FIRST_PAUSE
-                if is_done:
+                if made and made.is_complete:
                     self._embedded = generation
                     return
                 self._wait(_BUSY_PAUSE)
 
     def _base(self) -> int:
         generation = self._repaired(self._generation)
-        if not self._has_verified:
-            self._work.verify()
-            self._has_verified = True
         self._repaired(lambda: self._work.embed_base(self._keep_on))
         self._with_base = generation
         return generation
-
-    def _server(self) -> bool:
-        """Whether there is nothing left to do."""
-        made = self._work.embed_by_server(self._keep_on, self._ask)
-        return made is not None and made.is_complete
 
     def _ask(self, ask: "Callable[[], Vectors]") -> "Vectors":
         """Ask a server in a thread that nobody waits for when the library is closed."""

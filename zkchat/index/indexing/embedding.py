@@ -1,6 +1,6 @@
 """Embedding: which passages are embedded by which method, batch by batch, so that a stop loses one batch."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,6 @@ from zkchat.core import (
     NoteIndex,
     OpenText,
     ProviderError,
-    StoredSection,
     TextRefused,
     VectorIndex,
     VectorPosition,
@@ -38,8 +37,6 @@ _MAX_PASSES = 4
 
 
 class Embedded(Struct, frozen=True):
-    """What came of one run."""
-
     done: int
     is_complete: bool
     """Whether every passage that may be sent has a vector now."""
@@ -74,18 +71,17 @@ def embed_passages(
 
 def _missing(index: VectorIndex, method: str) -> tuple[list[tuple[int, bytes]], VectorPosition]:
     """Number and digest of each section that has no vector, in order."""
-    from zkchat.index.search.method_vectors import SectionDigests, StoredDigests, each_digest, find_digests
+    from zkchat.index.search.method_vectors import SectionDigests, each_digest, find_digests, stored_digests
 
-    stored, sections = StoredDigests.of(index, method), SectionDigests(index)
+    stored, position = stored_digests(index, method)
+    sections = SectionDigests(index)
     sections.catch_up()
-    is_missing = find_digests(stored.digests, sections.digests) < 0
+    is_missing = find_digests(stored, sections.digests) < 0
     numbers, digests = sections.numbers[is_missing].tolist(), each_digest(sections.digests[is_missing])
-    return [*zip(numbers, digests, strict=True)], stored.position
+    return [*zip(numbers, digests, strict=True)], position
 
 
 class _Run:
-    """One pass over what is missing."""
-
     def __init__(
         self, index: VectorIndex, embedder: Embedder, guard: PrivacyGuard | None, call: Call, known: VectorPosition
     ) -> None:
@@ -94,37 +90,34 @@ class _Run:
         self._guard = guard
         self._call = call
         self._known = known
-        self.added: set[bytes] = set()
+        self._added: set[bytes] = set()
         self.left_out: set[bytes] = set()
         """Of notes that may not be sent; the same text may stand in another one."""
 
     def embed(self, missing: Sequence[tuple[int, bytes]]) -> int:
         """How many of these sections have got vectors: not those that are gone meanwhile, or may not be sent."""
-        first = {digest: number for number, digest in reversed(missing) if digest not in self.added}
+        from zkchat.index.search.method_vectors import packed, signs
+
+        first = {digest: number for number, digest in reversed(missing) if digest not in self._added}
         digest_of = {number: digest for digest, number in first.items()}
         sections = self._index.sections(sorted(digest_of))
-        texts = self._sendable(sections)
-        self.left_out |= {digest_of[section.id] for section in sections if section.id not in texts}
-        return self._add({digest_of[number]: text for number, text in texts.items()})
-
-    def _sendable(self, sections: Sequence[StoredSection]) -> dict[int, str]:
-        """By the number of its section, each text that may be sent; those of open notes say so."""
         paths = [*dict.fromkeys(section.path for section in sections)]
         may_go = {*(self._guard.confirm(paths) if self._guard else paths)}
         is_open = {*(self._guard.open_among(paths) if self._guard else ())}
-        texts = {each.id: embedded_text(each.title, each.text) for each in sections if each.path in may_go}
-        return texts | {each.id: OpenText(texts[each.id]) for each in sections if each.path in may_go & is_open}
-
-    def _add(self, texts: Mapping[bytes, str]) -> int:
-        from zkchat.index.search.method_vectors import packed, signs
-
-        if not texts:
-            return 0
-        vectors, digests = self._embedded([*texts.values()]), [*texts]
-        added = self._index.add(self._embedder.name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
-        self._known = added.position
-        self.added |= added.by_others.union(digests)
-        return len(digests)
+        texts: dict[bytes, str] = {}
+        for each in sections:
+            text, digest = embedded_text(each.title, each.text), digest_of[each.id]
+            if each.path in may_go:
+                texts[digest] = OpenText(text) if each.path in is_open else text
+            else:
+                self.left_out.add(digest)
+        if texts:
+            vectors, digests = self._embedded([*texts.values()]), [*texts]
+            name = self._embedder.name
+            added = self._index.add(name, digests, signs(vectors).tobytes(), packed(vectors), self._known)
+            self._known = added.position
+            self._added |= added.by_others.union(digests)
+        return len(texts)
 
     def _embedded(self, texts: Sequence[str]) -> "Vectors":
         """A row for each; of a text that the model refuses, 0."""
@@ -145,7 +138,6 @@ class _Run:
 
 _MIN_GARBAGE: Final = 2_048
 """Vectors of passages that are gone stay, in case these come back: so many, or half as many as there are passages."""
-_MAX_SMALL_BLOCKS: Final = 1_000
 _MAX_FORMER_METHODS: Final = 2
 """Of models that are not wanted any more; to switch back to one of them costs nothing."""
 
@@ -163,12 +155,7 @@ class EmbeddingWork:
         self._former_guard = (files, index, local_only)
         self._counted: tuple[object, int, int] | None = None
 
-    @property
-    def needs_server(self) -> bool:
-        return self._search.wanted.needs_server
-
     def embed_base(self, keep_on: KeepOn) -> int:
-        """Make the vectors that need no server."""
         base = self._search.base
         if base.needs_server:
             return 0
@@ -197,17 +184,7 @@ class EmbeddingWork:
                 self._finish(wanted, made)
             return made
 
-    def verify(self) -> None:
-        """Forget vectors whose bytes have changed on disk."""
-        from zkchat.index.search.method_vectors import StoredDigests, each_digest
-
-        for method in {self._search.base.name, self._search.wanted.name, self._search.active().name}:
-            if not self._vectors.is_intact(method):
-                stored = StoredDigests.of(self._vectors, method)
-                self._vectors.retain(method, each_digest(stored.digests))
-
     def progress(self) -> EmbeddingProgress:
-        """How far it has come, whichever process does it."""
         wanted = self._search.wanted
         current = (self._index.generation(), self._vectors.stamp(wanted.name), wanted.is_on_this_machine)
         if self._counted is None or self._counted[0] != current:
@@ -219,7 +196,7 @@ class EmbeddingWork:
         """How many distinct passages that may be sent have a vector, and how many there are."""
         import numpy as np
 
-        from zkchat.index.search.method_vectors import SectionDigests, StoredDigests, find_digests
+        from zkchat.index.search.method_vectors import SectionDigests, find_digests, stored_digests
 
         wanted = self._search.wanted
         passages = SectionDigests(self._vectors)
@@ -230,45 +207,35 @@ class EmbeddingWork:
             may_go[np.searchsorted(passages.numbers, first) : np.searchsorted(passages.numbers, first + count)] = 0
         digests = passages.digests[may_go]
         distinct = digests[np.unique(digests[:, 0], return_index=True)[1]]  # half of a digest tells passages apart
-        places = find_digests(StoredDigests.of(self._vectors, wanted.name).digests, distinct)
+        places = find_digests(stored_digests(self._vectors, wanted.name)[0], distinct)
         return int(np.count_nonzero(places >= 0)), len(distinct)
 
     def _finish(self, embedder: Embedder, made: Embedded) -> None:
         """All passages have vectors: searches go by them, and what nobody needs any more goes."""
-        if embedder is self._search.wanted and self._vectors.active() not in self._names_of_default():
+        active = self._vectors.active()
+        if embedder is self._search.wanted and (active or embedder.needs_server):
             self._vectors.activate(embedder.name)
         if made.done:
             self._tidy(embedder.name)
         if embedder is self._search.wanted:
-            self._forget_former_methods()
-
-    def _names_of_default(self) -> set[str]:
-        """What a vault that was never embedded by a server is known by, beside the method itself."""
-        wanted = self._search.wanted
-        return {wanted.name} if wanted.needs_server else {wanted.name, ""}
+            needed = {embedder.name, self._search.base.name, self._vectors.active()}
+            for method in [each for each in self._vectors.methods() if each not in needed][_MAX_FORMER_METHODS:]:
+                self._vectors.remove(method)
 
     def _tidy(self, method: str) -> None:
-        """Forget most passages that are gone, once there are many, and join blocks, once there are many small ones."""
-        from zkchat.index.search.method_vectors import SectionDigests, StoredDigests, each_digest
+        """Forget most passages that are gone, once there are many."""
+        from zkchat.index.search.method_vectors import SectionDigests, each_digest, stored_digests
 
-        stored, sections = StoredDigests.of(self._vectors, method), self._index.counts().sections
-        has_small_blocks = len(stored.blocks) > max(_MAX_SMALL_BLOCKS, len(stored.digests) // 16)
-        if len(stored.digests) - sections <= max(_MIN_GARBAGE, sections // 2) and not has_small_blocks:
+        stored, sections = stored_digests(self._vectors, method)[0], self._index.counts().sections
+        if len(stored) - sections <= max(_MIN_GARBAGE, sections // 2):
             return  # most often, and then the passages need not be compared one by one
         passages = SectionDigests(self._vectors)
         passages.catch_up()
-        live, kept = {*each_digest(passages.digests)}, each_digest(stored.digests)
+        live, kept = {*each_digest(passages.digests)}, each_digest(stored)
         gone = [digest for digest in kept if digest not in live]
         most = max(_MIN_GARBAGE, len(live) // 2)
         if len(gone) > most:
             self._vectors.retain(method, {*kept} - {*gone[: len(gone) - most // 2]})
-        elif has_small_blocks:
-            self._vectors.retain(method, kept)
-
-    def _forget_former_methods(self) -> None:
-        needed = {self._search.wanted.name, self._search.base.name, self._vectors.active()}
-        for method in [each for each in self._vectors.methods() if each not in needed][_MAX_FORMER_METHODS:]:
-            self._vectors.remove(method)
 
 
 class _Place:

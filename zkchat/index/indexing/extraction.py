@@ -34,15 +34,12 @@ _SECONDS_FOR_ONE_FILE: Final = 10.0
 
 
 class Extracted(Struct, frozen=True, kw_only=True):
-    """What came of an extraction."""
-
     waiting: int = 0
     """Files that still have no text."""
     warnings: tuple[NoteWarning, ...] = ()
     """About those that were extracted."""
 
     def notice(self) -> NoteWarning | None:
-        """How many are still to be read, if any are."""
         if not self.waiting:
             return None
         words = "1 PDF is" if self.waiting == 1 else f"{self.waiting:,} PDFs are"
@@ -175,7 +172,6 @@ class TextExtraction:
                 self.run(refresh)
 
     def forget_failures(self) -> None:
-        """Let files be tried again that could not be extracted."""
         self._store.forget_failures()
 
     def close(self) -> None:

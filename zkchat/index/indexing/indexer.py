@@ -55,25 +55,23 @@ class Dating:
     def apply_formats(self, paths: Callable[[], Iterable[str]]) -> Sequence[str]:
         """The formats of names; if they are others than before, the names of all notes are read again."""
         formats = tuple(self._sources.name_formats())
-        rule = _rule(formats)
+        written = "\0".join(formats).encode(errors="replace")
+        rule = int.from_bytes(blake2b(written, digest_size=6).digest()) if formats else 0
         if self._index.name_rule() != rule:
             self._index.store_names(rule, {path: name_date(path, formats) for path in paths()})
         return formats
 
     def commits_of(self, path: str, limit: int) -> list[Commit]:
-        """The git commits of a file, the latest first."""
         history = self._sources.history
         return history.commits_of(path, limit) if history else []
 
     def history_status(self) -> HistoryStatus:
-        """Whether dates come from git, and why not."""
         history = self._sources.history
         status = history.status() if history else HistoryStatus(is_repository=False)
         _, trouble = self._index.commits_read()
         return status if status.reason or not trouble else replace(status, reason=trouble)
 
     def read_history(self) -> None:
-        """Read the commits since the last time."""
         history = self._sources.history
         known, trouble = self._index.commits_read()
         head = history.head() if history else ""
@@ -85,13 +83,6 @@ class Dating:
         found = history.read(head, "" if trouble else known)
         files = {path: each for path, each in found.files.items() if is_note(path) or is_drawing(path)}
         self._index.store_commits(replace(found, files=files))
-
-
-def _rule(formats: Sequence[str]) -> int:
-    """A number for the formats; 0 for none."""
-    if not formats:
-        return 0
-    return int.from_bytes(blake2b("\0".join(formats).encode(errors="replace"), digest_size=6).digest())
 
 
 class VaultDifference:
@@ -155,7 +146,9 @@ class VaultDifference:
         self.removed += sorted(known.stamps.keys() - paths)
         self.added_files += sorted(others - known.attachments)
         self.removed_files += sorted(known.attachments - others)
-        if digest and listing.is_settled and not self._is_waited_for(known.stamps.values()):
+        # A file is not read again now if its text is still to be extracted.
+        is_waited_for = any(not stamp.settled and not is_note(stamp.path) for stamp in known.stamps.values())
+        if digest and listing.is_settled and not is_waited_for:
             self._changed[listing.prefix] = KnownFolder(digest, notes)
 
     def _is_as_known(self, stamp: FileStamp, known: FileStamp | None) -> bool:
@@ -165,10 +158,6 @@ class VaultDifference:
         if known is None or not (self._extracted and self._extracted.covers(stamp.path)):
             return False
         return known[1:3] == stamp[1:3] and (known.settled or self._extracted.find(stamp) is None)
-
-    def _is_waited_for(self, known: Iterable[FileStamp]) -> bool:
-        """Whether one of the files is not read again now because its text is still to be extracted."""
-        return any(not stamp.settled and not is_note(stamp.path) for stamp in known)
 
 
 Progress = Callable[[int, int], None]
@@ -184,8 +173,6 @@ _LAST_PART_NOTES = 350
 
 
 class Refreshed(Struct, frozen=True, kw_only=True):
-    """What a refresh found."""
-
     notes: int = 0
     """In the vault, all in all."""
     changed: int = 0
@@ -225,11 +212,18 @@ class Indexer:
         found = VaultDifference(self._index, self._extracted, known.by_prefix)
         news = self._look(found, known)
         generation = known.generation + self._forget(found)  # first, because it costs no reading
-        parts, warnings = self._read(found.to_read, progress)
+        known_warnings = {(each.path, each.kind) for each in self._index.warnings()} if found.to_read else set()
+        parts = [*self._parts_read(found.to_read, progress)] if found.to_read else []
+        warnings = [each for part in parts for each in part.warnings if (each.path, each.kind) not in known_warnings]
+        warnings.sort(key=lambda warning: warning.path)
         settled = found.settled_folders(path for part in parts for path in part.unsettled)
         if settled or found.gone:
             self._index.store_folders(generation + len(parts), settled, found.gone)
-        links = self._resolve_links()
+        links = 0
+        while sources := self._index.notes_to_resolve(_RESOLVE_BATCH):
+            resolved_at = self._catalog.catch_up()
+            resolved = self._catalog.resolve_all(self._index.links_to_resolve(sources))
+            links += len(resolved) if self._index.store_resolutions(resolved_at, sources, resolved) else 0
         self.dating.read_history()
         if not self._index.is_complete():
             from zkchat.index.search.postings import merge_segments  # needs NumPy
@@ -257,14 +251,10 @@ class Indexer:
         for listing in self._files.folders():
             found.compare(listing)
         found.add_gone_folders()
-        return self._unlisted_news(found.warnings)
-
-    def _unlisted_news(self, unlisted: Sequence[NoteWarning]) -> list[NoteWarning]:
-        """What could be listed at the last refresh, whoever made that, and now cannot."""
         before = {*self._index.unlisted()}
-        if before != {*unlisted}:
-            self._index.store_unlisted(unlisted)
-        return [warning for warning in unlisted if warning not in before]
+        if before != {*found.warnings}:
+            self._index.store_unlisted(found.warnings)
+        return [warning for warning in found.warnings if warning not in before]
 
     def _forget(self, found: VaultDifference) -> bool:
         """Drop what is gone, and take note of attachments, of which there is nothing to read. Whether there is any."""
@@ -282,15 +272,6 @@ class Indexer:
             )
         )
         return True
-
-    def _read(self, listed: Sequence[Listed], progress: Progress) -> tuple[list[PartRead], list[NoteWarning]]:
-        """What came of each part, and what is wrong with notes that was not so before."""
-        if not listed:
-            return [], []
-        before = {(warning.path, warning.kind) for warning in self._index.warnings()}
-        parts = [*self._parts_read(listed, progress)]
-        warnings = [each for part in parts for each in part.warnings if (each.path, each.kind) not in before]
-        return parts, sorted(warnings, key=lambda warning: warning.path)
 
     def _parts_read(self, listed: Sequence[Listed], progress: Progress) -> Iterator[PartRead]:
         """Part after part, by other processes if there are many."""
@@ -314,15 +295,6 @@ class Indexer:
 
         for part in parts:
             yield read(part, count)
-
-    def _resolve_links(self) -> int:
-        resolved = 0
-        while sources := self._index.notes_to_resolve(_RESOLVE_BATCH):
-            generation = self._catalog.catch_up()
-            found = self._catalog.resolve_all(self._index.links_to_resolve(sources))
-            if self._index.store_resolutions(generation, sources, found):
-                resolved += len(found)
-        return resolved
 
 
 def _cut(part: Sequence[Listed], notes: int) -> list[Sequence[Listed]]:

@@ -63,10 +63,7 @@ _NOTHING = Section(heading_path=(), text="", start=0, end=0, first_line=1, last_
 
 
 class PartRead(Struct, frozen=True, kw_only=True):
-    """What came of a part."""
-
     notes: int
-    """How many were to be read."""
     changed: int
     warnings: tuple[NoteWarning, ...]
     unsettled: tuple[str, ...]
@@ -99,31 +96,64 @@ def read_part(
 
     `name_formats` are those by which Obsidian names daily notes.
     """
-    batch = _Batch(files, index, extracted, name_formats)
     gc.disable()  # among many values without cycles it would look for a twelfth of the first indexing
     try:
-        for stamp, is_known in part:
-            batch.add(stamp, index.known(stamp.path) if is_known else None)
-            after_each()
-        change = batch.finished()
+        batch = _batch_of(files, index, extracted, part, after_each, name_formats)
     finally:
         gc.enable()
-    index.apply(change)
-    notes = [stored.note for stored in change.notes]
-    stamps = (*(stored.stamp for stored in change.notes), *change.restamped)
+    index.apply(batch)
+    stamps = (*(stored.stamp for stored in batch.notes), *batch.restamped)
     return PartRead(
         notes=len(part),
-        changed=len(notes),
-        warnings=tuple(warning for note in notes for warning in note.warnings),
-        unsettled=(*(stamp.path for stamp in stamps if not stamp.settled), *change.removed),
+        changed=len(batch.notes),
+        warnings=tuple(warning for stored in batch.notes for warning in stored.note.warnings),
+        unsettled=(*(stamp.path for stamp in stamps if not stamp.settled), *batch.removed),
     )
 
 
-class _Changed(NamedTuple):
-    """A file that does not say what the index knows of it."""
+def _batch_of(
+    files: NoteFiles,
+    index: NoteIndex,
+    extracted: ExtractedTexts | None,
+    part: Sequence[Listed],
+    after_each: Callable[[], None],
+    name_formats: Sequence[str],
+) -> IndexBatch:
+    from zkchat.index.search.postings import SegmentBuilder
+
+    notes: list[IndexedNote] = []
+    restamped: list[FileStamp] = []
+    gone: list[str] = []
+    names: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
+    builder = SegmentBuilder()
+    for listed, is_known in part:
+        before = index.known(listed.path) if is_known else None
+        try:
+            is_extracted = extracted is not None and extracted.covers(listed.path)
+            read = _extracted(extracted, listed) if extracted and is_extracted else _read(files, listed)
+        except NoteNotFound:
+            gone.append(listed.path)
+            lost += names_of_known(listed.path, before)
+        else:
+            if before and before.digest == read.digest:
+                restamped.append(read.stamp)
+            else:
+                notes.append(stored := _indexed(read, name_formats))
+                if stored.sections:
+                    builder.add(stored.note, stored.sections)
+                if before is None or _leads_elsewhere(before, stored):
+                    lost += names_of_known(listed.path, before)
+                    names += names_of_file(listed.path, stored.note.title, stored.note.aliases)
+        after_each()
+    segment = builder.build() if builder.slots else None
+    return IndexBatch(notes=notes, restamped=restamped, removed=gone, names=names, lost_names=lost, segment=segment)
+
+
+class _Read(NamedTuple):
+    """A file as it is now."""
 
     stamp: FileStamp
-    before: KnownNote | None
     digest: bytes
     text: str
     intact: bool
@@ -132,107 +162,63 @@ class _Changed(NamedTuple):
     extracted: ExtractedText | None = None
 
 
-class _Batch:
-    """Notes that were read, and what the index has to be told of them."""
+def _read(files: NoteFiles, stamp: FileStamp) -> _Read:
+    """Raises `NoteNotFound`."""
+    text, intact, trouble = "", True, ""
+    try:
+        text, intact = files.read_whole(stamp.path)
+    except NoteNotFound:
+        raise
+    except VaultError as error:
+        trouble = error.message
+        stamp = stamp._replace(settled=False)  # what stands in the way may go without a new stamp
+    return _Read(stamp, _digest(f"{trouble}\0{intact}\0{text}"), text, intact, trouble)
 
-    def __init__(
-        self,
-        files: NoteFiles,
-        index: NoteIndex,
-        extracted: ExtractedTexts | None,
-        name_formats: Sequence[str],
-    ) -> None:
-        self._files = files
-        self._index = index
-        self._extracted = extracted
-        self._name_formats = name_formats
-        self._notes: list[IndexedNote] = []
-        self._restamped: list[FileStamp] = []
-        self._vanished: list[str] = []
-        self._names: list[tuple[str, str]] = []
-        self._lost_names: list[tuple[str, str]] = []
 
-    def add(self, stamp: FileStamp, before: KnownNote | None) -> None:
-        changed = self._read(stamp, before)
-        if not changed:
-            return
-        note, sections, privacy = _parsed(changed)
-        keys, dates = keys_of_links(note.links), self._dates(changed, note, privacy)
-        stored = IndexedNote(
-            changed.stamp, changed.digest, note, sections, keys, privacy, dates, section_days(sections)
-        )
-        if before is None or _leads_elsewhere(before, stored):
-            self._lost_names += names_of_known(stamp.path, before)
-            self._names += names_of_file(stamp.path, note.title, note.aliases)
-        self._notes.append(stored)
+def _extracted(extracted: ExtractedTexts, stamp: FileStamp) -> _Read:
+    """A file whose text comes from elsewhere; as long as it is not there, the file is looked at each time."""
+    found = extracted.find(stamp)
+    if found is None:
+        return _Read(stamp._replace(settled=False), _digest(f"waiting\0{stamp.path}"), "", True, "")
+    said = (found.trouble, found.omission, found.title, *(f"{page}\0{title}" for page, title in found.outline))
+    content = "\0".join((found.trouble and stamp.path, *said, *found.pages))
+    return _Read(stamp, _digest(content), "", True, found.trouble, found)
 
-    def _read(self, stamp: FileStamp, before: KnownNote | None) -> _Changed | None:
-        if self._extracted and self._extracted.covers(stamp.path):
-            return self._find_extracted(self._extracted, stamp, before)
-        text, intact, trouble = "", True, ""
-        try:
-            text, intact = self._files.read_whole(stamp.path)
-        except NoteNotFound:
-            self._vanished.append(stamp.path)
-            self._lost_names += names_of_known(stamp.path, before)
-            return None
-        except VaultError as error:
-            trouble = error.message
-            stamp = stamp._replace(settled=False)  # what stands in the way may go without a new stamp
-        return self._if_changed(_Changed(stamp, before, _digest(f"{trouble}\0{intact}\0{text}"), text, intact, trouble))
 
-    def _find_extracted(self, extracted: ExtractedTexts, stamp: FileStamp, before: KnownNote | None) -> _Changed | None:
-        """A file whose text comes from elsewhere; as long as it is not there, the file is looked at each time."""
-        found = extracted.find(stamp)
-        stamp = stamp._replace(settled=stamp.settled and found is not None)
-        if found is None:
-            return self._if_changed(_Changed(stamp, before, _digest(f"waiting\0{stamp.path}"), "", True, ""))
-        said = (found.trouble, found.omission, found.title, *(f"{page}\0{title}" for page, title in found.outline))
-        content = "\0".join((found.trouble and stamp.path, *said, *found.pages))
-        return self._if_changed(_Changed(stamp, before, _digest(content), "", True, found.trouble, found))
+def _indexed(read: _Read, name_formats: Sequence[str]) -> IndexedNote:
+    path = read.stamp.path
+    try:
+        note, sections, privacy = _parsed_note(read) if is_note(path) else _parsed_document(read)
+    except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
+        note, sections, privacy = _bare(path, _not_understood(error))
+    dates = StatedDates(name_date(path, name_formats))
+    if privacy != "never":
+        dates = StatedDates(dates.named, *stated_dates(note.frontmatter), _blob_id(read))
+    keys = keys_of_links(note.links)
+    return IndexedNote(read.stamp, read.digest, note, sections, keys, privacy, dates, section_days(sections))
 
-    def _if_changed(self, read: _Changed) -> _Changed | None:
-        if read.before and read.before.digest == read.digest:
-            self._restamped.append(read.stamp)
-            return None
-        return read
 
-    def _dates(self, changed: _Changed, note: Note, privacy: PrivacyClass) -> StatedDates:
-        named = name_date(note.path, self._name_formats)
-        if privacy == "never":
-            return StatedDates(named)
-        return StatedDates(named, *stated_dates(note.frontmatter), _blob_id(changed))
-
-    def finished(self) -> IndexBatch:
-        from zkchat.index.search.postings import SegmentBuilder
-
-        builder = SegmentBuilder()
-        for each in self._notes:
-            if each.sections:
-                builder.add(each.note, each.sections)
-        return IndexBatch(
-            notes=self._notes,
-            restamped=self._restamped,
-            removed=self._vanished,
-            names=self._names,
-            lost_names=self._lost_names,
-            segment=builder.build() if builder.slots else None,
-        )
+def _leads_elsewhere(before: KnownNote, stored: IndexedNote) -> bool:
+    """Whether links to a note may find other names or places in it than before."""
+    now = stored.note
+    return (before.title, before.aliases, before.headings, before.blocks, before.is_source) != (
+        now.title, now.aliases, now.headings, now.blocks, stored.is_source,
+    )  # fmt: skip
 
 
 def _digest(content: str) -> bytes:
     return blake2b(content.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def _blob_id(changed: _Changed) -> bytes | None:
+def _blob_id(read: _Read) -> bytes | None:
     """What git calls the content of a file; None where its bytes are not known.
 
     By its size it is known whether a file begins with a byte order mark, which its text does not hold.
     """
-    if changed.extracted or changed.trouble or not changed.intact:
+    if read.extracted or read.trouble or not read.intact:
         return None
-    content = changed.text.encode(errors="surrogatepass")
-    if changed.stamp.size == len(content) + len(BOM_UTF8):
+    content = read.text.encode(errors="surrogatepass")
+    if read.stamp.size == len(content) + len(BOM_UTF8):
         content = BOM_UTF8 + content
     return sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).digest()
 
@@ -241,49 +227,42 @@ _Parsed = tuple[Note, Sequence[Section], PrivacyClass]
 """A note, and what a search looks at: nothing if it is not to be found by one at all."""
 
 
-def _parsed(changed: _Changed) -> _Parsed:
-    try:
-        return _parsed_note(changed) if is_note(changed.stamp.path) else _parsed_document(changed)
-    except Exception as error:  # noqa: BLE001 - whatever one note does to the parser, the rest of the vault is served
-        return _bare(changed.stamp.path, _not_understood(error))
-
-
-def _parsed_note(changed: _Changed) -> _Parsed:
-    path, text = changed.stamp.path, changed.text
-    if changed.trouble:
-        return _bare(path, changed.trouble)
+def _parsed_note(read: _Read) -> _Parsed:
+    path, text = read.stamp.path, read.text
+    if read.trouble:
+        return _bare(path, read.trouble)
     note = parse_note(path, text)
     privacy, is_certain = written_class(text)
     if not is_certain:
         note = _with_warning(note, f"{_MISPLACED}, so the note counts as {privacy}.", "privacy")
     if privacy == "never":
         return Note(path=path, title=file_title(path), warnings=note.warnings), (), privacy
-    if not changed.intact:
+    if not read.intact:
         note = _with_warning(note, _NOT_UTF8, "encoding")
     return note, (sections_of(note, text) or (_NOTHING,)) if is_source(note.frontmatter) else (), privacy
 
 
-def _parsed_document(changed: _Changed) -> _Parsed:
+def _parsed_document(read: _Read) -> _Parsed:
     """A file that is no note: open, unless it holds the key of privacy. Without a text it is found by its name."""
-    path, trouble = changed.stamp.path, changed.trouble
-    note, privacy = Note(path=path, title=document_title(path)), written_class(changed.text).privacy
+    path, trouble = read.stamp.path, read.trouble
+    note, privacy = Note(path=path, title=document_title(path)), written_class(read.text).privacy
     sections: Sequence[Section] = ()
     if privacy == "never":
         return note, (), privacy
     try:
-        if not trouble and (changed.extracted or is_drawing(path)):
-            pages = changed.extracted
-            document = document_of_pages(path, pages) if pages else read_drawing(path, changed.text)
+        if not trouble and (read.extracted or is_drawing(path)):
+            pages = read.extracted
+            document = document_of_pages(path, pages) if pages else read_drawing(path, read.text)
             note, sections = document.note, document.sections
     except UnreadableDocument as error:
         trouble = f"It {error} and is found by its name only."
     except Exception as error:  # noqa: BLE001 - as above, but what it says of its privacy is known
         trouble = _not_understood(error)
     if trouble:
-        note = _with_warning(note, trouble, "extraction" if changed.extracted else "unreadable")
-    elif changed.extracted and changed.extracted.omission:
-        note = _with_warning(note, changed.extracted.omission, "extraction")
-    elif not changed.intact:
+        note = _with_warning(note, trouble, "extraction" if read.extracted else "unreadable")
+    elif read.extracted and read.extracted.omission:
+        note = _with_warning(note, read.extracted.omission, "extraction")
+    elif not read.intact:
         note = _with_warning(note, _NOT_UTF8, "encoding")
     return note, sections or (_NOTHING,), privacy
 
@@ -307,14 +286,6 @@ def _bare(path: str, trouble: str) -> _Parsed:
     """A note of which only the name is known. It may say anything of its privacy, so the name stays here."""
     warning = NoteWarning(path=path, text=trouble, kind="unreadable")
     return Note(path=path, title=file_title(path), warnings=(warning,)), (_NOTHING,), "local"
-
-
-def _leads_elsewhere(before: KnownNote, stored: IndexedNote) -> bool:
-    """Whether links to a note may find other names or places in it than before."""
-    now = stored.note
-    return (before.title, before.aliases, before.headings, before.blocks, before.is_source) != (
-        now.title, now.aliases, now.headings, now.blocks, stored.is_source,
-    )  # fmt: skip
 
 
 def names_of_known(path: str, known: KnownNote | None) -> list[tuple[str, str]]:

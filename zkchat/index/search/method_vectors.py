@@ -1,6 +1,6 @@
 """The vectors of one method by section, and how similar vectors are."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -11,7 +11,6 @@ from zkchat.core import (
     NOTHING_KNOWN,
     SimilarityTraits,
     StoredVectors,
-    VectorBlock,
     VectorIndex,
     VectorPosition,
 )
@@ -230,19 +229,12 @@ class SectionDigests:
         return found
 
 
-class StoredDigests(Struct, frozen=True, eq=False):
-    """Which passages have a vector of a method, in the order in which they got it."""
-
-    digests: Digests
-    position: VectorPosition
-    blocks: Sequence[VectorBlock] = ()
-
-    @classmethod
-    def of(cls, index: VectorIndex, method: str) -> "StoredDigests":
-        stored = index.read(method)
-        if stored is None:
-            return cls(digests_of(b""), NOTHING_KNOWN)
-        return cls(digests_of(b"".join([each.digests for each in stored.blocks])), stored.position, stored.blocks)
+def stored_digests(index: VectorIndex, method: str) -> tuple[Digests, VectorPosition]:
+    """Which passages have a vector of a method, in the order in which they got it, and up to where that is known."""
+    stored = index.read(method)
+    if stored is None:
+        return digests_of(b""), NOTHING_KNOWN
+    return digests_of(b"".join([each.digests for each in stored.blocks])), stored.position
 
 
 class _Stored(Struct, frozen=True, eq=False, kw_only=True):
@@ -251,7 +243,6 @@ class _Stored(Struct, frozen=True, eq=False, kw_only=True):
     vector_bytes: int
     digests: Digests
     places: Places
-    """Where each begins in the data."""
     sketches: Signs
     data: memoryview
 
@@ -325,7 +316,7 @@ class MethodVectors:
 
     def _learn(self, stored: _Stored, rows: NDArray[np.intp]) -> "_Learned":
         """What the vectors of these rows share, learned anew when there are twice as many of them."""
-        if self._learned is None or len(rows) >= 2 * self._learned.count:
+        if self._learned is None or len(rows) >= 2 * self._learned.number:
             sample = np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE_VECTORS)).astype(np.intp)
             vectors = _vectors_at(stored.data, stored.places[rows[sample]], stored.vector_bytes)
             common = np.zeros(stored.vector_bytes, dtype=np.float32)
@@ -338,11 +329,10 @@ class MethodVectors:
         return self._learned
 
 
-class _Learned(Struct, frozen=True):
-    """What the vectors of a vault tell of their method."""
+class _Learned(NamedTuple):
+    """What so many vectors of a vault tell of their method."""
 
-    count: int
-    """How many there were."""
+    number: int
     common: Vector
     min_cosine: float
 
@@ -360,7 +350,6 @@ class AlignedVectors(Struct, frozen=True, eq=False, kw_only=True):
 
     @classmethod
     def empty(cls, count: int) -> "AlignedVectors":
-        """Of sections of which none has a vector."""
         return cls(
             sketches=Sketches(np.zeros((count, 1), dtype=np.uint64)),
             places=np.full(count, NONE, dtype=np.int64),

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from zkchat.core import (
     Calendar,
@@ -90,7 +90,9 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
     period: DayRange | None = None
     today = calendar or unknown_calendar()
     pieces = [(_kind(piece, today), piece) for piece in _PIECE.finditer(text[:MAX_QUERY_CHARACTERS])]
-    is_sentence = sum(_count_words(kind, piece) for kind, piece in pieces) > _MAX_FILTERED_WORDS
+    said = [piece for kind, piece in pieces if kind in {"word", "phrase", "without"}]
+    # Something in quotes counts as one word.
+    is_sentence = sum(1 if piece["quoted"] else count_words(piece["plain"]) for piece in said) > _MAX_FILTERED_WORDS
     for kind, piece in pieces:
         value = _value(piece)
         if kind in TIME_FILTERS:
@@ -114,13 +116,6 @@ def parse_query(text: str, calendar: Calendar | None = None) -> Query:
 
 def _value(piece: re.Match[str]) -> str:
     return piece["quoted"] or piece["plain"]
-
-
-def _count_words(kind: str, piece: re.Match[str]) -> int:
-    """How many words of a sentence a piece stands for; something in quotes is one."""
-    if kind not in {"word", "phrase", "without"}:
-        return 0
-    return 1 if piece["quoted"] else count_words(piece["plain"])
 
 
 def _kind(piece: re.Match[str], calendar: Calendar) -> str:
@@ -169,7 +164,6 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def documents(self, text: str, *, limit: int, period: DayRange | None = None) -> list[Passage]:
-        """The best passage of each note."""
         query = parse_query(text, self._calendar())
         notes = self._filter(query, None, period)
         ranked = self._ranked(query, notes, self._vectors)
@@ -177,7 +171,6 @@ class Search:
         return _passages(found, ranked.asked if ranked else (), limit)
 
     def idf(self, wanted: Iterable[str]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs in a note."""
         terms_asked = {*wanted}
         if not terms_asked:
             return {}
@@ -288,8 +281,6 @@ class Search:
 
 
 class _Ranked(Struct, frozen=True):
-    """How well each section answers a query."""
-
     asked: frozenset[str]
     index: "TextRanking"
     matches: "Sequence[Match]"
@@ -311,12 +302,6 @@ def _noticing_damage() -> Iterator[None]:
         ) from error
 
 
-@lru_cache(maxsize=64)
-def _names_text(names: tuple[str, ...]) -> str:
-    """Of a note that is met again with each of its sections."""
-    return "\n".join(map(phrase_text, names))
-
-
 def _text_filter(query: Query) -> Callable[[StoredSection], bool] | None:
     """Whether the phrases stand in a section, word for word, and the unwanted ones do not."""
     wanted = [phrase_text(phrase) for phrase in query.phrases]
@@ -325,8 +310,8 @@ def _text_filter(query: Query) -> Callable[[StoredSection], bool] | None:
         return None
 
     def fits(section: StoredSection) -> bool:
-        texts = (*section.heading_path, section.text)
-        said = "\n".join([_names_text((section.title, *section.aliases)), *map(phrase_text, texts)])
+        texts = (section.title, *section.aliases, *section.heading_path, section.text)
+        said = "\n".join(map(phrase_text, texts))
         return all(phrase in said for phrase in wanted) and not any(phrase in said for phrase in unwanted)
 
     return fits
@@ -334,26 +319,22 @@ def _text_filter(query: Query) -> Callable[[StoredSection], bool] | None:
 
 def _passages(found: Iterable[tuple[StoredSection, float]], asked: Collection[str], limit: int) -> list[Passage]:
     """Without canvases and other files that hold no text, unless their names or filters find them."""
-    passages = (_passage(section, score, asked) for section, score in found)
-    return [*islice((each for each in passages if each.why != _MEANING or _says_anything(each)), limit)]
-
-
-def _says_anything(passage: Passage) -> bool:
-    return is_note(passage.path) or bool(passage.text.strip())
-
-
-def _passage(section: StoredSection, score: float, asked: Collection[str]) -> Passage:
-    return Passage(
-        path=section.path,
-        title=section.title,
-        heading_path=section.heading_path,
-        text=section.text,
-        first_line=section.first_line,
-        last_line=section.last_line,
-        score=score,
-        snippet=snippet(below_heading(section.text), asked),
-        why=why(section, asked) or (_MEANING if asked else "filter"),
+    passages = (
+        Passage(
+            path=section.path,
+            title=section.title,
+            heading_path=section.heading_path,
+            text=section.text,
+            first_line=section.first_line,
+            last_line=section.last_line,
+            score=score,
+            snippet=snippet(below_heading(section.text), asked),
+            why=why(section, asked) or (_MEANING if asked else "filter"),
+        )
+        for section, score in found
     )
+    says = (each for each in passages if each.why != _MEANING or is_note(each.path) or each.text.strip())
+    return [*islice(says, limit)]
 
 
 def below_heading(section: str) -> str:
@@ -390,10 +371,8 @@ def term_matches(text: str, is_asked: Callable[[str], bool]) -> list[tuple[int, 
 def _densest(matches: list[tuple[int, str]]) -> int:
     """The first place from which most different terms are within reach."""
     reach = MAX_SNIPPET_CHARACTERS - _SNIPPET_LEAD
-    best, most = 0, 0
-    near: Counter[str] = Counter()
-    """How often each term stands within reach."""
-    end = 0
+    best, most, end = 0, 0, 0
+    near: Counter[str] = Counter()  # how often each term stands within reach
     for start, term in matches:
         while end < len(matches) and matches[end][0] < start + reach:
             near[matches[end][1]] += 1
@@ -451,13 +430,12 @@ def hits_of(passages: Sequence[Passage], query: str) -> list[Hit]:
     """The passages in their order, each text once. What was found by a note's name is always listed."""
     hits: dict[object, Hit] = {}
     for number, passage in enumerate(passages):
-        preview = preview_of(passage, query)
-        key = preview if _is_found_by_text_only(passage) else number
+        preview, places = preview_of(passage, query), {*passage.why.split(", ")}
+        by_text_only = "text" in places and places.isdisjoint(("title", "alias"))
+        key = preview if by_text_only else number
         known = hits.get(key)
         hits[key] = (
-            Hit(passage=known.passage, preview=preview, repetitions=known.repetitions + 1)
-            if known
-            else Hit(passage=passage, preview=preview)
+            replace(known, repetitions=known.repetitions + 1) if known else Hit(passage=passage, preview=preview)
         )
     return [*hits.values()]
 
@@ -466,11 +444,6 @@ def preview_of(passage: Passage, query: str) -> str:
     """A line or two of a passage as plain text, around the words of the query."""
     asked = frozenset(query_terms(parse_query(query).ranking))
     return snippet(readable(below_heading(passage.text)), asked)
-
-
-def _is_found_by_text_only(passage: Passage) -> bool:
-    places = passage.why.split(", ")
-    return "text" in places and "title" not in places and "alias" not in places
 
 
 def readable(markdown: str) -> str:
@@ -498,7 +471,6 @@ def _readable_lines(markdown: str) -> Iterator[str]:
 
 
 def _readable_line(line: str, *, is_quoted: bool) -> str:
-    """One line of text outside code."""
     line = _STRONG.sub(r"\2", BLOCK_ID.sub("", line)).replace("![[", "[[")
     if is_quoted and (callout := _CALLOUT.match(line)):
         title = line[callout.end() :].strip() or callout[1].strip().capitalize()

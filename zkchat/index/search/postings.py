@@ -1,7 +1,7 @@
 """The inverted index in packed form, and the numbering of its terms."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, count, islice
 from threading import local
 from typing import NamedTuple
@@ -15,18 +15,6 @@ from zkchat.index.search.terms import END, are_all_queried, pieces, query_words,
 Numbers = NDArray[np.int64]
 
 _MAX_PIECES = 1 << 17
-
-_BATCH_TEXTS = 512
-"""Texts that are read together: few enough to be worked on without leaving the processor's cache."""
-
-_HALF = 8
-"""Bytes that are compared as one number; two such halves tell most pieces apart."""
-_BITS = [(1 << 8 * count) - 1 for count in range(_HALF + 1)]
-_BITS_OF_FIRST = np.array([*_BITS, *[_BITS[-1]] * _HALF, 0], dtype="<u8")
-_BITS_OF_SECOND = np.array([*[0] * _HALF, *_BITS, 0], dtype="<u8")
-"""Those that belong to a piece, by its length; none, if it is longer than two halves."""
-_VOCABULARY_SLOT_BITS = 20
-_MIXING = np.uint64(0x9E3779B97F4A7C15)
 
 
 class TermLists(NamedTuple):
@@ -61,82 +49,36 @@ class Vocabulary(dict[bytes, int]):
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
-        """Of terms."""
         self._terms = array("I")
         self._ends = array("I", [0])
         self._wordy = array("B")
-        self._firsts = array("Q")
-        self._seconds = array("Q")
-        """The halves of each piece; 0 of a long one."""
-        self._in_slot = np.zeros(1 << _VOCABULARY_SLOT_BITS, dtype=np.int64)
-        """The piece that was last looked up of those whose halves lead to a slot."""
-        self._end = self[END]
-
-    def __missing__(self, piece: bytes) -> int:
-        self._learn([piece])
-        return self[piece]
+        self._learn([END])
 
     def _learn(self, pieces: Sequence[bytes]) -> None:
         """Read pieces that were never met. Of many at once each takes a fraction of the time of one."""
         self.update(zip(pieces, count(len(self)), strict=False))
-        nothing = bytes(2 * _HALF)
-        padded = [piece.ljust(2 * _HALF, b"\0") if len(piece) <= 2 * _HALF else nothing for piece in pieces]
-        halves = np.frombuffer(b"".join(padded), "<u8")
-        self._firsts.frombytes(halves[::2].tobytes())
-        self._seconds.frombytes(halves[1::2].tobytes())
         found = [[piece.decode()] if piece.isascii() else words(piece.decode(errors="ignore")) for piece in pieces]
         self._terms.extend(self.terms([word for each in found for word in each]))
         self._ends.extend(islice(accumulate(map(len, found), initial=self._ends[-1]), 1, None))
         self._wordy.extend([not are_all_queried(each) for each in found])
 
     def terms(self, found: Sequence[str]) -> list[int]:
-        """The numbers of the terms that words count as."""
         numbers = self.numbers
         return [numbers.setdefault(term, len(numbers)) for term in stems(found)]
 
     def read(self, texts: Sequence[str]) -> Numbers:
         """The pieces of texts, each text closed by one more."""
-        read = [self._read(texts[at : at + _BATCH_TEXTS]) for at in range(0, len(texts), _BATCH_TEXTS)]
-        return np.concatenate((*read, np.empty(0, dtype=np.int64)))
-
-    def _read(self, texts: Sequence[str]) -> Numbers:
-        """Most pieces are known by their slot; those that are new, long or in the slot of another are looked up."""
-        text = pieces(texts)
-        starts, ends = _edges(text)
-        first, second = _halves(text, starts, ends)
-        slots = (first + second * _MIXING) * _MIXING >> np.uint64(64 - _VOCABULARY_SLOT_BITS)
-        numbers: Numbers = self._in_slot[slots]
-        differs = (np.frombuffer(self._firsts, "<u8")[numbers] != first) | (first == 0)
-        differs |= np.frombuffer(self._seconds, "<u8")[numbers] != second
-        others = np.flatnonzero(differs)
-        spans = zip(starts[others].tolist(), ends[others].tolist(), strict=True)
-        found = [text[start:end] for start, end in spans]
-        self._learn([*dict.fromkeys([piece for piece in found if piece not in self])])
-        numbers[others] = [self[piece] for piece in found]
-        self._in_slot[slots[others]] = numbers[others]
-        return numbers
+        found = pieces(texts).split()
+        self._learn([piece for piece in dict.fromkeys(found) if piece not in self])
+        return np.fromiter(map(self.__getitem__, found), np.int64, len(found))
 
     def lists(self, read: Numbers) -> TermLists:
         of_pieces = TermLists(as_numbers(self._terms), as_numbers(self._ends)).of(read)
-        return TermLists(of_pieces.terms, of_pieces.ends[np.append(0, np.flatnonzero(read == self._end) + 1)])
+        return TermLists(of_pieces.terms, of_pieces.ends[np.append(0, np.flatnonzero(read == self[END]) + 1)])
 
     def wordy(self, read: Numbers) -> Numbers:
         """Which of the texts hold more than a question would ask for."""
-        return np.unique(np.cumsum(read == self._end)[as_numbers(self._wordy)[read] == 1])
-
-
-def _edges(text: bytes) -> tuple[Numbers, Numbers]:
-    """Where what stands between spaces begins, and where it ends."""
-    letters = np.frombuffer(text, np.uint8) != ord(" ")
-    edges = np.flatnonzero(np.diff(letters, prepend=False, append=False))
-    return edges[::2], edges[1::2]
-
-
-def _halves(text: bytes, starts: Numbers, ends: Numbers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The first and the second eight bytes of each piece as numbers, or twice 0 if it has more."""
-    lengths = np.minimum(ends - starts, 2 * _HALF + 1)
-    eights: NDArray[np.uint64] = np.ndarray(len(text) + _HALF, "<u8", text + bytes(2 * _HALF), strides=1)
-    return eights[starts] & _BITS_OF_FIRST[lengths], eights[starts + _HALF] & _BITS_OF_SECOND[lengths]
+        return np.unique(np.cumsum(read == self[END])[as_numbers(self._wordy)[read] == 1])
 
 
 def ranges(starts: Numbers, counts: Numbers) -> Numbers:
@@ -218,7 +160,9 @@ class SegmentBuilder:
         for slot, section in enumerate(sections, start=first):
             path = section.heading_path
             if path != above:
-                shared = _shared(path, above)
+                shared = 0
+                while shared < len(above) and path[: shared + 1] == above[: shared + 1]:
+                    shared += 1
                 self._end(open_runs[shared:], slot, is_heading=True)
                 open_runs[shared:] = [(heading, slot) for heading in path[shared:]]
                 above = path
@@ -247,7 +191,11 @@ class SegmentBuilder:
         asked_of_name[wordy] = len(names) + np.arange(len(wordy))
         telling = asked.of(asked_of_name[name])
 
-        vocabulary, rank = self._ordered(np.concatenate((terms, telling.terms)))
+        every = [*self._vocabulary.numbers]
+        seen = np.flatnonzero(np.bincount(np.concatenate((terms, telling.terms))))
+        used = sorted(seen.tolist(), key=every.__getitem__)
+        rank = np.zeros(len(every), dtype=np.int64)
+        rank[used] = np.arange(len(used))
         keys, frequencies = np.unique(_keys(rank[terms], slots), return_counts=True)
         name_keys = _distinct(np.sort(_keys(rank[telling.terms], telling.places)))
         distinct = np.bincount(name_keys & (MAX_SLOTS - 1), minlength=len(runs))
@@ -257,15 +205,7 @@ class SegmentBuilder:
             names=np.column_stack((start, count, distinct)),
             is_heading=is_heading == 1,
         )
-        return _packed(vocabulary, head, keys, frequencies, name_keys)
-
-    def _ordered(self, terms: Numbers) -> tuple[list[str], Numbers]:
-        """The terms by the alphabet, and the rank of each number."""
-        every = [*self._vocabulary.numbers]
-        used = sorted(np.flatnonzero(np.bincount(terms)).tolist(), key=every.__getitem__)
-        rank = np.zeros(len(every), dtype=np.int64)
-        rank[used] = np.arange(len(used))
-        return [every[number] for number in used], rank
+        return _packed([every[number] for number in used], head, keys, frequencies, name_keys)
 
 
 def merged(
@@ -290,11 +230,14 @@ def merged(
         heads.append(
             Head(head.sections[alive], head.lengths[alive], head.names[names_alive], head.is_heading[names_alive])
         )
-        term, slot, frequency = _rows(rows, number)
+        numbers = [number[row.term] for row in rows]
+        slot, frequency = section_postings(b"".join(row.sections for row in rows))
+        term = np.repeat(numbers, [len(row.sections) // _WORD.itemsize for row in rows])
         kept = alive[slot]
         section_keys.append(_keys(term[kept], new_slot[slot[kept]]))
         frequencies.append(frequency[kept])
-        term, name = _name_rows(rows, number)
+        name = name_postings(b"".join(row.names for row in rows))
+        term = np.repeat(numbers, [len(row.names) // _WORD.itemsize for row in rows])
         kept = names_alive[name]
         name_keys.append(_keys(term[kept], new_name[name[kept]]))
     keys = np.concatenate(section_keys)
@@ -328,7 +271,6 @@ def section_postings(postings: bytes) -> tuple[Numbers, Numbers]:
 
 
 def name_postings(postings: bytes) -> Numbers:
-    """The names of a packed row."""
     return np.frombuffer(postings, _WORD).astype(np.int64)
 
 
@@ -343,14 +285,6 @@ def _names(note: Note) -> list[str]:
     names = [title, *([] if is_title else [file]), *note.aliases]
     ends = accumulate(map(len, names))
     return [name for name, end in zip(names, ends, strict=True) if end <= _MAX_NAME_CHARACTERS]
-
-
-def _shared(path: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """How many headings two different paths begin with together."""
-    shared = 0
-    while shared < len(other) and path[: shared + 1] == other[: shared + 1]:
-        shared += 1
-    return shared
 
 
 def _packed(vocabulary: Sequence[str], head: Head, keys: Numbers, frequencies: Numbers, name_keys: Numbers) -> Segment:
@@ -377,17 +311,6 @@ def _ends(keys: Numbers, terms: Numbers) -> list[int]:
     return ends
 
 
-def _rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers, Numbers]:
-    slots, frequencies = section_postings(b"".join(row.sections for row in rows))
-    counts = [len(row.sections) // _WORD.itemsize for row in rows]
-    return np.repeat([number[row.term] for row in rows], counts), slots, frequencies
-
-
-def _name_rows(rows: Sequence[TermPostings], number: Mapping[str, int]) -> tuple[Numbers, Numbers]:
-    counts = [len(row.names) // _WORD.itemsize for row in rows]
-    return np.repeat([number[row.term] for row in rows], counts), name_postings(b"".join(row.names for row in rows))
-
-
 def _distinct(ordered: Numbers) -> Numbers:
     return ordered[np.diff(ordered, prepend=-1) > 0]
 
@@ -400,8 +323,8 @@ def merge_segments(index: SegmentStore) -> None:
     """Merge small segments, and rewrite those of which much is dead."""
     while small := _of_one_size(index.segment_sizes()):
         _rewrite(index, small)
-    if index.dead_count() > max(_MIN_DEAD, _MIN_DEAD_SHARE * sum(index.segment_sizes().values())):
-        dead = np.array(index.dead_sections(), dtype=np.int64)
+    dead = np.array(index.dead_sections(), dtype=np.int64)
+    if len(dead) > max(_MIN_DEAD, _MIN_DEAD_SHARE * sum(index.segment_sizes().values())):
         for head in index.segment_heads():
             if np.isin(unpacked(head).sections, dead).sum() > _MIN_DEAD_SHARE * head.slots:
                 _rewrite(index, [head.id])

@@ -25,32 +25,21 @@ Mask = NDArray[np.bool_]
 
 K1 = 1.2
 B = 0.75
-NOTE_NAME_WEIGHT = 1.6
-NOTE_HEADING_SHARE = 0.5
-"""Where notes are ranked, a heading counts so much beside a name of the note itself."""
-SECTION_NAME_WEIGHT = 1.2
-SECTION_HEADING_WEIGHT = 0.5
+NAME_WEIGHT = 1.6
 WHOLE_SHARE = 0.5
 """Of a note's score by words, so much is that of the whole note; the rest is that of its best section."""
 VECTOR_WEIGHT = 0.3
-NAMESAKES = 3
-"""Notes that may have one name: where more have it, it tells less of each."""
 
 _PACKED_BYTES = 4
 """Of each number in a segment: a section, a posting, one of the three of a name."""
 
 
 class Match(Struct, frozen=True):
-    """One term of a query, and its postings."""
-
     query_frequency: int
     idf: float
-    """Inverse document frequency."""
     slots: Numbers
     frequencies: Scores
-    """The term frequency in each of the slots."""
     names: Numbers
-    """The names that contain it."""
     variants: tuple[str, ...] = ()
     """Other terms that count as this one, at less than its weight."""
 
@@ -62,8 +51,6 @@ class Signals(Struct, frozen=True):
     """By slot: its share of the highest BM25F score."""
     names: Scores
     """By slot: what the best of the note's names says."""
-    headings: Scores
-    """By slot: what the best of the headings above it says."""
 
 
 class TextRanking:
@@ -93,19 +80,17 @@ class TextRanking:
         self._note_norm = _length_norm(lengths, self.alive[self._note_starts])
 
     def signals(self, matches: Sequence[Match]) -> Signals:
-        return Signals(_shares(self.bm25f(matches)), *self.name_scores(matches))
+        return Signals(_shares(self.bm25f(matches)), self.name_scores(matches))
 
     def section_scores(self, found: Signals) -> Scores:
-        """For every slot how well it answers by its text."""
-        scores: Scores = found.words + SECTION_NAME_WEIGHT * found.names + SECTION_HEADING_WEIGHT * found.headings
+        scores: Scores = found.words + NAME_WEIGHT * found.names
         return scores
 
     def note_scores(self, matches: Sequence[Match], found: Signals, similarities: Scores, allowed: Mask) -> Scores:
         """For every note how well it answers, of its sections only those that are allowed; 0 if there is none."""
         section, near = self._highest_of_note(found.words * allowed), self._highest_of_note(similarities)
         words = (1 - WHOLE_SHARE) * section + WHOLE_SHARE * _shares(self.note_bm25(matches))
-        headings = NOTE_HEADING_SHARE * self._highest_of_note(found.headings * allowed)
-        names = NOTE_NAME_WEIGHT * np.maximum(found.names[self._note_starts], headings)
+        names = NAME_WEIGHT * found.names[self._note_starts]
         # Names are part of the words, so that a note has something in common by words or by meaning, or has nothing.
         return np.where((section > 0) | (near > 0), words + names + VECTOR_WEIGHT * near, np.float32(0))
 
@@ -120,8 +105,9 @@ class TextRanking:
         found: list[Match] = []
         for term, times in asked.items():
             match = self._match(times, rows_of.get(term, ()))
-            variants = self._variants(term, rows_of.keys() - asked.keys(), rows_of) if term in varied else {}
-            if variants:
+            others = rank_variants(term, rows_of.keys() - asked.keys()) if term in varied else ()
+            standing = ((other, each) for other in others if len((each := self._match(1, rows_of[other])).slots))
+            if variants := dict(islice(standing, MAX_VARIANTS)):
                 match = self._with_variants(match, variants)
             if len(match.slots):
                 found.append(match)
@@ -129,14 +115,8 @@ class TextRanking:
 
     def _match(self, times: int, rows: Sequence[TermPostings]) -> Match:
         slots, frequencies = self._section_postings(rows)
-        return Match(times, self._idf(len(slots)), slots, frequencies, self._name_postings(rows))
-
-    def _variants(
-        self, term: str, known: Iterable[str], rows_of: Mapping[str, Sequence[TermPostings]]
-    ) -> dict[str, Match]:
-        """The nearest variants that stand in a section that is still there."""
-        matches = ((other, self._match(1, rows_of[other])) for other in rank_variants(term, known))
-        return dict(islice(((other, match) for other, match in matches if len(match.slots)), MAX_VARIANTS))
+        starts, packed = self._joined((row.segment, row.names) for row in rows)
+        return Match(times, self._idf(len(slots)), slots, frequencies, name_postings(packed) + starts[:, 1])
 
     def _with_variants(self, term: Match, variants: Mapping[str, Match]) -> Match:
         """The term as if its variants were occurrences of it, at a part of their frequency."""
@@ -153,7 +133,6 @@ class TextRanking:
         )
 
     def bm25f(self, matches: Iterable[Match]) -> Scores:
-        """The BM25F score of each slot."""
         scores = np.zeros(len(self.sections), dtype=np.float32)
         for term in matches:
             length_norm = self._length_norm[term.slots]
@@ -161,7 +140,6 @@ class TextRanking:
         return scores
 
     def note_bm25(self, matches: Iterable[Match]) -> Scores:
-        """The BM25 score of each note as a whole."""
         scores = np.zeros(len(self._note_starts), dtype=np.float32)
         alive = int(self.alive[self._note_starts].sum())
         for term in matches:
@@ -172,38 +150,27 @@ class TextRanking:
             scores[notes] += weight * frequencies / (frequencies + self._note_norm[notes])
         return scores
 
-    def name_scores(self, matches: Sequence[Match]) -> tuple[Scores, Scores]:
-        """For every slot how much the best name of its note says, and how much the best heading above it says.
-
-        A name says the share of the question that it holds × the cube of the share of itself that the question holds;
-        and the less the more notes have it, such as `References`.
-        """
-        of_notes, of_headings = np.zeros((2, len(self.sections)), dtype=np.float32)
+    def name_scores(self, matches: Sequence[Match]) -> Scores:
+        """For every slot how much the best name of its note says: the share of the question that the name holds × the
+        cube of the share of itself that the question holds. Headings, which count as words, say no more."""
+        best = np.zeros(len(self.sections), dtype=np.float32)
         if not matches:
-            return of_notes, of_headings
+            return best
         idfs = np.array([term.idf for term in matches])
         names, place = np.unique(np.concatenate([term.names for term in matches]), return_inverse=True)
-        lengths = [len(term.names) for term in matches]
-        mass = np.bincount(place, weights=np.repeat(idfs, lengths))
+        mass = np.bincount(place, weights=np.repeat(idfs, [len(term.names) for term in matches]))
         first, count, words = self._names[names].T
-        held = np.bincount(place)
-        said = (mass / idfs.sum() * (held / words) ** 3).astype(np.float32)
-        is_heading = self._is_heading[names]
-        whole = np.flatnonzero((held == words) & ~is_heading & self.alive[first])
-        of_terms = np.bincount(place, weights=np.repeat(np.exp2(np.arange(len(matches)) % 50), lengths))[whole]
-        _, same, sharing = np.unique(of_terms, return_inverse=True, return_counts=True)
-        said[whole] *= np.minimum(1, NAMESAKES / sharing[same])
-        for best, some in ((of_notes, ~is_heading), (of_headings, is_heading)):
-            np.maximum.at(best, ranges(first[some], count[some]), np.repeat(said[some], count[some]))
-        return of_notes * self.alive, of_headings * self.alive
+        said = (mass / idfs.sum() * (np.bincount(place) / words) ** 3).astype(np.float32)
+        of_note = ~self._is_heading[names]
+        slots = ranges(first[of_note], count[of_note])
+        np.maximum.at(best, slots, np.repeat(said[of_note], count[of_note]))
+        return best * self.alive
 
     def idf(self, postings: Iterable[TermPostings]) -> dict[str, float]:
-        """The inverse document frequency of each term that occurs anywhere."""
         counts = {term: len(self._section_postings(rows)[0]) for term, rows in _by_term(postings).items()}
         return {term: self._idf(count) for term, count in counts.items() if count}
 
     def holding(self, postings: Iterable[TermPostings]) -> Mask:
-        """The slots in which any of the terms stands."""
         mask = np.zeros(len(self.sections), dtype=np.bool_)
         mask[self._section_postings(list(postings))[0]] = True
         return mask
@@ -231,14 +198,12 @@ class TextRanking:
         return [*zip(notes.tolist(), scores[notes].tolist(), strict=True)]
 
     def sections_of(self, note: int, scores: Scores) -> list[int]:
-        """The sections of a note with scores above 0, best first."""
         start, *end = self._note_starts[note : note + 2].tolist()
         of_note = scores[start : end[0] if end else None]
         found: list[int] = self.sections[start + _best(of_note, len(of_note))].tolist()
         return found
 
     def _highest_of_note(self, scores: Scores) -> Scores:
-        """For every note the highest score of its slots."""
         best = np.zeros(len(self._note_starts), dtype=np.float32)
         slots = np.flatnonzero(scores > 0)
         np.maximum.at(best, self._note_of[slots], scores[slots])
@@ -257,10 +222,6 @@ class TextRanking:
             alive = self.alive[slots]
             slots, frequencies = slots[alive], frequencies[alive]
         return slots, frequencies.astype(np.float32)
-
-    def _name_postings(self, rows: Sequence[TermPostings]) -> Numbers:
-        starts, packed = self._joined((row.segment, row.names) for row in rows)
-        return name_postings(packed) + starts[:, 1]
 
     def _joined(self, rows: Iterable[tuple[int, bytes]]) -> tuple[Numbers, bytes]:
         """Packed rows of segments as one, and for each of its numbers the first slot and name of its segment.

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from math import ceil, log
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -65,7 +65,8 @@ def words(text: str) -> list[str]:
     found = _WORD.findall(lowered)
     if not has_unspaced(lowered):
         return found
-    return [word for each in found for run in _script_runs(each) for word in _letters_and_pairs(run)]
+    runs = (run for each in found for run in _script_runs(each))
+    return [word for run in runs for word in ([*run, *_pairs(run)] if begins_unspaced(run) else [run])]
 
 
 END = b"\xff"
@@ -84,7 +85,6 @@ def pieces(texts: Sequence[str]) -> bytes:
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
-    """The term that a word counts as."""
     word = word[:_MAX_WORD_LETTERS]
     if len(word) < 4 or _NO_LANGUAGE.search(word):
         return word
@@ -102,7 +102,6 @@ def stems(listed: Sequence[str]) -> list[str]:
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text, in order."""
     return [*map(stem, words(text))]
 
 
@@ -115,7 +114,8 @@ def query_words(question: str) -> list[str]:
     if question.isascii():
         return _content(words(question))
     content = _content(_WORD.findall(_lowered(question)))
-    return [word for each in content for run in _script_runs(each) for word in _pairs(run)]
+    runs = (run for each in content for run in _script_runs(each))
+    return [word for run in runs for word in (_pairs(run) or [run] if begins_unspaced(run) else [run])]
 
 
 def are_all_queried(words: Sequence[str]) -> bool:
@@ -124,7 +124,6 @@ def are_all_queried(words: Sequence[str]) -> bool:
 
 
 def query_terms(question: str) -> list[str]:
-    """The terms to look for."""
     return [*map(stem, query_words(question))]
 
 
@@ -165,7 +164,6 @@ def _script_runs(word: str) -> list[str]:
 
 
 def term_spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """The terms of a text, each with the place where its word begins and ends."""
     word_pattern = _ASCII_WORD if text.isascii() else _WORD
     for match in word_pattern.finditer(text):
         if match[0].isascii():
@@ -212,12 +210,8 @@ def _unaccented(letter: str) -> str:
     return "".join(part for part in unicodedata.normalize("NFD", letter) if not unicodedata.combining(part))
 
 
-def _letters_and_pairs(run: str) -> list[str]:
-    return [*run, *map("".join, pairwise(run))] if begins_unspaced(run) else [run]
-
-
 def _pairs(run: str) -> list[str]:
-    return [*map("".join, pairwise(run))] or [run] if begins_unspaced(run) else [run]
+    return [*map("".join, pairwise(run))]
 
 
 _STOP_WORDS = {language: frozenset(_lowered(listed).split()) for language, listed in STOP_WORDS.items()}
@@ -228,15 +222,11 @@ def _content(words: list[str]) -> list[str]:
     """The words that are no stop words, or all of them if there is none."""
     if _ANY_STOP_WORD.isdisjoint(words):
         return words
-    stop_words = _stop_words(words)
-    return [word for word in words if word not in stop_words] or words
-
-
-def _stop_words(words: list[str]) -> frozenset[str]:
-    """Those of the language that the words seem to be in. One word is no proof: `die` and `hat` are English too."""
+    # Those of the language that the words seem to be in. One word is no proof: `die` and `hat` are English too.
     counts = {language: sum(word in listed for word in words) for language, listed in _STOP_WORDS.items()}
     likeliest = max(counts, key=counts.__getitem__)
-    return _STOP_WORDS[likeliest if counts[likeliest] > 1 else "english"]
+    stop_words = _STOP_WORDS[likeliest if counts[likeliest] > 1 else "english"]
+    return [word for word in words if word not in stop_words] or words
 
 
 _NO_LANGUAGE = lazy_pattern(r"[\d_]")
@@ -272,7 +262,6 @@ def variant_prefixes(question: str, asked: Iterable[str]) -> dict[str, str]:
 
 
 def rank_variants(term: str, known: Iterable[str]) -> Sequence[str]:
-    """The variants among known terms, those that share most with the term first."""
     prefix = _prefix(term)
     shares = {other: _shared(term, other) for other in known if other.startswith(prefix) and other != term}
     variants = [other for other, share in shares.items() if share >= _MIN_SHARED]
@@ -285,5 +274,10 @@ def _prefix(term: str) -> str:
 
 def _shared(term: str, other: str) -> float:
     """The share of the longer term that both begin with."""
-    same = takewhile(lambda letters: letters[0] == letters[1], zip(term, other, strict=False))
-    return sum(1 for _ in same) / max(len(term), len(other))
+    return shared_letters(term, other) / max(len(term), len(other))
+
+
+def shared_letters(one: str, other: str) -> int:
+    """How many letters two words begin with together."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (letter, beside) in pairs if letter != beside), min(len(one), len(other)))

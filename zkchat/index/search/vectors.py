@@ -1,10 +1,11 @@
 """Vector search: how near sections are to a question, and the vectors of questions."""
 
 from collections.abc import Callable, Sequence
+from math import inf
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from zkchat.core import Embedder, ProviderError, SimilarityTraits, TextKeptHere, VectorIndex
+from zkchat.core import Embedder, ProviderError, TextKeptHere, VectorIndex
 from zkchat.notes import detect_language
 
 if TYPE_CHECKING:
@@ -65,32 +66,25 @@ class QueryVectors:
             return embedder.embed_query(question)
         with self._lock:
             kept = self._kept.get((embedder.name, question))
-            if kept is not None or self._is_away(embedder.name):
+            is_away = self._clock is not None and self._clock() < self._away_until.get(embedder.name, -inf)
+            if kept is not None or is_away:
                 return kept
         asked = Asked("zkchat-question", lambda: self._keep(embedder.name, question, embedder.embed_query(question)))
         asked.done.wait(self._seconds)
         vector, error = asked.answer, asked.error
         if vector is None and not isinstance(error, TextKeptHere):
-            problem = error.message if isinstance(error, ProviderError) else "It takes too long to answer."
-            self._note_failure(embedder.name, problem)
+            with self._lock:
+                if embedder.name not in self._away_until:
+                    late = "It takes too long to answer."
+                    self._problem = error.message if isinstance(error, ProviderError) else late
+                if self._clock:
+                    self._away_until[embedder.name] = self._clock() + _PAUSE_SECONDS
         return vector
 
     def take_problem(self) -> str:
-        """Why a question got no vector, once."""
         with self._lock:
             problem, self._problem = self._problem, ""
             return problem
-
-    def _is_away(self, method: str) -> bool:
-        until = self._away_until.get(method)
-        return until is not None and self._clock is not None and self._clock() < until
-
-    def _note_failure(self, method: str, problem: str) -> None:
-        with self._lock:
-            if method not in self._away_until:
-                self._problem = problem
-            if self._clock:
-                self._away_until[method] = self._clock() + _PAUSE_SECONDS
 
     def _keep(self, method: str, question: str, vector: "Vector") -> "Vector":
         with self._lock:
@@ -152,7 +146,6 @@ class VectorSearch:
             self._methods.clear()
 
     def take_problem(self) -> str:
-        """Why a question was answered without its vector, once; empty where none was."""
         return self._queries.take_problem()
 
     def similarities(
@@ -165,7 +158,8 @@ class VectorSearch:
         A question that is no `OpenText` is sent to no server elsewhere.
         """
         active = self.active()
-        is_foreign = not _knows_language(active.traits, question)
+        language = detect_language(question) if active.traits.languages else None
+        is_foreign = language is not None and language not in active.traits.languages
         asked = None if is_foreign else self._queries.vector(active, question)
         vectors = self._aligned(active, sections)
         if active is self.base:
@@ -254,12 +248,6 @@ def _fused(
     near *= active.traits.weight
     near += other
     return slots, near
-
-
-def _knows_language(traits: SimilarityTraits, question: str) -> bool:
-    """Whether a model knows the language of a question, as far as that can be told."""
-    language = detect_language(question) if traits.languages else None
-    return language is None or language in traits.languages
 
 
 def _none() -> "tuple[Places, Scores]":

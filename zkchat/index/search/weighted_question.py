@@ -13,10 +13,12 @@ from zkchat.core import Passage, as_open_as, lazy_pattern
 from zkchat.index.search.terms import (
     MAX_QUERY_CHARACTERS,
     UNSPACED_RUN,
+    UNSPACED_SCRIPTS,
     begins_unspaced,
     phrase_text,
     query_terms,
     query_words,
+    shared_letters,
     stem,
     term_spans,
     terms,
@@ -139,7 +141,6 @@ def language_of(question: str) -> str | None:
 
 
 def _likeliest_languages(asked: Sequence[str]) -> list[tuple[str, int]]:
-    """Each language with how many of the words ask in it, the likeliest first."""
     counted = Counter(asked)
     hits = Counter({name: sum(counted[word] for word in counted.keys() & known) for name, known in _ASKING.items()})
     return hits.most_common()
@@ -189,17 +190,14 @@ def with_compounds(question: str, known_of: Callable[[Iterable[str]], Container[
 
 
 def wants_number(question: str) -> bool:
-    """Whether it asks how many, how much or how long."""
     return _holds_one_of(question, _FOR_A_NUMBER, UNSPACED_FOR_A_NUMBER)
 
 
 def wants_time(question: str) -> bool:
-    """Whether it asks when."""
     return _holds_one_of(question, _FOR_A_TIME, UNSPACED_FOR_A_TIME)
 
 
 def wants_list(question: str) -> bool:
-    """Whether it asks for steps, or for the items of a list."""
     asked = phrase_text(question)
     return any(phrase in asked for phrase in _HOW_TO) or _holds_one_of(question, _FOR_A_LIST, UNSPACED_FOR_A_LIST)
 
@@ -230,7 +228,7 @@ _MAX_ADDED = 24
 
 def synonyms_of(term: str) -> frozenset[str]:
     """As terms; a word may mean different things, in one language or in two."""
-    return _groups().get(term, frozenset())
+    return frozenset(map(stem, _synonyms_spelled().get(term, ()))) - {term}
 
 
 def with_synonyms(topic: str) -> str:
@@ -244,7 +242,6 @@ def with_synonyms(topic: str) -> str:
 
 @cache
 def _synonyms_spelled() -> dict[str, frozenset[str]]:
-    """By term, the words of its groups."""
     found: dict[str, set[str]] = {}
     for listed in SYNONYMS.values():
         for group in listed.replace("\n", "|").split("|"):
@@ -252,11 +249,6 @@ def _synonyms_spelled() -> dict[str, frozenset[str]]:
             for word in members:
                 found.setdefault(stem(word), set()).update(members)
     return {term: frozenset(members) for term, members in found.items()}
-
-
-@cache
-def _groups() -> dict[str, frozenset[str]]:
-    return {term: frozenset(map(stem, members)) - {term} for term, members in _synonyms_spelled().items()}
 
 
 # The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
@@ -319,7 +311,6 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
 
     weights: Mapping[Unit, float]
     synonyms: Mapping[Unit, Set[str]] = {}
-    """Terms that say the same as a word."""
     wants_number: bool = False
     wants_time: bool = False
     wants_list: bool = False
@@ -348,7 +339,6 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
         )
 
     def share(self, held: Held) -> float:
-        """The weight of what is held, each by how well."""
         return sum(self.weights[unit] * worth for unit, worth in held.items())
 
     def cue(self, text: str) -> float:
@@ -362,13 +352,13 @@ class WeightedQuestion(Struct, frozen=True, kw_only=True):
     def held(self, text: str) -> Held:
         """What of the question stands in a text, each with how well: 1 if it is the same word."""
         present = set(terms(text))
-        worths = {
-            unit: _letter_worth(unit, present, text) if unit.groups else self._word_worth(unit, present)
-            for unit in self.weights
-        }
+        worths = {unit: self._worth(unit, present, text) for unit in self.weights}
         return {unit: worth for unit, worth in worths.items() if worth}
 
-    def _word_worth(self, unit: Unit, present: Set[str]) -> float:
+    def _worth(self, unit: Unit, present: Set[str], text: str) -> float:
+        if unit.groups:
+            is_lone = unit.term in present and _IDEOGRAPHIC.match(unit.term)
+            return 1.0 if any(group in text for group in unit.groups) else LONE_LETTER_WEIGHT if is_lone else 0.0
         if unit.term in present:
             return 1.0
         if not present.isdisjoint(self.synonyms.get(unit, ())):
@@ -396,12 +386,6 @@ def _units(topic: str) -> Iterator[Unit]:
     yield from map(Unit, query_terms(UNSPACED_RUN.sub(" ", topic)))
 
 
-def _letter_worth(unit: Unit, present: Set[str], text: str) -> float:
-    if any(group in text for group in unit.groups):
-        return 1.0
-    return LONE_LETTER_WEIGHT if unit.term in present and _IDEOGRAPHIC.match(unit.term) else 0.0
-
-
 @lru_cache(_MAX_KNOWN_PAIRS)
 def are_related(term: str, other: str) -> bool:
     """Whether two terms begin alike for most of the longer one, as forms of a word do, or one is part of the other."""
@@ -411,9 +395,7 @@ def are_related(term: str, other: str) -> bool:
         return True
     if term[:_MIN_PREFIX_LETTERS] != other[:_MIN_PREFIX_LETTERS] or len(term) < _MIN_PREFIX_LETTERS:
         return False
-    longer = max(len(term), len(other))
-    shared = next((place for place, pair in enumerate(zip(term, other, strict=False)) if pair[0] != pair[1]), None)
-    return (min(len(term), len(other)) if shared is None else shared) >= _MIN_PREFIX_SHARE * longer
+    return shared_letters(term, other) >= _MIN_PREFIX_SHARE * max(len(term), len(other))
 
 
 # The figures below were chosen on the questions for development and `dev` of benchmarks/retrieval; others measure them.
@@ -431,14 +413,13 @@ LIST_WEIGHT = 0.25
 MAX_SCORE = COVERAGE_WEIGHT + FRAME_WEIGHT + FAMILY_WEIGHT + SEARCH_WEIGHT + LIST_WEIGHT
 
 _MAX_CUT_TEXTS = 16
-_THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
+_NAME = lazy_pattern(rf"[^\W\d_]{{3}}|[{UNSPACED_SCRIPTS}]")
 
 
 class RankedBlock(Struct, frozen=True, kw_only=True):
     passage: Passage
     block: Block
     best_sentences: tuple[int, ...]
-    """The numbers of its sentences, best first."""
     score: float
     coverage: float
     """The share of the question that the block meets together with its title and headings."""
@@ -460,18 +441,33 @@ def rank_blocks(
     `notes` are those that were read as a whole: all of their blocks count, those beside a passage as well.
     """
     best = max((passage.score for passage in passages), default=0.0)
-    matched = [_MatchedBlock.of(question, *each) for each in _all_blocks(passages, notes or {})]
+    matched: list[tuple[Passage, Block, Held, Held]] = []
     of_notes: dict[str, list[Held]] = {}
-    titles: dict[str, str] = {}
-    for each in matched:
-        of_notes.setdefault(each.passage.path, []).append(each.whole)
-        titles[each.passage.path] = each.passage.title
+    for passage, block in _all_blocks(passages, notes or {}):
+        frame = question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path)))
+        whole = _best_of([question.held(without_cross_references(block.text)), frame])
+        matched.append((passage, block, frame, whole))
+        of_notes.setdefault(passage.path, []).append(whole)
     met = {path: _best_of(held) for path, held in of_notes.items()}
+    titles = {passage.path: passage.title for passage, *_ in matched}
     families = {path: question.share(_best_of([met[each] for each in named])) for path, named in _families(titles)}
-    ranked = [
-        _ranked(question, each, each.passage.score / best if best > 0 else 0.0, families[each.passage.path])
-        for each in matched
-    ]
+    ranked: list[RankedBlock] = []
+    for passage, block, frame, whole in matched:
+        coverage, framed = question.share(whole), question.share(frame)
+        extra = max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
+        own_score = COVERAGE_WEIGHT * coverage + FRAME_WEIGHT * framed + extra
+        of_search = SEARCH_WEIGHT * (passage.score / best if best > 0 else 0.0)
+        ranked.append(
+            RankedBlock(
+                passage=passage,
+                block=block,
+                best_sentences=question.best_sentences(block),
+                score=own_score + FAMILY_WEIGHT * families[passage.path] + of_search,
+                coverage=coverage,
+                framed=framed,
+                own_score=own_score,
+            )
+        )
     ranked.sort(key=lambda each: (-each.score, each.passage.path, each.passage.first_line, each.block.first_line))
     return ranked
 
@@ -505,48 +501,9 @@ def _families(titles: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     """For each note itself and those that it is named after: "Grama FAQ" is about what "Grama" says of it."""
     names = {path: f" {' '.join(words(title))} " for path, title in titles.items()}
     for path, name in names.items():
-        yield path, [each for each, other in names.items() if each == path or (_is_name(other) and other in name)]
-
-
-def _is_name(said: str) -> bool:
-    """Whether a title is more than a number or a short word, which many titles hold."""
-    return bool(_THREE_LETTERS.search(said) or UNSPACED_RUN.search(said))
-
-
-class _MatchedBlock(Struct, frozen=True, kw_only=True):
-    """What of the question stands in a block, and in its title and headings."""
-
-    passage: Passage
-    block: Block
-    frame: Held
-    whole: Held
-
-    @classmethod
-    def of(cls, question: WeightedQuestion, passage: Passage, block: Block) -> "_MatchedBlock":
-        frame = question.held("\n".join((passage.title, *passage.heading_path, *block.heading_path)))
-        own = question.held(without_cross_references(block.text))
-        return cls(passage=passage, block=block, frame=frame, whole=_best_of([own, frame]))
-
-
-def _ranked(
-    question: WeightedQuestion, matched: _MatchedBlock, search_score: float, met_by_family: float
-) -> RankedBlock:
-    block = matched.block
-    coverage, framed = question.share(matched.whole), question.share(matched.frame)
-    own_score = (
-        COVERAGE_WEIGHT * coverage
-        + FRAME_WEIGHT * framed
-        + max(CUE_WEIGHT * question.cue(block.text), LIST_WEIGHT * (question.wants_list and block.kind == "list"))
-    )
-    return RankedBlock(
-        passage=matched.passage,
-        block=block,
-        best_sentences=question.best_sentences(block),
-        score=own_score + FAMILY_WEIGHT * met_by_family + SEARCH_WEIGHT * search_score,
-        coverage=coverage,
-        framed=framed,
-        own_score=own_score,
-    )
+        # Many titles hold what is no more than a number or a short word.
+        after = (each for each, other in names.items() if _NAME.search(other) and other in name and each != path)
+        yield path, [path, *after]
 
 
 def _best_of(held: Sequence[Held]) -> Held:
@@ -576,7 +533,7 @@ def company_in(question: str) -> tuple[str, ...]:
         if found := pattern.search(text):
             return (found["name"],)
     spelled = _WORD.findall(text)
-    plain = [_plain(word) for word in spelled]
+    plain = [next(iter(words(word)), "") for word in spelled]
     start = next((place for place, word in enumerate(plain) if word in _COMPANY), len(plain))
     asking = asking_words(plain)
     names: list[str] = []
@@ -590,7 +547,3 @@ def company_in(question: str) -> tuple[str, ...]:
         if is_lower:
             break
     return tuple(names)
-
-
-def _plain(word: str) -> str:
-    return next(iter(words(word)), "")

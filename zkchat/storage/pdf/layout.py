@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
@@ -23,7 +23,6 @@ from zkchat.subprocesses import start_python
 
 class PdfLimits(NamedTuple):
     max_bytes: int = 100_000_000
-    """Of the file."""
     max_pages: int = 2_000
     max_seconds: float = 60.0
     max_memory: int = 400_000_000
@@ -72,26 +71,35 @@ class PdfExtractor:
         return self.limits.max_bytes
 
     def extract(self, data: bytes) -> ExtractedText | None:
-        """The text of a PDF, or why there is none; None where it was stopped."""
         if self._stopped.is_set():
             return None
         try:
             process = self._running()
         except OSError:  # no process can be started now
             return None
-        is_late = threading.Event()
         seconds = self.limits.max_seconds + (_SECONDS_TO_START if self._served == 1 else 0)
-        timer = threading.Timer(seconds, _end_late, (process, is_late))
+        is_late = threading.Event()
+
+        def end_late() -> None:
+            is_late.set()
+            with suppress(OSError):
+                process.kill()
+
+        timer = threading.Timer(seconds, end_late)
         timer.daemon = True
         timer.start()
         try:
             reply = self._ask(process, data)
         finally:
             timer.cancel()
-        if reply is None:
-            self._end()
-            return self._failure(process.returncode, is_late.is_set())
-        return _extracted(reply)
+        if reply:
+            return _extracted(reply)
+        self._end()
+        if self._stopped.is_set() or -process.returncode in _INTERRUPTIONS:
+            return None
+        if is_late.is_set():
+            return ExtractedText(trouble=f"It takes longer than {self.limits.max_seconds:g} seconds to read {_BY_NAME}")
+        return ExtractedText(trouble=f"It is too large to read, or made to crash what reads it, {_BY_NAME}")
 
     def stop(self) -> None:
         """End the process now; what it extracts is extracted another time."""
@@ -143,19 +151,6 @@ class PdfExtractor:
                 assert stream
                 stream.close()
         process.wait()
-
-    def _failure(self, code: int, is_late: bool) -> ExtractedText | None:
-        if self._stopped.is_set() or -code in _INTERRUPTIONS:
-            return None
-        if is_late:
-            return ExtractedText(trouble=f"It takes longer than {self.limits.max_seconds:g} seconds to read {_BY_NAME}")
-        return ExtractedText(trouble=f"It is too large to read, or made to crash what reads it, {_BY_NAME}")
-
-
-def _end_late(process: Popen[bytes], is_late: threading.Event) -> None:
-    is_late.set()
-    with suppress(OSError):
-        process.kill()
 
 
 _PROBLEMS: Final = {
@@ -235,7 +230,6 @@ class PageLines(Struct, frozen=True, kw_only=True):
     height: float
     lines: Sequence[Line]
     remarks: Sequence[str] = ()
-    """Comments that readers left on it."""
 
 
 def clean(text: str) -> str:
@@ -244,12 +238,12 @@ def clean(text: str) -> str:
 
 
 def texts_of(pages: Sequence[PageLines]) -> list[str]:
-    """The text of each page, with a blank line between paragraphs."""
     running = _running_lines(pages)
-    rows = [
-        _rows(page, [line for line in page.lines if (_slot(line, page), _pattern(line.text, number)) not in running])
-        for number, page in enumerate(pages, 1)
-    ]
+    rows: list[list[Line]] = []
+    for number, page in enumerate(pages, 1):
+        lines = [line for line in page.lines if (_slot(line, page), _pattern(line.text, number)) not in running]
+        gutter = _gutter(page, lines)
+        rows.append(_joined(_by_column(lines, *gutter) if gutter else lines))
     words = Counter(word for page in rows for line in page for word in _WORDS.findall(line.text.lower()))
     return ["\n\n".join([*_paragraphs(lines, words), *page.remarks]) for page, lines in zip(pages, rows, strict=True)]
 
@@ -261,22 +255,25 @@ def _running_lines(pages: Sequence[PageLines]) -> set[tuple[int, str]]:
     """Place and pattern of the lines that stand in the margin of most pages and say the same there."""
     if len(pages) < _MIN_RUNNING_PAGES:
         return set()
-    found = [{*_margin_lines(page, number)} for number, page in enumerate(pages, 1)]
+    found = [
+        {
+            (_slot(line, page), _pattern(line.text, number))
+            for line in page.lines
+            if _is_in_margin(line, page) and len(line.text) <= _MAX_RUNNING_LENGTH
+        }
+        for number, page in enumerate(pages, 1)
+    ]
     seen = Counter(key for keys in found for key in keys)
     repeated = {key for key, count in seen.items() if count >= 2}
     filled = Counter(slot for keys in found for slot in {slot for slot, _ in keys & repeated})
     return {(slot, pattern) for slot, pattern in repeated if filled[slot] > len(pages) / 2}
 
 
-def _margin_lines(page: PageLines, number: int) -> Iterable[tuple[int, str]]:
-    upper, lower = page.height * (1 - _MARGIN_SHARE), page.height * _MARGIN_SHARE
-    for line in page.lines:
-        if (line.bottom > upper or line.top < lower) and len(line.text) <= _MAX_RUNNING_LENGTH:
-            yield _slot(line, page), _pattern(line.text, number)
+def _is_in_margin(line: Line, page: PageLines) -> bool:
+    return line.bottom > page.height * (1 - _MARGIN_SHARE) or line.top < page.height * _MARGIN_SHARE
 
 
 def _slot(line: Line, page: PageLines) -> int:
-    """The height at which it stands, in hundredths of the page."""
     return round(line.middle / page.height * 100) if page.height else 0
 
 
@@ -289,13 +286,6 @@ def _pattern(text: str, page: int) -> str:
 
 
 # --- reading order ---
-
-
-def _rows(page: PageLines, lines: Sequence[Line]) -> list[Line]:
-    """The lines in reading order; parts of one line are joined, unless they stand in columns of their own."""
-    if gutter := _gutter(page, lines):
-        return _joined(_by_column(lines, *gutter))
-    return _joined(lines)
 
 
 def _gutter(page: PageLines, lines: Sequence[Line]) -> tuple[float, float] | None:
@@ -371,23 +361,19 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
 def _paragraphs(lines: Sequence[Line], words: Counter[str]) -> list[str]:
     if not lines:
         return []
-    leading = _leading(lines)
+    # The usual way from one line to the next below it, in heights of a line.
+    steps = sorted(
+        (before.middle - line.middle) / line.height
+        for before, line in itertools.pairwise(lines)
+        if line.height > 0 and 0 < before.middle - line.middle < 3 * line.height
+    )
+    leading = median(steps[: len(steps) // 2 + 1]) if steps else 1.0
     paragraphs: list[list[Line]] = [[lines[0]]]
     for before, line in itertools.pairwise(lines):
         if _begins_paragraph(paragraphs[-1], before, line, leading):
             paragraphs.append([])
         paragraphs[-1].append(line)
     return [text for paragraph in paragraphs if (text := _text(paragraph, words))]
-
-
-def _leading(lines: Sequence[Line]) -> float:
-    """The usual way from one line to the next below it, in heights of a line."""
-    steps = [
-        (before.middle - line.middle) / line.height
-        for before, line in itertools.pairwise(lines)
-        if line.height > 0 and 0 < before.middle - line.middle < 3 * line.height
-    ]
-    return median(sorted(steps)[: len(steps) // 2 + 1]) if steps else 1.0
 
 
 def _begins_paragraph(paragraph: Sequence[Line], before: Line, line: Line, leading: float) -> bool:
@@ -405,12 +391,8 @@ def _begins_paragraph(paragraph: Sequence[Line], before: Line, line: Line, leadi
     full = max(each.right for each in (*paragraph, line)) - min(each.left for each in (*paragraph, line))
     is_short = before.right < max(each.right for each in (*paragraph, line)) - 0.2 * full
     is_indented = line.left - before.left > 0.7 * height and len(paragraph) > 1
-    return (is_short and not _continues(line)) or (ended and (is_short or is_indented))
-
-
-def _continues(line: Line) -> bool:
-    """Whether a line begins in the middle of a sentence, by its first letter."""
-    return line.text[:1].islower()
+    goes_on = line.text[:1].islower()
+    return (is_short and not goes_on) or (ended and (is_short or is_indented))
 
 
 def _text(paragraph: Sequence[Line], words: Counter[str]) -> str:

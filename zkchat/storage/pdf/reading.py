@@ -8,11 +8,12 @@ nothing worth stealing: no environment, no open file of the vault.
 import ctypes
 import json
 import os
+import re
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from queue import SimpleQueue
 from typing import IO, Any, Final, NamedTuple
@@ -24,6 +25,8 @@ from zkchat.storage.pdf.layout import Line, PageLines, PdfLimits, clean, texts_o
 
 _HYPHEN: Final = "\ufffe"
 """What PDFium has in the place of a hyphen at the end of a line, where a word goes on in the next one."""
+_PART: Final = re.compile(rf"[^\n{_HYPHEN}]*[\n{_HYPHEN}]|[^\n{_HYPHEN}]+")
+"""What ends with a line, or with a hyphen that stood at the end of one."""
 _MAX_PAGE_CHARACTERS: Final = 200_000
 _MAX_PAGE_REMARKS: Final = 200
 _MAX_OUTLINE: Final = 2_000
@@ -106,18 +109,16 @@ def _read_page(page: Any) -> PageLines:
         for kind, text, box in _annotations(page):
             if kind == _WIDGET:
                 value = _turned(Line(text, *box, cells=2), rotation, width, height, crop)
-                lines.insert(_place_of(value, lines), value)
+                # It is read after what stands on its left, or above it.
+                after = (
+                    number + 1
+                    for number, line in reversed([*enumerate(lines)])
+                    if line.bottom >= value.top or (value.bottom < line.middle < value.top and line.left < value.left)
+                )
+                lines.insert(next(after, 0), value)
             else:
                 remarks.append(text)
         return PageLines(width=width, height=height, lines=lines, remarks=remarks)
-
-
-def _place_of(value: Line, lines: Sequence[Line]) -> int:
-    """Where the value of a field is read: after what stands on its left, or above it."""
-    for number, line in reversed([*enumerate(lines)]):
-        if line.bottom >= value.top or (value.bottom < line.middle < value.top and line.left < value.left):
-            return number + 1
-    return 0
 
 
 def _turned(line: Line, rotation: int, width: float, height: float, crop: tuple[float, ...]) -> Line:
@@ -138,21 +139,10 @@ def _lines(text_page: Any) -> Iterator[Line]:
     count = min(text_page.count_chars(), _MAX_PAGE_CHARACTERS)
     text = text_page.get_text_range(0, count) if count > 0 else ""
     at = 0
-    for part in _parts(text):
+    for part in _PART.findall(text):
         ends_hyphenated = part.endswith(_HYPHEN)
         yield from _split_at_wide_spaces(text_page, part.rstrip("\r\n" + _HYPHEN), at, ends_hyphenated)
         at += _utf16_length(part)
-
-
-def _parts(text: str) -> Iterator[str]:
-    """The text cut after each end of a line, and after each hyphen that stood at one."""
-    start = 0
-    for position, character in enumerate(text):
-        if character in ("\n", _HYPHEN):
-            yield text[start : position + 1]
-            start = position + 1
-    if start < len(text):
-        yield text[start:]
 
 
 def _utf16_length(text: str) -> int:
@@ -174,7 +164,9 @@ def _split_at_wide_spaces(text_page: Any, text: str, at: int, is_hyphenated: boo
         if not first or not last:
             first = last = parts[-1][1][-1] if parts else (0.0, 0.0, 0.0, 0.0)
         box = (min(first[0], last[0]), min(first[1], last[1]), max(first[2], last[2]), max(first[3], last[3]))
-        if not parts or _distance(parts[-1][1][-1], box) > _WIDE_SPACE * _height(first):
+        # The height of a line is the room of one character, also where the page is turned: none is wider than high.
+        height = max(first[2] - first[0], first[3] - first[1])
+        if not parts or _distance(parts[-1][1][-1], box) > _WIDE_SPACE * height:
             parts.append(([], []))
         parts[-1][0].append(word)
         parts[-1][1].append(box)
@@ -197,11 +189,6 @@ def _distance(before: Rectangle, after: Rectangle) -> float:
     return max(beside, above)
 
 
-def _height(character: Rectangle) -> float:
-    """Of a line, by the room of one character, also where the page is turned: none is wider than high."""
-    return max(character[2] - character[0], character[3] - character[1])
-
-
 def _box(text_page: Any, text_index: int) -> Rectangle | None:
     """Of a character, with the room that its font gives to every character."""
     rectangle = pdfium.FS_RECTF()
@@ -212,7 +199,6 @@ def _box(text_page: Any, text_index: int) -> Rectangle | None:
 
 
 def _annotations(page: Any) -> Iterator[tuple[int, str, Rectangle]]:
-    """Values of form fields, and remarks of readers."""
     for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_PAGE_REMARKS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if not annotation:
@@ -283,7 +269,6 @@ def _limit(limits: PdfLimits) -> None:
 
 
 def extracted(data: bytes, limits: PdfLimits) -> dict[str, Any]:
-    """The reply for one file: its text, or in a word why there is none."""
     deadline = time.monotonic() + _TIME_SHARE * limits.max_seconds
     try:
         read = read_pdf(data, limits.max_pages, limits.max_characters, lambda: time.monotonic() < deadline)

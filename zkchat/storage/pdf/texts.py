@@ -60,7 +60,8 @@ class SqliteExtractedTexts:
 
     def find(self, stamp: FileStamp) -> ExtractedText | None:
         if stamp.size > self._max_bytes:
-            return ExtractedText(trouble=self._too_large(stamp.size))
+            sizes = f"It has {stamp.size / 1e6:,.0f} MB, more than the {self._max_bytes / 1e6:,.0f} MB"
+            return ExtractedText(trouble=f"{sizes} of the setting vault.max_pdf_bytes, and is found by its name only.")
         return self._text(_FIND, (stamp.path, stamp.size, stamp.modified_ns))
 
     def latest(self, path: str) -> ExtractedText | None:
@@ -76,12 +77,6 @@ class SqliteExtractedTexts:
         except StorageDamaged:  # it all can be extracted again
             self._file.reset()
             return None
-
-    def _too_large(self, size: int) -> str:
-        return (
-            f"It has {size / 1e6:,.0f} MB, more than the {self._max_bytes / 1e6:,.0f} MB of the setting "
-            "vault.max_pdf_bytes, and is found by its name only."
-        )
 
     # --- extraction ---
 
@@ -106,7 +101,9 @@ class SqliteExtractedTexts:
         return self._write(write)
 
     def keep(self, digest: bytes, text: ExtractedText) -> None:
-        row = (digest, self._method, bool(text.trouble), _packed(text))
+        content = [text.pages, text.title, text.trouble, text.outline, text.omission]
+        packed = zlib.compress(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"), 6)
+        row = (digest, self._method, bool(text.trouble), packed)
         self._write(lambda database: database.execute("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?)", row))
 
     def _write(self, write: Callable[[Connection], Written]) -> Written:
@@ -135,11 +132,6 @@ class SqliteExtractedTexts:
 @cache
 def _open_cached(path: Path, max_bytes: int) -> SqliteExtractedTexts:
     return SqliteExtractedTexts(path, max_bytes)
-
-
-def _packed(text: ExtractedText) -> bytes:
-    content = [text.pages, text.title, text.trouble, text.outline, text.omission]
-    return zlib.compress(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"), 6)
 
 
 def _unpacked(content: bytes) -> ExtractedText:

@@ -154,7 +154,7 @@ class VaultTree(VaultFiles):
 
     def read_bytes(self, path: str) -> bytes | None:
         try:
-            return self._bytes(path)
+            return self.read_data(path)
         except NoteNotFound:
             self._changeable_parts(path)
             return None

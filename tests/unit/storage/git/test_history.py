@@ -73,23 +73,6 @@ def test_all_is_read_again_where_history_was_rewritten_merged_or_is_unknown(vaul
         assert (found.is_whole, days) == (True, {"a.md": "2026-01-01", "b.md": "2026-03-03", "c.md": "2026-04-04"})
 
 
-def test_what_a_merge_itself_changed_is_of_the_merge(vault: Path) -> None:
-    commit(vault, "2026-01-01T12:00Z", a="one\ntwo\nthree\nfour\nfive\n")
-    git(vault, "checkout", "-q", "-b", "side")
-    commit(vault, "2026-02-02T12:00Z", a="ONE\ntwo\nthree\nfour\nfive\n")
-    git(vault, "checkout", "-q", "main")
-    commit(vault, "2026-03-03T12:00Z", a="one\ntwo\nthree\nfour\nFIVE\n")
-    git(vault, "merge", "-q", "--no-edit", "side", at="2026-05-05T12:00Z")
-    assert read(vault) == {"a.md": "2026-05-05"}
-
-
-def test_a_renamed_file_is_of_the_commit_that_renamed_it(vault: Path) -> None:
-    commit(vault, "2026-01-01T12:00Z", a="one")
-    git(vault, "mv", "a.md", "z.md")
-    commit(vault, "2026-02-02T12:00Z")
-    assert read(vault) == {"z.md": "2026-02-02", "a.md": "2026-02-02"}
-
-
 def test_the_first_commit_of_a_file_is_that_of_the_one_it_was_moved_from(vault: Path) -> None:
     first = commit(vault, "2026-01-01T12:00Z", **{"a": "one", "Old/x": "", "Old/y": ""})
     commit(vault, "2026-02-02T12:00Z", a="changed", **{"Old/y": "y"})

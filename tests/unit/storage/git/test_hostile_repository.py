@@ -112,14 +112,6 @@ def test_no_program_of_the_repository_runs(hostile: Path, marker: Path) -> None:
     assert not marker.exists()
 
 
-def test_the_configuration_of_the_repository_is_not_even_read(hostile: Path) -> None:
-    (hostile / ".git" / "config").write_text("[broken")
-    with pytest.raises(subprocess.CalledProcessError):
-        git(hostile, "log", "-1")
-    reader = over(hostile)
-    assert set(reader.read(reader.head(), "").files) == {"a.md", "b.md"}
-
-
 def test_missing_objects_are_fetched_from_nowhere(hostile: Path, marker: Path) -> None:
     tree = git(hostile, "rev-parse", "main^{tree}")
     marker.unlink(missing_ok=True)

@@ -47,10 +47,6 @@ def test_a_larger_font_is_a_paragraph_of_its_own() -> None:
     )
 
 
-def test_items_of_a_list_stay_apart() -> None:
-    assert text(line("• one", 5, width=60), line("• two", 6, width=60)) == "• one\n\n• two"
-
-
 def test_words_broken_at_the_end_of_a_line_are_whole_again() -> None:
     lines = [line("the new instru", 5, hyphenated=True), line("ment runs", 6)]
     assert text(*lines) == "the new instrument runs"
@@ -63,10 +59,6 @@ def test_a_hyphen_before_a_capital_letter_stays() -> None:
 def test_a_hyphen_stays_where_the_document_has_it_elsewhere() -> None:
     lines = [line("a well-known fact is a well", 5, hyphenated=True), line("known fact", 6)]
     assert text(*lines) == "a well-known fact is a well-known fact"
-
-
-def test_chinese_lines_are_joined_without_a_space() -> None:
-    assert text(line("卡片笔记法要求", 5), line("每张卡片只写一个想法。", 6)) == "卡片笔记法要求每张卡片只写一个想法。"
 
 
 def test_columns_written_line_by_line_across_are_read_one_after_the_other() -> None:
@@ -96,21 +88,6 @@ def test_running_headers_and_page_numbers_are_dropped() -> None:
         for number in range(1, 6)
     ]
     assert texts_of(pages) == [f"Text of page number {number}, which differs" for number in range(1, 6)]
-
-
-def test_a_first_line_that_differs_on_each_page_is_no_header() -> None:
-    words = ["one", "two", "three", "four"]
-    pages = [page(Line(f"Chapter {word}", 50, 480, 150, 490), line("body", 10)) for word in words]
-    assert [text.splitlines()[0] for text in texts_of(pages)] == [f"Chapter {word}" for word in words]
-
-
-def test_two_pages_have_no_running_headers() -> None:
-    pages = [page(Line("The same", 50, 480, 150, 490), line("body", 10))] * 2
-    assert texts_of(pages) == ["The same\n\nbody"] * 2
-
-
-def test_remarks_of_readers_stand_at_the_end() -> None:
-    assert texts_of([page(line("body", 5), remarks=("Is that so?",))]) == ["body\n\nIs that so?"]
 
 
 def test_text_is_cleaned_of_ligatures_controls_and_private_characters() -> None:

@@ -48,10 +48,6 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def test_pages_and_title_are_extracted(extractor: PdfExtractor) -> None:
-    assert found(extractor, SOUND) == ExtractedText(pages=TEXTS, title="Tides")
-
-
 def test_one_process_extracts_file_after_file_and_knows_no_secret(extractor: PdfExtractor) -> None:
     found(extractor, SOUND)
     process = process_of(extractor)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.broken_pdfs import text_pdf
 from zkchat.storage.pdf.layout import texts_of
-from zkchat.storage.pdf.reading import NeedsPassword, read_pdf
+from zkchat.storage.pdf.reading import read_pdf
 
 PDFS = Path(__file__).parents[4] / "benchmarks" / "attachments" / "pdfs"
 LOST = {"cid-fonts": [("出版した。", "出版した")]}
@@ -37,12 +37,3 @@ def test_pages_beyond_the_limit_are_counted_only() -> None:
 
 def test_characters_beyond_the_limit_end_the_reading() -> None:
     assert len(read_pdf(text_pdf("one two", "three", "four"), 10, 9).pages) == 2
-
-
-def test_reading_ends_when_the_time_is_up() -> None:
-    assert len(read_pdf(text_pdf("one", "two", "three"), 10, 10_000, lambda: False).pages) == 1
-
-
-def test_an_encrypted_file_needs_a_password() -> None:
-    with pytest.raises(NeedsPassword):
-        read_pdf((PDFS / "encrypted.pdf").read_bytes(), 10, 10_000)

@@ -1,4 +1,3 @@
-import pickle
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,10 +25,6 @@ def keep(texts: SqliteExtractedTexts, stamp: FileStamp, digest: bytes, text: Ext
     texts.keep(digest, text)
 
 
-def test_only_pdfs_are_covered(texts: SqliteExtractedTexts) -> None:
-    assert [texts.covers(path) for path in ("a.pdf", "A.PDF", "pdf", "a.pdf.md")] == [True, True, False, False]
-
-
 def test_a_text_is_found_by_path_size_and_time(texts: SqliteExtractedTexts) -> None:
     assert texts.find(PAPER) is None
     keep(texts, PAPER, b"x")
@@ -38,20 +33,6 @@ def test_a_text_is_found_by_path_size_and_time(texts: SqliteExtractedTexts) -> N
     assert texts.find(changed) is None
     assert texts.latest("a/Paper.PDF") == TEXT
     assert texts.latest("b.pdf") is None
-
-
-def test_asking_makes_no_file(texts: SqliteExtractedTexts, tmp_path: Path) -> None:
-    assert texts.find(PAPER) is None
-    assert texts.missing([PAPER]) == [PAPER]
-    texts.forget_failures()
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_a_renamed_file_has_its_text(texts: SqliteExtractedTexts) -> None:
-    keep(texts, PAPER, b"x")
-    renamed = PAPER._replace(path="b.pdf")
-    assert texts.attach(renamed, b"x")
-    assert texts.find(renamed) == TEXT
 
 
 def test_what_has_no_text_is_missing(texts: SqliteExtractedTexts) -> None:
@@ -96,12 +77,6 @@ def test_texts_of_files_that_are_gone_are_dropped(texts: SqliteExtractedTexts) -
     assert texts.latest("other.pdf") == TEXT
 
 
-def test_another_process_sees_the_same_texts(texts: SqliteExtractedTexts) -> None:
-    keep(texts, PAPER, b"x")
-    with closing(pickle.loads(pickle.dumps(texts))) as other:
-        assert other.find(PAPER) == TEXT
-
-
 def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "pdf.db"
     with closing(SqliteExtractedTexts(path, 1_000)) as texts:
@@ -114,10 +89,3 @@ def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
         assert texts.missing([PAPER]) == [PAPER]
         keep(texts, PAPER, b"x")
         assert texts.find(PAPER) == TEXT
-
-
-def test_content_that_is_not_ours_counts_as_none(texts: SqliteExtractedTexts) -> None:
-    keep(texts, PAPER, b"x")
-    with texts._file.writing() as database:
-        database.execute("UPDATE texts SET content = x'00'")
-    assert texts.find(PAPER) is None

@@ -69,15 +69,6 @@ def found(library: Library, words: str) -> list[str]:
     return [passage.path for passage in library.search(words)]
 
 
-def test_a_note_saved_a_moment_ago_is_found_where_there_is_time(library: Library, files: SlowFiles) -> None:
-    assert library.refresh_within(PLENTY) is not None
-    files.write("new.md", "A birch.")
-    refreshed = library.refresh_within(PLENTY)
-    assert refreshed is not None
-    assert (refreshed.notes, refreshed.changed) == (2, 1)
-    assert found(library, "birch") == ["new.md"]
-
-
 def test_where_there_is_no_time_the_vault_answers_as_it_was(library: Library, files: SlowFiles) -> None:
     library.refresh()
     files.write("new.md", "A birch.")
@@ -177,9 +168,3 @@ def test_closing_stops_what_goes_on_between_two_notes() -> None:
     assert bounded.within(NO_TIME) is None
     bounded.close()
     assert not finished.is_set()
-
-
-def test_a_library_that_was_never_asked_in_this_way_starts_no_thread(library: Library) -> None:
-    library.refresh()
-    library.close()
-    assert not [thread for thread in all_threads() if thread.name.startswith("zkchat-refresh")]

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.extracted import PagesByPath
 from tests.support.libraries import Located
-from zkchat.core.errors import NoteNotFound, NoteUnreadable
-from zkchat.core.note import ExtractedText, Link, Missing, Resolved
+from zkchat.core.errors import NoteNotFound
+from zkchat.core.note import Link, Missing, Resolved
 from zkchat.index import graph
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
@@ -66,48 +66,6 @@ def test_lists_and_counts_of_notes_are_those_of_notes_alone(vault: Vault) -> Non
     assert library.names("Board.canvas") == ("Board", "Board.canvas")
     assert library.link_to("Board.canvas") == "[[Board.canvas]]"
     assert isinstance(library.resolve(Link(text="[[Board]]", target="Board")), Missing)
-
-
-def test_a_pdf_is_found_by_its_name_until_its_text_is_there(vault: Vault) -> None:
-    library = vault.library()
-    assert library.search("paper")[0].path == "paper.pdf"
-    with pytest.raises(NoteUnreadable, match="not been extracted yet"):
-        library.read("paper.pdf")
-    generation = library.generation()
-    assert (library.refresh().changed, library.generation()) == (0, generation)  # waiting changes nothing
-    assert anchors_found(library)["[[paper.pdf#page=9]]"]
-
-    vault.extracted.texts["paper.pdf"] = ExtractedText(pages=("Quokkas smile.", "Numbats do not."))
-    assert library.refresh().changed == 1
-    assert [(hit.path, hit.heading_path) for hit in library.search("numbats")] == [("paper.pdf", ("Page 2",))]
-    assert "Numbats" in library.section("paper.pdf", "page=2")
-    assert "Quokkas" not in library.section("paper.pdf", "page=2")
-    assert anchors_found(library) == {
-        "[[Board.canvas#Card]]": True,
-        "[[paper.pdf#page=2]]": True,
-        "[[paper.pdf#page=9]]": False,
-    }
-    generation = library.generation()
-    assert (library.refresh().changed, library.generation()) == (0, generation)
-
-
-def test_a_pdf_that_cannot_be_read_is_one_warning(vault: Vault) -> None:
-    vault.extracted.texts["paper.pdf"] = ExtractedText(trouble="It is encrypted.")
-    library = vault.library()
-    assert [(warning.path, warning.text) for warning in library.warnings()] == [("paper.pdf", "It is encrypted.")]
-    with pytest.raises(NoteUnreadable, match="It is encrypted"):
-        library.read("paper.pdf")
-
-
-def test_without_a_program_that_reads_them_pdfs_are_attachments_again(vault: Vault) -> None:
-    vault.extracted.texts["paper.pdf"] = ExtractedText(pages=("Quokkas smile.",))
-    assert vault.library().search("quokkas")
-    without = vault.library(reads_pdfs=False)
-    assert without.search("quokkas") == []
-    assert "paper.pdf" in {row.path for row in without.files()}
-    assert "paper.pdf" not in {row.path for row in without.indexed()}
-    assert (without.counts().notes, without.counts().attachments) == (1, 2)
-    assert vault.library().search("quokkas")
 
 
 def test_a_canvas_is_read_again_when_it_changes_and_forgotten_when_it_is_gone(vault: Vault) -> None:
@@ -167,31 +125,9 @@ def test_a_canvas_that_is_gone_is_shown_to_no_model_any_more(vault: Vault) -> No
     assert guarded.search("wombat") == []
 
 
-def test_a_vault_of_canvases_alone_is_not_empty(vault: Vault) -> None:
-    library = vault.library()
-    assert not library.is_empty()
-    (vault.folder / "Note.md").unlink()
-    library.refresh()
-    assert (library.note_count(), library.is_empty()) == (0, False)
-    for name in ("Board.canvas", "paper.pdf"):
-        (vault.folder / name).unlink()
-    library.refresh()
-    assert library.is_empty()
-
-
 def test_broken_links_of_a_canvas_are_told_and_not_repaired(vault: Vault) -> None:
     from zkchat.index.link_guesses import broken_links
 
     vault.write("Odd.canvas", FILE % "Notes/Note.md")
     found = [each for each in broken_links(vault.library()) if each.source == "Odd.canvas"]
     assert [(each.link.text, each.repairs) for each in found] == [("[[Notes/Note.md]]", ())]
-
-
-def test_a_refresh_counts_notes_alone(vault: Vault) -> None:
-    library = vault.library()
-    assert library.refresh().notes == 1
-    vault.write("Other.md", "")
-    vault.write("New.canvas", "{}")
-    assert (library.refresh().notes, library.refresh().notes) == (2, 2)
-    (vault.folder / "Board.canvas").unlink()
-    assert (library.refresh().notes, library.refresh().notes) == (2, 2)

@@ -14,12 +14,11 @@ from tests.support.embedders import RecordingEmbedder, StaticEmbedder
 from tests.support.in_memory_files import MemoryFiles
 from tests.support.waiting import eventually
 from zkchat.core.embeddings import OpenText
-from zkchat.core.errors import ProviderError, StorageFull, TextRefused
+from zkchat.core.errors import ProviderError, TextRefused
 from zkchat.core.prompt import ModelInfo
 from zkchat.index.indexing import background, embedding
 from zkchat.index.library import Library, LibraryOptions
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.index.search.method_vectors import packed
 from zkchat.index.search.vectors import VectorSearch
 
 NOTES = {"a": "# A\n\napples", "b": "# B\n\nbread", "c": "# C\n\ncider"}
@@ -83,79 +82,6 @@ def vectors_of(index: SqliteNoteIndex, method: str) -> dict[bytes, bytes]:
     return found
 
 
-def test_a_passage_is_embedded_with_the_title_of_its_note(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    embed_all(library(files, index, server))
-    assert sorted(server.texts) == ["A\n# A\n\napples", "B\n# B\n\nbread", "C\n# C\n\ncider"]
-
-
-def test_a_note_that_moved_or_came_back_and_text_that_stands_twice_are_not_embedded_again(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = library(files, index, server)
-    embed_all(made)
-    count = len(server.texts)
-    files.rename("a.md", "deep/other.md")
-    files.remove("b.md")
-    files.write("copy of c.md", files.notes["c.md"])
-    made.refresh()
-    embed_all(made)
-    files.write("b.md", NOTES["b"])
-    made.rebuild()
-    embed_all(made)
-    assert len(server.texts) == count
-    files.write("b.md", "# B\n\nbread\n\n# B2\n\nbuns")
-    made.refresh()
-    embed_all(made)
-    assert server.texts[count:] == ["B\n# B2\n\nbuns"]
-
-
-def test_the_former_vectors_are_searched_until_the_new_ones_are_complete(
-    files: MemoryFiles, index: SqliteNoteIndex
-) -> None:
-    one, two = RecordingEmbedder("one"), RecordingEmbedder("two", batch_size=1)
-    made = library(files, index, one)
-    made.embed()
-    assert active_method(made) == "static"
-    made.embed_by_server()
-    assert active_method(made) == "one"
-    made = library(files, index, two, one)
-    made.embed_by_server(lambda done: done < 2)
-    made.search("pears")
-    assert (active_method(made), one.questions, two.questions) == ("one", ["pears"], [])
-    made = library(files, index, two, one)  # after a restart
-    files.write("d.md", "# D\n\ndates")
-    made.refresh()
-    made.embed_by_server(lambda done: done < 1 or len(two.texts) < 3)
-    assert one.texts[-1] == "D\n# D\n\ndates"
-    assert active_method(made) == "one"
-    embed_all(made)
-    made.search("pears")
-    assert (active_method(made), two.questions) == ("two", ["pears"])
-
-
-def test_without_the_former_model_static_vectors_are_searched_until_the_new_ones_are_complete(
-    files: MemoryFiles, index: SqliteNoteIndex
-) -> None:
-    embed_all(library(files, index, RecordingEmbedder("one")))
-    made = library(files, index, RecordingEmbedder("two"))
-    made.embed_by_server(lambda _: False)
-    assert active_method(made) == "static"
-
-
-def test_switching_back_costs_only_what_changed_meanwhile(files: MemoryFiles, index: SqliteNoteIndex) -> None:
-    one, two = RecordingEmbedder("one"), RecordingEmbedder("two")
-    embed_all(library(files, index, one))
-    embed_all(library(files, index, two, one))
-    files.write("d.md", "# D\n\ndates")
-    count = len(one.texts)
-    made = library(files, index, one, two)
-    embed_all(made)
-    assert one.texts[count:] == ["D\n# D\n\ndates"]
-    assert active_method(made) == "one"
-
-
 def test_who_wants_no_server_any_more_asks_it_nothing(files: MemoryFiles, index: SqliteNoteIndex) -> None:
     one = RecordingEmbedder("one")
     embed_all(library(files, index, one))
@@ -183,41 +109,10 @@ def test_vectors_of_passages_that_are_gone_are_bounded(
     assert len(server.texts) == count
 
 
-def test_small_blocks_are_joined(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedding, "_MAX_SMALL_BLOCKS", 5)
-    made = library(files, index, server)
-    for number in range(9):
-        files.write("a.md", f"# A\n\napples {number}")
-        made.refresh()
-        embed_all(made)
-    stored = index.vectors.read("server")
-    assert stored
-    assert len(stored.blocks) <= 6
-    assert len(vectors_of(index, "server")) == 11
-
-
 def test_of_many_former_models_the_last_two_are_kept(files: MemoryFiles, index: SqliteNoteIndex) -> None:
     for number in range(5):
         embed_all(library(files, index, RecordingEmbedder(f"model {number}")))
     assert {*index.vectors.methods()} == {"static", "model 2", "model 3", "model 4"}
-
-
-def test_a_vector_that_changed_on_disk_is_made_again(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, tmp_path: Path
-) -> None:
-    made = library(files, index, server)
-    embed_all(made)
-    wanted = vectors_of(index, "server")
-    (file,) = [each for each in tmp_path.glob("*.vectors") if b"server" in each.read_bytes()[:64]]
-    content = bytearray(file.read_bytes())
-    content[-20] ^= 1
-    file.write_bytes(content)
-    made = library(files, index, server)
-    made.embed_in_background()
-    eventually(lambda: vectors_of(index, "server") == wanted)
-    made.close()
 
 
 @pytest.mark.parametrize("damage", ["changed", "cut", "gone", "no file"])
@@ -383,37 +278,11 @@ def test_a_local_note_is_found_among_others_by_static_vectors(files: MemoryFiles
     assert [(passage.path, passage.why) for passage in made.search("meal")] == [("b.md", "meaning")]
 
 
-def test_an_index_that_was_begun_anew_is_searched_by_its_own_sections(index: SqliteNoteIndex) -> None:
-    files = MemoryFiles(a="# A\n\na door", b="# B\n\nbread", c="# C\n\ncider")
-    made = Library.over(files, index, VectorSearch(index.vectors, Synonyms()))
-    made.refresh()
-    made.embed()
-    assert [passage.path for passage in made.search("hue")] == ["a.md"]
-    files.write("a.md", "# A\n\nbread")
-    files.write("b.md", "# B\n\na door")
-    index.reset()  # whoever did it, the numbers of sections now mean others
-    made.refresh()
-    made.embed()
-    assert [passage.path for passage in made.search("hue")] == ["b.md"]
-
-
 # --- a server that is away ---
 
 
 def away(_: Sequence[str]) -> None:
     raise ProviderError("Nobody answers at the address.")
-
-
-def test_searches_go_on_without_a_server_that_is_away_and_say_so_once(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = library(files, index, server)
-    embed_all(made)
-    server.before = away
-    assert [passage.path for passage in made.search("apples")][:1] == ["a.md"]
-    assert "Nobody answers at the address." in made.embedding_notice()
-    made.search("bread")
-    assert made.embedding_notice() == ""
 
 
 def test_a_question_does_not_wait_for_a_slow_server_and_its_vector_is_there_the_next_time(
@@ -430,16 +299,6 @@ def test_a_question_does_not_wait_for_a_slow_server_and_its_vector_is_there_the_
     eventually(lambda: "zkchat-question" not in {thread.name for thread in enumerate_threads()})
     made.search("apples")
     assert server.questions == ["apples"]
-
-
-def test_the_vector_of_a_question_is_asked_for_once(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = library(files, index, server)
-    embed_all(made)
-    for _ in range(3):
-        made.search("apples and cider")
-    assert server.questions == ["apples and cider"]
 
 
 def test_after_a_failure_no_question_waits_for_a_while(files: MemoryFiles, index: SqliteNoteIndex) -> None:
@@ -461,17 +320,6 @@ def test_after_a_failure_no_question_waits_for_a_while(files: MemoryFiles, index
     now[0] = 16.0
     made.search("bread")
     assert attempts == ["apples", "bread"]
-
-
-def test_static_vectors_that_are_not_complete_do_not_stand_in_for_a_server(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder
-) -> None:
-    made = library(files, index, server)
-    made.embed_by_server()
-    server.before = away
-    asked = STATIC.questions[:]
-    assert [passage.path for passage in made.search("apples")] == ["a.md"]
-    assert STATIC.questions == asked
 
 
 def test_static_vectors_that_say_nothing_of_some_passage_stand_in_for_a_server(
@@ -530,20 +378,6 @@ def test_closing_waits_for_no_server(files: MemoryFiles, index: SqliteNoteIndex,
     assert vectors_of(index, "server") == {}
 
 
-def test_a_disk_without_room_ends_the_background_work_and_leaves_the_search(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise StorageFull("No room.")
-
-    made = library(files, index, server)
-    monkeypatch.setattr(index.vectors, "add", full)
-    made.embed_in_background()
-    eventually(lambda: "zkchat-vectors" not in {thread.name for thread in enumerate_threads()})
-    assert [passage.path for passage in made.search("apples")] == ["a.md"]
-    made.close()
-
-
 def test_what_another_process_embeds_is_not_embedded_here(
     files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, tmp_path: Path
 ) -> None:
@@ -551,16 +385,3 @@ def test_what_another_process_embeds_is_not_embedded_here(
     with closing(SqliteNoteIndex(tmp_path / "index.db")) as other, other.vectors.claim("server"):
         assert made.embed_by_server() == 0
     assert made.embed_by_server() == 3
-
-
-def test_another_process_searches_by_what_was_embedded_here(
-    files: MemoryFiles, index: SqliteNoteIndex, server: RecordingEmbedder, tmp_path: Path
-) -> None:
-    with closing(SqliteNoteIndex(tmp_path / "index.db")) as other:
-        theirs = library(files, other, server)
-        theirs.search("A\n# A\n\napples")
-        embed_all(library(files, index, server))
-        assert theirs.search("A\n# A\n\napples")[0].path == "a.md"
-        assert server.questions == ["A # A apples"]
-        assert vectors_of(other, "server").keys() == vectors_of(index, "static").keys()
-        assert packed(server.direction("A\n# A\n\napples")[None]) in vectors_of(other, "server").values()

@@ -129,15 +129,6 @@ def test_what_is_unchanged_renamed_or_copied_is_not_extracted_again(scene: Scene
     assert len(scene.pages.extracted) == 1
 
 
-def test_what_changed_is_extracted_again(scene: Scene) -> None:
-    scene.note("moon.pdf", "The moon pulls.")
-    scene.open().extract()
-    scene.note("moon.pdf", "The moon pulls and pushes.")
-    library = scene.open()
-    library.extract()
-    assert found(library, "pushes") == [("moon.pdf", ("Page 1",))]
-
-
 def test_a_failure_is_one_warning_and_is_not_tried_again_but_by_a_rebuild(scene: Scene) -> None:
     scene.note("bad.pdf", "broken")
     scene.note("moon.pdf", "The moon pulls.")
@@ -151,14 +142,6 @@ def test_a_failure_is_one_warning_and_is_not_tried_again_but_by_a_rebuild(scene:
     again.rebuild()
     again.extract()
     assert scene.pages.extracted.count(b"broken") == 2
-
-
-def test_a_file_that_is_too_large_is_a_warning(scene: Scene) -> None:
-    scene.note("moon.pdf", "The moon pulls.")
-    library = scene.open(max_bytes=10)
-    assert library.extract().waiting == 0
-    assert [each.kind for each in library.warnings()] == ["extraction"]
-    assert scene.pages.extracted == []
 
 
 def test_what_is_stopped_in_the_middle_goes_on_the_next_time(scene: Scene) -> None:
@@ -222,12 +205,3 @@ def test_a_pdf_that_somebody_asks_for_is_extracted_at_once(scene: Scene) -> None
     library = scene.open()
     assert library.read("moon.pdf") == "# Page 1\n\nThe moon pulls.\n\n"
     assert scene.pages.extracted == [b"The moon pulls."]
-
-
-def test_an_index_that_is_rebuilt_needs_no_extraction(scene: Scene) -> None:
-    scene.note("moon.pdf", "The moon pulls.")
-    library = scene.open()
-    library.extract()
-    library.rebuild()
-    assert found(library, "pulls") == [("moon.pdf", ("Page 1",))]
-    assert len(scene.pages.extracted) == 1

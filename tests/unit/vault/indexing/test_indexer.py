@@ -9,8 +9,6 @@ from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.errors import NoteUnreadable
 from zkchat.core.index import CatalogRow, IndexBatch
 from zkchat.core.note import (
-    Ambiguous,
-    External,
     IndexedFiles,
     Missing,
     Note,
@@ -20,12 +18,11 @@ from zkchat.core.note import (
     Section,
 )
 from zkchat.core.vault_ports import Done, NoteIndex, Task
-from zkchat.index.indexing import indexer, reader
+from zkchat.index.indexing import reader
 from zkchat.index.indexing.indexer import Indexer, Refreshed
 from zkchat.index.note_index import SqliteNoteIndex
 from zkchat.notes.link_resolver import LiveCatalog
 from zkchat.notes.markdown import sections_of
-from zkchat.notes.parse import parse_note
 
 
 @pytest.fixture
@@ -99,16 +96,6 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(index: NoteIndex) -> None
     assert known.title == "two"
 
 
-def test_a_note_of_which_the_clock_has_moved_on_is_trusted(index: NoteIndex) -> None:
-    vault = Vault(index, a="# one")
-    vault.files.settled = False
-    vault.refresh()
-    vault.files.settled = True
-    vault.refresh()
-    vault.refresh()
-    assert vault.files.reads == []
-
-
 class CountingIndex(SqliteNoteIndex):
     """Remembers which folders were loaded, and refuses to load what grows with the vault."""
 
@@ -147,15 +134,6 @@ def test_only_the_folders_in_which_something_changed_are_loaded(tmp_path: Path) 
         assert ours.folders_loaded == ["two/"]
 
 
-def test_a_folder_with_a_file_that_cannot_be_read_is_looked_at_again(index: NoteIndex) -> None:
-    vault = Vault(index, a="one", b="two")
-    vault.files.fail("b.md", NoteUnreadable("locked"))
-    vault.refresh()
-    vault.files.fail("b.md", None)
-    assert vault.refresh().changed == 1
-    assert (vault.refresh(), vault.files.reads) == (Refreshed(notes=2), [])
-
-
 def test_what_another_process_read_meanwhile_is_not_taken_for_what_was_listed(tmp_path: Path) -> None:
     """A file that was changed while it was indexed, and then got back its old content and time."""
     with (
@@ -171,102 +149,6 @@ def test_what_another_process_read_meanwhile_is_not_taken_for_what_was_listed(tm
         assert vault.refresh().changed == 1
         assert (known := ours.known("a.md"))
         assert known.title == "old"
-
-
-def test_removed_notes_are_gone(index: NoteIndex) -> None:
-    vault = Vault(index, a="see [[b]]", b="two")
-    vault.refresh()
-    vault.files.remove("b.md")
-    assert vault.refresh() == Refreshed(notes=1, removed=1, links=1)
-    assert index.known("b.md") is None
-    assert vault.target("a.md") == Missing(target="b")
-    assert index.counts().sections == 1
-
-
-def test_a_renamed_note_takes_its_links_along(index: NoteIndex) -> None:
-    vault = Vault(index, a="see [[b]] and [[c]]", b="two")
-    vault.refresh()
-    vault.files.rename("b.md", "c.md")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Missing(target="b")
-    assert vault.target("a.md", 1) == Resolved(path="c.md", via="name")
-
-
-def test_links_are_resolved_again_when_a_target_appears(index: NoteIndex) -> None:
-    vault = Vault(index, a="see [[b]], [[Sub/b]], [[x^b1]]")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Missing(target="b")
-    vault.files.write("sub/b.md", "two")
-    vault.files.write("x.md", "para ^b1")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Resolved(path="sub/b.md", via="name")
-    assert vault.target("a.md", 1) == Resolved(path="sub/b.md", via="path")
-    assert vault.target("a.md", 2) == Resolved(path="x.md", via="name", line=1)
-    vault.files.write("b.md", "another")
-    vault.refresh()
-    assert vault.target("a.md", 0) == Ambiguous(path="b.md", via="name", others=("sub/b.md",))
-
-
-@pytest.mark.parametrize(
-    ("text", "link", "via"),
-    [
-        ("---\naliases: [Nickname]\n---\n", "nickname", "alias"),
-        ("---\naliases: [TCP/IP]\n---\n", "TCP/IP", "alias"),
-        ("# The title", "The Title", "title"),
-    ],
-)
-def test_links_follow_aliases_and_titles_as_they_come_and_go(index: NoteIndex, text: str, link: str, via: str) -> None:
-    vault = Vault(index, a=f"[[{link}]]", b="nothing")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target=link)
-    vault.files.write("b.md", text)
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="b.md", via=via)  # type: ignore[arg-type]
-    vault.files.write("b.md", "nothing")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target=link)
-
-
-def test_a_link_by_id_is_lost_when_the_id_is_no_longer_unique(index: NoteIndex) -> None:
-    vault = Vault(index, a="[[202401011200]]")
-    vault.files.write("202401011200 Idea.md", "x")
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="202401011200 Idea.md", via="id")
-    vault.files.write("202401011200 Other.md", "x")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target="202401011200")
-
-
-def test_a_link_to_a_heading_follows_the_heading(index: NoteIndex) -> None:
-    vault = Vault(index, a="[[b#Part]]", b="# Part\n")
-    vault.refresh()
-    vault.files.write("b.md", "intro\n\n# Part\n")
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="b.md", via="name", line=3)
-    vault.files.write("b.md", "intro\n")
-    vault.refresh()
-    assert vault.target("a.md") == Resolved(path="b.md", via="name", anchor_found=False)
-
-
-def test_links_whose_targets_stay_are_not_resolved_again(index: NoteIndex) -> None:
-    vault = Vault(index, a="[[b]] [[c]] https://x.y", b="# B\n\ntext", c="x")
-    vault.refresh()
-    vault.files.write("b.md", "# B\n\nother text")
-    assert vault.refresh().links == 0
-
-
-def test_attachments_are_found_and_lost_by_name(index: NoteIndex) -> None:
-    vault = Vault(index, a="![[picture.png]] and [x](https://x.y/z)")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target="picture.png")
-    vault.files.write("media/picture.png", "")
-    assert vault.refresh().links == 2
-    assert vault.files.reads == []
-    assert vault.target("a.md") == Resolved(path="media/picture.png", via="name")
-    assert vault.target("a.md", 1) == External(address="https://x.y/z")
-    vault.files.remove("media/picture.png")
-    vault.refresh()
-    assert vault.target("a.md") == Missing(target="picture.png")
 
 
 def test_a_note_that_cannot_be_read_is_reported_and_still_found_by_its_name(index: NoteIndex) -> None:
@@ -286,23 +168,6 @@ def test_a_note_that_becomes_readable_is_read_though_its_stamp_stays(index: Note
     vault.files.fail("locked.md", None)
     assert vault.refresh() == Refreshed(notes=1, changed=1)
     assert index.warnings() == []
-
-
-def test_a_note_that_breaks_the_parser_does_not_stop_the_rest(
-    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vault = Vault(index, bad="boom", good="fine")
-
-    def parse(path: str, text: str) -> Note:
-        if text == "boom":
-            raise RecursionError
-        return parse_note(path, text)
-
-    monkeypatch.setattr(reader, "parse_note", parse)
-    refreshed = vault.refresh()
-    assert refreshed.changed == 2
-    assert [warning.path for warning in refreshed.warnings] == ["bad.md"]
-    assert "RecursionError" in refreshed.warnings[0].text
 
 
 def test_a_note_that_cannot_be_cut_into_sections_is_found_by_its_name_and_stays_on_this_machine(
@@ -373,14 +238,6 @@ def test_a_note_that_vanishes_between_listing_and_reading_is_gone(index: NoteInd
     assert vault.target("a.md") == Missing(target="b")
 
 
-def test_batches_together_hold_every_note(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_PART_NOTES", 3)
-    vault = Vault(index, **{f"n{number}": f"[[n{number + 1}]]" for number in range(10)})
-    assert vault.refresh() == Refreshed(notes=10, changed=10, links=10)
-    assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
-    assert len(index.segment_sizes()) == 4
-
-
 class Neighbours:
     """Implements `ports.workers.Workers` without other processes."""
 
@@ -402,42 +259,6 @@ def test_many_parts_are_shared_and_few_are_not(index: NoteIndex, monkeypatch: py
     assert shared.refresh(lambda done, total: heard.append((done, total))).changed == 2
     assert heard == [(0, 2), (1, 2), (2, 2)]
     assert vault.target("n8.md") == Resolved(path="n9.md", via="name")
-
-
-def test_the_first_notes_are_shared_in_small_parts_so_that_something_is_soon_told(
-    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader, "MAX_PART_NOTES", 4)
-    monkeypatch.setattr(indexer, "_FIRST_PART_NOTES", 2)
-    vault = Vault(index, **{f"n{number}": "x" for number in range(10)})
-    heard: list[tuple[int, int]] = []
-    Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
-    assert heard == [(0, 10), (2, 10), (4, 10), (8, 10), (10, 10)]
-
-
-def test_the_last_notes_are_shared_in_small_parts_so_that_all_are_done_at_about_one_time(
-    index: NoteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader, "MAX_PART_NOTES", 4)
-    monkeypatch.setattr(indexer, "_LAST_PART_NOTES", 3)
-    vault = Vault(index, **{f"n{number}": "x" for number in range(12)})
-    heard: list[tuple[int, int]] = []
-    Indexer(vault.files, index, LiveCatalog(index), Neighbours()).refresh(lambda *done: heard.append(done))
-    assert heard == [(0, 12), (4, 12), (8, 12), (11, 12), (12, 12)]
-
-
-def test_where_nothing_changed_there_is_no_progress_to_tell(index: NoteIndex) -> None:
-    vault = Vault(index, a="x")
-    vault.refresh()
-    vault.progress.clear()
-    vault.refresh()
-    assert vault.progress == []
-
-
-def test_large_notes_are_parts_of_their_own(index: NoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_PART_BYTES", 100)
-    Vault(index, a="x" * 60, b="x" * 60, c="x" * 500, d="x").refresh()
-    assert len(index.segment_sizes()) == 4
 
 
 def test_another_process_that_adds_a_note_is_not_overlooked(tmp_path: Path) -> None:

@@ -76,15 +76,6 @@ def typist() -> Iterator[Typist]:
         typist.may_end.set()
 
 
-def test_a_change_of_our_own_is_seen_within_a_second_of_the_last_refresh(typist: Typist) -> None:
-    typist.type()
-    typist.saved["new"] = typist.now
-    typist.bounded.start()
-    refreshed = typist.send()
-    assert refreshed is not None
-    assert [warning.path for warning in refreshed.warnings] == ["new"]
-
-
 def test_who_types_on_has_the_files_looked_at_about_once_a_second(typist: Typist) -> None:
     typist.type_for(10.0)
     assert 10 <= len(typist.refreshes) <= 15
@@ -129,30 +120,6 @@ def test_a_look_that_fails_is_made_again_by_the_turn_which_tells_of_it(typist: T
     typist.type()
     typist.trouble = None
     assert typist.send() is not None
-
-
-def test_what_went_wrong_before_the_next_look_is_forgotten(typist: Typist) -> None:
-    typist.trouble = VaultError("The disk is gone.")
-    typist.may_end.clear()
-    assert typist.send(NO_TIME) is None
-    typist.may_end.set()
-    wait(typist.bounded._under_way)
-    typist.trouble = None
-    typist.type()
-    assert typist.send() is not None
-
-
-def test_without_a_clock_nobody_looks_ahead() -> None:
-    refreshes: list[str] = []
-
-    def refresh(_progress: Progress) -> Refreshed:
-        refreshes.append("refresh")
-        return Refreshed()
-
-    with closing(BackgroundRefresh(refresh)) as bounded:
-        bounded.prefetch()
-        bounded.within(PLENTY)
-    assert refreshes == ["refresh"]
 
 
 class CountedFiles(MemoryFiles):

@@ -50,16 +50,6 @@ def test_a_passage_is_found_with_its_place(vault: Vault) -> None:
     assert passage.score > 0
 
 
-def test_forms_of_a_word_find_each_other(vault: Vault) -> None:
-    vault.holds(a="He was naming his notes.")
-    assert vault.paths("name a note") == ["a.md"]
-
-
-def test_a_title_counts_more_than_the_text(vault: Vault) -> None:
-    vault.holds(a="# Sourdough\n\nbread", b="Some sourdough, and bread.", c="Some bread.")
-    assert vault.paths("sourdough") == ["a.md", "b.md"]
-
-
 def test_a_note_is_found_by_title_alias_heading_and_file_name_though_its_text_is_silent(vault: Vault) -> None:
     vault.holds(
         a="# Sourdough\n\nbread",
@@ -75,26 +65,10 @@ def test_a_note_is_found_by_title_alias_heading_and_file_name_though_its_text_is
     assert vault.paths("rye") == ["Rye.md"]
 
 
-def test_a_note_with_another_title_is_found_by_the_name_of_its_file(vault: Vault) -> None:
-    vault.holds(**{"2024-05-31": "# A day in May\n\nrain"})
-    (found,) = vault.find("2024 05 31")
-    assert (found.path, found.title, found.why) == ("2024-05-31.md", "A day in May", "title")
-
-
 def test_a_question_that_names_a_note_finds_that_note_first(vault: Vault) -> None:
     mentions = {f"m{number}": "Evergreen notes, evergreen notes and evergreen notes again." for number in range(5)}
     vault.holds(**mentions, Evergreen="# Evergreen notes\n\nWritten to grow.\n\n## Titles\n\nStatements.")
     assert vault.paths("what are evergreen notes", limit=2) == ["Evergreen.md", "Evergreen.md"]
-
-
-def test_rare_words_count_more_than_common_ones(vault: Vault) -> None:
-    vault.holds(a="place place place", b="a zebra in some place or other that is not like the others at all")
-    assert vault.paths("place zebra")[0] == "b.md"
-
-
-def test_short_passages_are_not_drowned_by_long_ones(vault: Vault) -> None:
-    vault.holds(long="zebra " + "and other words " * 60, short="zebra words")
-    assert vault.paths("zebra") == ["short.md", "long.md"]
 
 
 @pytest.mark.parametrize(
@@ -112,16 +86,6 @@ def test_short_passages_are_not_drowned_by_long_ones(vault: Vault) -> None:
 def test_every_script_is_searched(vault: Vault, text: str, query: str) -> None:
     vault.holds(a=text, b="別の話。", c="другое дело")
     assert vault.paths(query)[0] == "a.md"
-
-
-def test_nothing_found_is_an_empty_list(vault: Vault) -> None:
-    vault.holds(a="text")
-    assert vault.paths("xylophone") == vault.paths("") == vault.paths("…") == []
-
-
-def test_an_empty_vault_has_nothing_to_find(vault: Vault) -> None:
-    assert vault.paths("anything") == []
-    assert vault.library.idf(["anything"]) == {}
 
 
 def test_a_phrase_must_stand_word_for_word(vault: Vault) -> None:
@@ -167,15 +131,6 @@ def test_paths_filter_by_any_piece(vault: Vault) -> None:
     assert sorted(vault.paths("garden path:journal")) == ["Journal/2023/b.md", "Journal/2024/a.md"]
 
 
-def test_dates_filter_by_the_last_change(tmp_path: Path, vault: Vault) -> None:
-    vault.files.now = int(datetime(2024, 5, 31, 0, 0).timestamp() * 1e9) - 2
-    vault.files.write("before.md", "garden")
-    vault.files.write("after.md", "garden")
-    vault.library.refresh()
-    assert vault.paths("garden after:2024-05-31") == ["after.md"]
-    assert sorted(vault.paths("garden after:2024-05")) == ["after.md", "before.md"]
-
-
 def test_filters_alone_list_the_notes_that_fit_the_last_changed_first(vault: Vault) -> None:
     vault.holds(a="one #x\n\n# Two\n\ntext", b="three #x", c="four")
     found = vault.find("tag:x")
@@ -208,11 +163,6 @@ def test_a_section_counts_by_the_name_of_its_note_and_by_its_heading(vault: Vaul
     assert (first.path, first.heading_path) == ("greenhouse.md", ("Roof",))
 
 
-def test_a_heading_that_is_the_question_outweighs_a_text_that_repeats_it(vault: Vault) -> None:
-    vault.holds(a="## Roof\n\nSlates were ordered in spring.\n\n## Door\n\nRoof, roof, roof, roof, roof and roof.")
-    assert [found.heading_path for found in vault.find("roof")] == [("Roof",), ("Door",)]
-
-
 def test_a_note_that_says_it_in_several_sections_comes_before_one_that_says_it_once(vault: Vault) -> None:
     filling = "Other words stand here, so that the section is about as long."
     vault.holds(
@@ -241,19 +191,6 @@ def test_notes_that_answer_alike_come_in_the_order_of_their_paths(vault: Vault) 
     assert [found.path for found in vault.library.documents("zebra path:d.m")] == ["d.md"]
 
 
-def test_documents_are_distinct_notes_by_their_best_passage(vault: Vault) -> None:
-    many = "\n\n".join(f"## Part {number}\n\nzebra zebra" for number in range(70))
-    vault.holds(a=many, b="one zebra among many other words of no weight at all, really")
-    found = vault.library.documents("zebra", limit=5)
-    assert [passage.path for passage in found] == ["a.md", "b.md"]
-    assert len(vault.library.documents("zebra", limit=1)) == 1
-
-
-def test_equal_passages_come_in_the_order_of_their_paths(vault: Vault) -> None:
-    vault.holds(**dict.fromkeys("ebdac", "same zebra text"))
-    assert vault.paths("zebra", limit=3) == ["a.md", "b.md", "c.md"]
-
-
 def test_a_change_is_found_after_the_next_refresh(vault: Vault) -> None:
     vault.holds(a="garden", b="zebra")
     assert vault.paths("zebra") == ["b.md"]
@@ -273,24 +210,11 @@ def test_a_snippet_shows_the_words_around_the_match(vault: Vault) -> None:
     assert len(found.snippet) <= 204
 
 
-def test_a_snippet_of_a_note_found_by_its_title_is_its_beginning(vault: Vault) -> None:
-    vault.holds(Zebra="begins here " + "and goes on " * 60)
-    (found,) = vault.find("zebra")
-    assert found.snippet.startswith("begins here and goes on")
-
-
 def test_a_snippet_of_a_text_without_spaces_is_cut_too(vault: Vault) -> None:
     vault.holds(a="あ" * 300 + "東京" + "い" * 90)
     (found,) = vault.find("東京", limit=1)
     assert "東京" in found.snippet
     assert len(found.snippet) <= 204
-
-
-def test_rare_terms_have_a_higher_rarity(vault: Vault) -> None:
-    vault.holds(a="zebra")
-    idf = vault.library.idf(["zebra", "place", "unknown"])
-    assert idf.keys() == {"zebra", "place"}
-    assert idf["zebra"] > idf["place"] > 0
 
 
 def test_a_search_sees_what_another_process_indexed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.support.in_memory_files import MemoryFiles
 from zkchat.core.index import NoteFilter
 from zkchat.index.library import Library
 from zkchat.index.note_index import SqliteNoteIndex
-from zkchat.index.search.ranking import NOTE_NAME_WEIGHT, SECTION_NAME_WEIGHT, Match, Scores, TextRanking
+from zkchat.index.search.ranking import NAME_WEIGHT, Match, Scores, TextRanking
 from zkchat.index.search.terms import query_terms
 
 
@@ -48,7 +48,7 @@ class Notes:
 
     def said_by_names(self, question: str) -> dict[str, float]:
         index, matches = self._matched(question)
-        said, _ = index.name_scores(matches)
+        said = index.name_scores(matches)
         return {name: share for name, share in self._by_name(index, said).items() if share}
 
     def _matched(self, question: str) -> tuple[TextRanking, list[Match]]:
@@ -77,22 +77,14 @@ def test_the_best_text_counts_one_and_the_others_a_share_of_it(notes: Notes) -> 
 
 def test_a_name_that_is_the_question_counts_beside_the_text(notes: Notes) -> None:
     notes.hold(**{"a": "nothing", "b": "nothing either", "red kite": "a bird"})
-    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + SECTION_NAME_WEIGHT)}
-    assert notes.note_scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NOTE_NAME_WEIGHT)}
+    assert notes.scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
+    assert notes.note_scores("red kite") == {"a": 0, "b": 0, "red kite": pytest.approx(1 + NAME_WEIGHT)}
 
 
 def test_a_name_says_the_less_the_more_of_it_was_not_asked_for(notes: Notes) -> None:
     notes.hold(**{"b": "nothing", "kite": "one", "paper kite": "two", "tail of a paper kite": "three"})
     said = notes.said_by_names("kite")
     assert said == {"kite": 1, "paper kite": pytest.approx(1 / 8), "tail of a paper kite": pytest.approx(1 / 27)}
-
-
-def test_a_name_that_many_notes_have_says_little_of_each(notes: Notes) -> None:
-    notes.hold(**{f"n{number}": "# Daily kite\n" for number in range(6)}, other="one")
-    assert notes.said_by_names("daily kite") == {f"n{number}": 0.5 for number in range(6)}
-    for number in range(3, 6):
-        notes.lose(f"n{number}")
-    assert notes.said_by_names("daily kite")["n0"] == 1
 
 
 def test_a_section_that_is_gone_has_no_score_by_its_text_or_by_its_name(notes: Notes) -> None:

@@ -61,23 +61,6 @@ def test_what_is_mostly_dead_is_cleaned_away(index: SqliteNoteIndex, monkeypatch
     assert len(found_in(library, "garden")) == 10
 
 
-def test_large_segments_are_left_alone() -> None:
-    sizes = dict.fromkeys(range(20), 9000)
-    assert postings._of_one_size(sizes) == []
-
-
-def test_a_vault_that_was_emptied_has_no_segments(index: SqliteNoteIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "_MIN_DEAD", 0)
-    files = MemoryFiles(a="garden", b="garden")
-    library = Library.over(files, index)
-    library.refresh()
-    files.remove("a.md")
-    files.remove("b.md")
-    library.refresh()
-    assert index.segment_sizes() == {}
-    assert found_in(library, "garden") == []
-
-
 def test_segments_that_another_process_merged_meanwhile_are_left_to_it(tmp_path: Path, index: SqliteNoteIndex) -> None:
     class Overtaken(SqliteNoteIndex):
         """Another process merges the same segments just before this one loads them."""

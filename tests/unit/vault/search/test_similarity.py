@@ -11,7 +11,6 @@ from zkchat.index.search.method_vectors import (
     common_direction,
     nearest,
     packed,
-    relative,
     signs,
     unpacked,
     unusual_cosine,
@@ -45,10 +44,6 @@ def test_packing_keeps_directions(seed: int) -> None:
     vectors = some_vectors(20, seed=seed)
     again = unpacked(packed(vectors), DIMENSIONS)
     assert np.all(np.sum(unit(again) * vectors, axis=1) > 0.999)
-
-
-def test_packing_keeps_what_is_unknown_unknown() -> None:
-    assert not unpacked(packed(np.zeros((2, DIMENSIONS), dtype=np.float32)), DIMENSIONS).any()
 
 
 def test_what_all_sections_share_is_found() -> None:
@@ -95,11 +90,6 @@ def test_scores_are_cosines_without_the_common_part_on_either_side(seed: int, le
     assert np.allclose(scores, expected, atol=1e-4)
 
 
-def test_without_a_common_direction_scores_are_plain_cosines() -> None:
-    vectors = some_vectors(5)
-    assert np.allclose(Sections(vectors, NO_DIRECTION).scores(vectors[2]), vectors @ vectors[2], atol=1e-6)
-
-
 @settings(max_examples=50, deadline=None)
 @given(seeds, st.sampled_from([0, 1, 127]))
 def test_where_a_section_or_a_question_has_nothing_of_its_own_the_score_is_zero(seed: int, length: int) -> None:
@@ -107,15 +97,6 @@ def test_where_a_section_or_a_question_has_nothing_of_its_own_the_score_is_zero(
     nothing_own = common * np.float32(length)
     assert Sections(np.stack([nothing_own, other]), common).scores(other) == pytest.approx([0, 1], abs=1e-5)
     assert not Sections(np.stack([common, other]), common).scores(nothing_own).any()
-
-
-def test_relative_scores_run_from_zero_to_one() -> None:
-    assert relative(np.array([0.5, -0.5, 0.0, 0.25], dtype=np.float32)).tolist() == [1, 0, 0, 0.5]
-
-
-@pytest.mark.parametrize("scores", [[], [0.0], [-0.3, -0.1]])
-def test_where_nothing_is_near_nothing_stands_out(scores: list[float]) -> None:
-    assert relative(np.array(scores, dtype=np.float32)).tolist() == [0] * len(scores)
 
 
 def likely(vectors: Vectors, asked: Vectors, count: int, among: list[int] | None = None) -> list[int]:
@@ -153,22 +134,12 @@ def test_what_is_near_is_likely_wherever_it_stands_among_many() -> None:
     assert likely(vectors, asked, 4) == [0, 65_535, 65_536, 69_999]
 
 
-def test_signs_take_one_bit_for_each_number() -> None:
-    assert signs(np.ones((5, 256), dtype=np.int8)).nbytes == 5 * 256 / 8
-    assert signs(np.ones((5, 3), dtype=np.int8)).shape == (5, 1)
-
-
 def test_only_those_that_are_allowed_and_known_are_likely() -> None:
     vectors = some_vectors(10)
     vectors[3] = 0
     assert likely(vectors, vectors[5], 20) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
     assert likely(vectors, vectors[5], 20, among=[2, 3, 7]) == [2, 7]
     assert likely(vectors, vectors[5], 1) == [5]
-
-
-def test_nothing_is_near_a_question_of_which_nothing_is_known() -> None:
-    assert likely(some_vectors(10), NO_DIRECTION, 3) == []
-    assert likely(some_vectors(0), some_vectors(1)[0], 3) == []
 
 
 @settings(max_examples=100, deadline=None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.index.search.terms import query_terms, stem
+from zkchat.index.search.terms import query_terms
 from zkchat.index.search.weighted_question import synonyms_of, with_synonyms
 from zkchat.language.question_words import SYNONYMS
 
@@ -21,11 +21,6 @@ def test_a_word_has_its_synonyms_in_either_direction(asked: str, said: str) -> N
     one, other = query_terms(asked)[0], query_terms(said)[0]
     assert other in synonyms_of(one)
     assert one in synonyms_of(other)
-
-
-def test_a_word_is_no_synonym_of_itself() -> None:
-    assert stem("bicycle") not in synonyms_of(stem("bicycle"))
-    assert not synonyms_of("zkchat")
 
 
 def test_a_topic_keeps_its_words_before_what_they_could_be_called() -> None:

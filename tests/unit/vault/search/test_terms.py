@@ -37,30 +37,8 @@ def test_forms_of_a_word_are_one_term(one: str, other: str) -> None:
     assert terms(one) == terms(other)
 
 
-def test_a_text_gives_its_words_in_order() -> None:
-    assert terms("Don't *name* the max_tokens in v2!") == ["don", "t", "name", "the", "max_tokens", "in", "v2"]
-
-
-def test_identifiers_and_numbers_are_not_stemmed() -> None:
-    assert terms("listings_2024 4711es") == ["listings_2024", "4711es"]
-
-
 def test_a_run_without_spaces_gives_letters_and_pairs() -> None:
     assert terms("東京都") == ["東", "京", "都", "東京", "京都"]
-
-
-def test_scripts_are_parted_where_they_meet() -> None:
-    assert terms("Obsidianのノート") == ["obsidian", "の", "ノ", "ー", "ト", "のノ", "ノー", "ート"]
-
-
-@pytest.mark.parametrize("text", ["ภาษาไทย", "한국어는", "မြန်မာ", "ភាសាខ្មែរ", "東京"])
-def test_every_pair_asked_for_stands_in_the_text(text: str) -> None:
-    assert set(query_terms(text[1:3])) <= set(terms(text))
-
-
-def test_a_single_letter_can_be_asked_for() -> None:
-    assert query_terms("猫") == ["猫"]
-    assert "猫" in terms("黒猫が好き")
 
 
 def test_endless_words_are_cut() -> None:
@@ -82,10 +60,6 @@ def test_endless_words_are_cut() -> None:
 )
 def test_a_question_loses_the_stop_words_of_its_language_and_no_others(question: str, asked: list[str]) -> None:
     assert query_terms(question) == asked
-
-
-def test_nothing_asked_gives_nothing() -> None:
-    assert query_terms(" … ") == terms("") == []
 
 
 def test_terms_are_found_where_they_stand() -> None:
@@ -170,10 +144,6 @@ def test_latin_words_meet_whether_or_not_their_accents_are_typed(written: str, t
 def test_accents_that_make_another_letter_elsewhere_stay() -> None:
     assert terms("й") != terms("и")
     assert terms("が") != terms("か")
-
-
-def test_stop_words_are_known_without_their_accents() -> None:
-    assert query_terms("como esta tambien la biblioteca") == query_terms("cómo está también la biblioteca")
 
 
 @pytest.mark.parametrize(

@@ -82,22 +82,6 @@ def test_what_is_said_in_other_words_is_found_once_sections_have_vectors(vault: 
     assert made.search("cat", words_only=True) == []
 
 
-def test_vectors_of_another_method_are_not_used_and_made_anew(vault: Path, index: SqliteNoteIndex) -> None:
-    library(vault, index).embed()
-
-    class Renamed(BySubject):
-        name = "another"
-
-    made = library(vault, index, Renamed())
-    assert found(made, "cat") == []
-    assert made.embed() == 2
-    assert found(made, "cat") == [("Pets.md", "meaning")]
-
-
-def test_embedding_stops_when_it_is_told_to(vault: Path, index: SqliteNoteIndex) -> None:
-    assert library(vault, index).embed(lambda _: False) == 0
-
-
 def test_in_the_background_vectors_come_by_themselves_and_end_with_the_library(
     vault: Path, index: SqliteNoteIndex
 ) -> None:
@@ -141,13 +125,6 @@ def with_sections(heading: str, text: str, count: int) -> str:
     return "\n\n".join(f"## {heading} {number}\n\n{text}" for number in range(count))
 
 
-def test_what_is_near_is_found_among_many_that_are_not(vault: Path, index: SqliteNoteIndex) -> None:
-    (vault / "Workshop.md").write_text(with_sections("Part", "An engine and an oven.", 600))
-    made = library(vault, index)
-    made.embed()
-    assert found(made, "cat") == [("Pets.md", "meaning")]
-
-
 def test_what_is_near_is_found_where_a_filter_keeps_all_else_out(vault: Path, index: SqliteNoteIndex) -> None:
     for subject in ("kitten", "engine", "oven"):
         (vault / f"All on {subject}.md").write_text(with_sections("Part", f"One more {subject}.", 300))
@@ -163,10 +140,6 @@ def test_the_nearest_counts_most_where_words_are_equal(vault: Path, index: Sqlit
     made = library(vault, index)
     made.embed()
     assert [passage.path for passage in made.search("sleep cat")][:2] == ["One.md", "Pets.md"]
-
-
-def test_a_library_without_an_embedder_makes_no_vectors(vault: Path, index: SqliteNoteIndex) -> None:
-    assert Library.over(VaultFiles(vault, exclude=(), max_note_bytes=1000), index).embed() == 0
 
 
 def test_the_shipped_vectors_find_a_synonym(tmp_path: Path, index: SqliteNoteIndex) -> None:

@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.index.search import postings as vocabularies
-from zkchat.index.search.postings import TermLists, Vocabulary, vocabulary
+from zkchat.index.search.postings import TermLists, Vocabulary
 from zkchat.index.search.terms import pieces, terms
 
 TEXTS = ["Running notes, running!", "", "naïve “quotes” – and 笔记 too", "note", "the notes\u2014of\u00a0notes", "笔"]
@@ -37,24 +35,6 @@ def test_pieces_that_are_the_same_have_one_number_and_others_have_others(read: l
         assert known.read(texts).tolist() == [known[piece] for piece in pieces(texts).split()]
 
 
-def test_pieces_are_told_apart_though_they_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabularies, "_MIXING", np.uint64(0))
-    known = Vocabulary()
-    text = "ab cd ab abc abcdefghi abcdefghj abcdefgh"
-    wanted = [*[known[piece.encode()] for piece in text.split()], known[b"\xff"]]
-    for _ in range(2):
-        assert known.read([text]).tolist() == wanted
-
-
-def test_a_long_piece_is_not_taken_for_its_beginning_or_for_another() -> None:
-    known = Vocabulary()
-    sixteen = "x" * 16
-    for _ in range(2):
-        *read, _ = known.read([f"{sixteen}y {sixteen} {sixteen}z"]).tolist()
-        assert read == [known[piece.encode()] for piece in (f"{sixteen}y", sixteen, f"{sixteen}z")]
-        assert len({*read}) == 3
-
-
 def test_a_lone_surrogate_is_no_word() -> None:
     known = Vocabulary()
     assert as_terms(known, known.lists(known.read(["a\ud800b"]))) == [["a", "b"]]
@@ -64,11 +44,3 @@ def test_texts_with_words_that_are_not_asked_for_are_known() -> None:
     known = Vocabulary()
     names = ["Plain words", "The garden", "笔记本", "", "Straße nach Süden"]
     assert known.wordy(known.read(names)).tolist() == [1, 2, 4]
-
-
-def test_a_vocabulary_is_kept_until_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = vocabulary()
-    known.read(["some words"])
-    assert vocabulary() is known
-    monkeypatch.setattr(vocabularies, "_MAX_PIECES", 1)
-    assert vocabulary() is not known
