@@ -14,7 +14,16 @@ from msgspec.structs import replace
 from zkchat.core import lazy_pattern, wide_letters
 from zkchat.notes import runs
 from zkchat.notes.markdown import Span
-from zkchat.notes.runs import ITEM, LinedText, Run, ends_in_colon, is_delimiter, opens_fence, sentence_spans
+from zkchat.notes.runs import (
+    ITEM,
+    LinedText,
+    Run,
+    closes_fence,
+    ends_in_colon,
+    is_delimiter,
+    opens_fence,
+    sentence_spans,
+)
 
 _MIN_WORDS: Final = 3
 """Words beside its links that a text has which does more than refer."""
@@ -130,9 +139,32 @@ class Block(Struct, frozen=True):
 def blocks(section: str) -> list[Block]:
     """The blocks in order. Each line that is not blank, a heading, a ruler or a block id alone is in one of them."""
     text = runs.split_lines(section)
-    found = runs.scan(text)
+    found = runs.Scanner(text)
     groups = _grouped(text, _with_questions(text, found.runs))
     return [_block(section, text, group, found.paths[group[0].region]) for group in groups]
+
+
+_MARKER = lazy_pattern(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
+"""Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
+MAX_CODE_LINES = 12
+"""Lines of a listing that is one sentence, or in an excerpt, its fences included."""
+
+
+def sentences(text: str) -> list[str]:
+    """In order, each exactly as it is written, soft line breaks included; rows of tables and short listings whole."""
+    found: list[str] = []
+    for block in blocks(text):
+        for unit in block.sentences:
+            first, _, rest = unit.text.partition("\n")
+            fence = opens_fence(first)
+            if fence or first.lstrip().startswith("|"):
+                is_short = rest.count("\n") + 2 <= MAX_CODE_LINES
+                is_whole = not fence or runs.closes_fence(rest.rpartition("\n")[2], fence)
+                found += [first if is_delimiter(rest) else unit.text.strip()] if is_short and is_whole else []
+            else:
+                said = _MARKER.sub("", unit.text, count=1)
+                found += [said[start:end] for start, end in sentence_spans(said, 0, len(said))]
+    return found
 
 
 def _with_questions(text: LinedText, found: Sequence[Run]) -> list[Run]:
@@ -369,8 +401,6 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
     return only_refers(said, is_labelled=len(group) > 1 or main.stands_alone)
 
 
-MAX_CODE_LINES = 12
-"""Lines of a listing in an excerpt, its fences included."""
 _GAP = " […] "
 _MARK = "…"
 _EMPTY = " \t\r\n>"

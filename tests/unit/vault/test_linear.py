@@ -15,9 +15,8 @@ from zkchat.index import graph
 from zkchat.index.search.passages import snippet
 from zkchat.index.search.postings import SegmentBuilder
 from zkchat.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS, sections_of
-from zkchat.notes.note_blocks import blocks, excerpt
+from zkchat.notes.note_blocks import blocks, excerpt, sentences
 from zkchat.notes.parse import parse_note
-from zkchat.notes.runs import sentences
 
 SIZE = 30_000
 TIMES = 4

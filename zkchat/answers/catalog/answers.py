@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ from zkchat.core import (
     is_note,
 )
 from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts
-from zkchat.notes import Folders, describe_period, name_key
+from zkchat.notes import Folders, describe_period, folders_of, name_key
 
 _DEFAULT_RANKED: Final = 5
 """Notes that are listed as the newest or longest, where no number is asked for."""
@@ -115,11 +115,6 @@ class _View:
         return [row.path for row in self.library.notes() if row.path in self.stamps]
 
     @cached_property
-    def taggable(self) -> Sequence[str]:
-        """Notes, and canvases and other files whose text may hold tags, by path."""
-        return [row.path for row in self.library.indexed() if row.path in self.stamps]
-
-    @cached_property
     def tags(self) -> Mapping[str, Sequence[str]]:
         return self.library.tags()
 
@@ -135,13 +130,7 @@ class _View:
     @cached_property
     def folder_sizes(self) -> Counter[str]:
         """By folder, with a slash at its end, how many notes lie in it or below it."""
-        sizes: Counter[str] = Counter()
-        for path in self.notes:
-            end = path.find("/")
-            while end >= 0:
-                sizes[path[: end + 1]] += 1
-                end = path.find("/", end + 1)
-        return sizes
+        return Counter(folder for path in self.notes for folder in folders_of([path]))
 
     @cached_property
     def incoming(self) -> Mapping[str, int]:
@@ -235,7 +224,10 @@ class _Asked:
     @property
     def notes(self) -> list[str]:
         """The notes with the tags and in the folder that are asked for."""
-        paths = [*(self.view.taggable if self.query.tags else self.view.notes)]
+        view = self.view
+        paths = [*view.notes]
+        if self.query.tags:  # canvases and other files may hold tags too
+            paths = [row.path for row in view.library.indexed() if row.path in view.stamps]
         combined = any if self.query.any_tag else all
         if tagged := [self.view.tagged(tag) for tag in self.query.tags]:
             paths = [path for path in paths if combined(path in each for each in tagged)]
@@ -352,25 +344,20 @@ def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
     return asked.listed(first, f"The {what}, {view.origins(first[:limit])}", limit=limit, tells_rest=False)
 
 
-def _list_orphans(asked: _Asked) -> CatalogAnswer:
-    orphans = {*graph.orphans(asked.view.library)}
-    return _list_lacking(asked, orphans.__contains__, "link to or from another note")
-
-
-def _list_untagged(asked: _Asked) -> CatalogAnswer:
-    tagged = {path for paths in asked.view.tags.values() for path in paths}
-    return _list_lacking(asked, lambda path: path not in tagged, "tag")
-
-
-def _list_lacking(asked: _Asked, lacks: Callable[[str], bool], what: str) -> CatalogAnswer:
+def _list_lacking(asked: _Asked, what: Literal["tag", "link to or from another note"]) -> CatalogAnswer:
     """The notes without something that every note should have; templates need not."""
-    notes = asked.notes
-    counting = asked.view.library.without_templates(notes)
+    library, notes = asked.view.library, asked.notes
+    counting = library.without_templates(notes)
     if not notes:
         return CatalogAnswer(heading=_no_notes(asked, ""))
     if not counting:
         return CatalogAnswer(heading=f"The {asked.described()} are templates, which are not counted.")
-    paths = [*filter(lacks, counting)]
+    if what == "tag":
+        tagged = {path for paths in asked.view.tags.values() for path in paths}
+        paths = [path for path in counting if path not in tagged]
+    else:
+        orphans = {*graph.orphans(library)}
+        paths = [path for path in counting if path in orphans]
     if not paths:
         templates = len(notes) - len(counting)
         verb = "is" if templates == 1 else "are"
@@ -380,30 +367,21 @@ def _list_lacking(asked: _Asked, lacks: Callable[[str], bool], what: str) -> Cat
 
 
 def _list_backlinks(asked: _Asked) -> CatalogAnswer:
-    if not asked.path:
-        return _list_links_to_nothing(asked)
-    links = asked.view.library.links_to(asked.path)
-    sources = Counter(link.source for link in links if link.source != asked.path)
-    named = asked.view.link(asked.path) or file_title(asked.path)
+    """The notes that link to a note, or to one that is not there."""
+    library, name = asked.view.library, asked.query.note or ""
+    if asked.path:
+        named = asked.view.link(asked.path) or file_title(asked.path)
+        sources = Counter(link.source for link in library.links_to(asked.path) if link.source != asked.path)
+        nothing, before, to = f"No note links to {named}.", "", named
+    else:
+        broken = graph.doubts(library).broken
+        sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
+        nothing = f"There is no note “{name}”, and no note links to one of that name."
+        before, to = f"There is no note “{name}”, but ", "one of that name"
     if not sources:
-        return CatalogAnswer(heading=f"No note links to {named}.")
-    heading = f"{_links(len(sources))} to {named}"
+        return CatalogAnswer(heading=nothing)
+    heading = f"{before}{counted(len(sources), 'note')} link{'s' * (len(sources) == 1)} to {to}"
     return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
-
-
-def _list_links_to_nothing(asked: _Asked) -> CatalogAnswer:
-    """The notes that link to one that is not there."""
-    name = asked.query.note or ""
-    broken = graph.doubts(asked.view.library).broken
-    sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
-    if not sources:
-        return CatalogAnswer(heading=f"There is no note “{name}”, and no note links to one of that name.")
-    heading = f"There is no note “{name}”, but {_links(len(sources))} to one of that name"
-    return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
-
-
-def _links(number: int) -> str:
-    return f"{counted(number, 'note')} link{'s' * (number == 1)}"
 
 
 def _list_links(asked: _Asked) -> CatalogAnswer:
@@ -475,10 +453,6 @@ def _list_folders(asked: _Asked) -> CatalogAnswer:
     return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))
 
 
-def _count_notes(asked: _Asked) -> CatalogAnswer:
-    return CatalogAnswer(heading=f"{_totals(asked.view)}.")
-
-
 def _describe_vault(asked: _Asked) -> CatalogAnswer:
     """Largest folders, most frequent tags, most linked notes."""
     view, library = asked.view, asked.view.library
@@ -509,15 +483,13 @@ def _totals(view: _View) -> str:
     )
 
 
-def _tasks_asked_for(
-    library: Library, query: CatalogQuery, calendar: Calendar, path: str = ""
-) -> tuple[str, Sequence[OpenTask]]:
-    """A heading, and the tasks: with a date by it, the earliest first, those without one after them; of all notes, or
-    of the one of this path."""
-    today = calendar.today
-    tasks = [task for task in all_tasks(library) if not (task.start and task.start > today)]
-    tasks = [task for task in tasks if task.path == path] if path else tasks
-    place = f" in {library.link_to(path)}" if path else ""
+def _list_tasks(asked: _Asked) -> CatalogAnswer:
+    """Tasks with a date by it, the earliest first, those without one after them; of all notes, or of one."""
+    query, path, library = asked.query, asked.path, asked.view.library
+    if query.note and not path:
+        return CatalogAnswer(heading=f"There is no note “{query.note}”.")
+    today = asked.view.calendar.today
+    tasks = [task for task in all_tasks(library) if path in {"", task.path} and not (task.start and task.start > today)]
     overdue = [task for task in tasks if task.day and task.day < today]
     if query.tasks == "overdue":
         found, what = overdue, "overdue"
@@ -526,14 +498,20 @@ def _tasks_asked_for(
     else:
         period = query.period or DayRange(today, today + timedelta(days=_DAYS_SOON + 1))
         found = [task for task in tasks if task.day and task.day in period]
-        what = f"due {describe_period(query.period, calendar) if query.period else 'in the next days'}"
-    found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
+        what = f"due {describe_period(query.period, asked.view.calendar) if query.period else 'in the next days'}"
     others = len({*overdue} - {*found})
-    more = f", {others:,} more {'is' if others == 1 else 'are'} overdue" if others else ""
-    more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" and not others else more
+    what += f" in {library.link_to(path)}" if path else ""
     if not found:
-        return f"No task is {what}{place}{more.replace(' more ', ' ')}.", []
-    return f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{place}{more}:", found
+        more = f", {others:,} {'is' if others == 1 else 'are'} overdue" if others else ""
+        return CatalogAnswer(heading=f"No task is {what}{more}.")
+    if others:
+        more = f", {others:,} more {'is' if others == 1 else 'are'} overdue"
+    else:
+        more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" else ""
+    found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
+    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in found[: asked.most])
+    heading = f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{more}:"
+    return CatalogAnswer(heading=heading, rows=rows, more=len(found) - len(rows))
 
 
 def _describe_task(task: OpenTask) -> str:
@@ -542,21 +520,13 @@ def _describe_task(task: OpenTask) -> str:
     return ", ".join(filter(None, (task.text, due, f"line {task.line}")))
 
 
-def _list_tasks(asked: _Asked) -> CatalogAnswer:
-    if asked.query.note and not asked.path:
-        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
-    heading, tasks = _tasks_asked_for(asked.view.library, asked.query, asked.view.calendar, asked.path)
-    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in tasks[: asked.most])
-    return CatalogAnswer(heading=heading, rows=rows, more=len(tasks) - len(rows))
-
-
 _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "notes": _list_notes,
-    "orphans": _list_orphans,
-    "untagged": _list_untagged,
+    "orphans": partial(_list_lacking, what="link to or from another note"),
+    "untagged": partial(_list_lacking, what="tag"),
     "broken_links": _list_broken_links,
     "overview": _describe_vault,
-    "count": _count_notes,
+    "count": lambda asked: CatalogAnswer(heading=f"{_totals(asked.view)}."),
     "tags": _list_tags,
     "folders": _list_folders,
     "backlinks": _list_backlinks,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.notes.runs import sentences
+from zkchat.notes.note_blocks import sentences
 
 
 @pytest.mark.parametrize(

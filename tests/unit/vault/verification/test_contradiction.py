@@ -36,7 +36,6 @@ RYE = "Rye bread takes two days from start to slice."
     [
         ("Obsidian Sync is not end-to-end encrypted.", ENCRYPTED, "negation"),
         ("Obsidian Sync isn't end-to-end encrypted.", ENCRYPTED, "negation"),
-        ("Obsidian Sync is end-to-end unencrypted.", ENCRYPTED, "negation"),
         ("You can't enter the shed in winter.", "You can enter the shed in winter by the back door.", "negation"),
         ("Rye bread takes three days.", RYE, "number"),
         ("Rye bread takes 3 days.", RYE, "number"),

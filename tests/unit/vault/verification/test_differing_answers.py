@@ -57,9 +57,9 @@ def test_what_is_about_something_else_or_unclear_is_none(question: str, one: str
     assert not answer_differently(question, passage(one), passage(another))
 
 
-def test_a_number_or_date_may_leave_what_it_is_about_to_the_title() -> None:
-    question = "When does the rooftop garden open?"
-    old = passage("The budget of the rooftop garden is 9,000 euros. The opening is in May 2026.", note="Rooftop garden")
-    new = passage("The budget is 9,000 euros. The opening is in July 2027.", note="Rooftop garden, news")
+def test_a_number_may_leave_what_it_is_about_to_the_title() -> None:
+    question = "What is the budget of the rooftop garden?"
+    old = passage("The budget of the rooftop garden is 9,000 euros.", note="Rooftop garden")
+    new = passage("The budget is 8,000 euros.", note="Rooftop garden, news")
     assert answer_differently(question, old, new)
     assert not answer_differently(question, old, replace(new, title="Cellar"))
