@@ -18,7 +18,6 @@ from zkchat.notes.runs import (
     ITEM,
     LinedText,
     Run,
-    closes_fence,
     ends_in_colon,
     is_delimiter,
     opens_fence,

@@ -202,19 +202,6 @@ def test_the_first_commit_tells_when_a_note_was_written_whatever_came_later(vaul
     assert vault.written()["d"] == "2026-10-10 12:00 file"
 
 
-@needs_git
-@pytest.mark.outside
-def test_a_property_that_was_not_updated_does_not_hide_a_commit(vault: Vault) -> None:
-    repository(vault.root)
-    commit(vault.root, "2026-01-01T12:00Z", stale="---\nmodified: 2026-01-01\n---\none", other="x")
-    commit(vault.root, "2026-02-02T12:00Z", other="y")
-    commit(vault.root, "2026-03-03T12:00Z", stale="---\nmodified: 2026-01-01\n---\ntwo")
-    vault.refresh()
-    assert vault.changed() == {"stale": "2026-03-03 12:00 git", "other": "2026-02-02 12:00 git"}
-    assert vault.written()["stale"] == "2026-01-01 frontmatter"
-    assert [each.path for each in recent_notes(vault.library, 9)] == ["stale.md", "other.md"]
-
-
 def test_a_date_that_nobody_stored_is_damage_that_is_repaired(vault: Vault) -> None:
     vault.write("2026-05-05T10:00Z", plain="text")
     vault.refresh()
