@@ -100,11 +100,6 @@ def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) ->
         assert find_evidence(library, "What did I knit on 3 March?", ()).evidence
 
 
-def test_notes_of_different_days_that_are_shown_have_their_dates(library: Library) -> None:
-    (first, second) = find_evidence(library, "What did I knit in September?", (), limit=5).evidence
-    assert [str(first.date), str(second.date)] == ["2026-09-29", "2026-09-21"]
-
-
 def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:
     found = find_evidence(library, "What did I write on 1 September?", ())
     assert (found.evidence, found.remark) == ((), "No note is of 2026-09-01.")
@@ -168,14 +163,6 @@ def test_a_section_is_of_the_day_of_its_heading(garden: Library, question: str, 
     found = find_evidence(garden, question, ())
     first = found.evidence[0]
     assert (first.relative_path, first.heading, found.remark) == (LOG, heading, remark)
-
-
-def test_a_section_of_another_day_than_its_note_is_left_out(garden: Library) -> None:
-    def found(query: str) -> list[tuple[str, ...]]:
-        return [each.heading_path for each in garden.search(query, limit=5) if each.path == "Diary/2026-03-30.md"]
-
-    assert found("bees on:2026-03-30") == [("2026-03-30",)]
-    assert found("bees on:2026-05-02") == [("2026-05-02: Bees",)]
 
 
 def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:

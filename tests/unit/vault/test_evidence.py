@@ -5,7 +5,6 @@ import pytest
 
 from tests.support.libraries import Located, library_of
 from zkchat.answers.evidence import find_undated_evidence as find_evidence
-from zkchat.answers.evidence_passages import EVERYWHERE, whole_notes, with_namesakes
 from zkchat.core.message import DEFAULT_LIMIT, EvidencePart, Findings, LineRange
 from zkchat.core.session import read_message
 from zkchat.core.values import to_plain
@@ -132,15 +131,6 @@ def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
         ]
 
 
-def test_a_note_that_begins_with_little_is_quoted_with_what_follows(tmp_path: Path) -> None:
-    garden = "# Heap\n\nFor ideas see [[Ideas/Heap]]. This is the real one.\n\n## Mix\n\nThree brown, one green.\n"
-    with library_of(tmp_path, {"Garden/Heap.md": garden, "Ideas/Heap.md": "# Heap\n\nOf ideas.\n"}) as library:
-        found = {each.relative_path: each for each in find_evidence(library, "What is in the heap?", []).evidence}
-    real = found["Garden/Heap.md"]
-    assert real.text.endswith("This is the real one.\n\n## Mix\n\nThree brown, one green.")
-    assert real.lines == LineRange(first=3, last=7)
-
-
 @pytest.mark.parametrize(
     "question", ["difference between tea and coffee", "Tea vs. coffee", "What are tea, coffee?", "compare coffee & tea"]
 )
@@ -200,18 +190,6 @@ def test_more_passages_come_after_those_that_were_shown(tmp_path: Path) -> None:
         assert ask(library, "When do bees sleep?", skip=8) == Findings()
 
 
-def test_after_a_linked_note_each_passage_is_read_once_by_whoever_asks_for_more(tmp_path: Path) -> None:
-    days = "".join(f"## Day {day}\n\nRain fell on the hive for hours.\nNumber {day}.\n\n" for day in range(4))
-    bees = f"# Bees\n\nFlies, too, fly far at night in winter.\n\n{days}"
-    flies = "# Flies in winter\n\nFlies in winter fly far at night.\n"
-    with library_of(tmp_path, {"Bees.md": bees, "Flies.md": flies}) as library:
-        first = ask(library, "How far do flies fly at night in winter?", "Bees.md")
-        rest = ask(library, "How far do flies fly at night in winter?", "Bees.md", limit=20, skip=len(first.evidence))
-        places = [(each.relative_path, each.lines.first) for each in (*first.evidence, *rest.evidence)]
-        assert [path for path, _ in places[:2]] == ["Bees.md", "Flies.md"]
-        assert len(places) == len(set(places)) == len(first.evidence) + first.more > 2
-
-
 def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
     late, early = (f"Bees sleep {when} in the hive{', all of them' * 20}." for when in ("late", "early"))
     notes = {
@@ -236,31 +214,6 @@ def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
     found = ask(library, "Does caffeine ruin strength training?", limit=1)
     assert (found.evidence[0].text, found.is_doubtful) == (CAFFEINE, True)
     assert not ask(library, "Does it ruin marathon training?", "Coffee.md").is_doubtful, "the user says where"
-
-
-@pytest.mark.parametrize(("said", "is_doubtful"), [("", True), ("\n## Others\n\nMoss has none.\n", False)])
-def test_what_is_told_of_another_thing_than_the_named_one_is_doubtful(
-    tmp_path: Path, said: str, is_doubtful: bool
-) -> None:
-    notes = {
-        "Moss.md": "# Moss\n\nA humidifier.\n",
-        "Chime.md": f"# Chime\n\n## How long does the battery last?\n\nThe battery lasts long: six months.\n{said}",
-    }
-    with library_of(tmp_path, notes) as library:
-        found = find_evidence(library, "How long does the battery last of the Moss?", [])
-    assert (found.evidence[0].relative_path, found.is_doubtful) == ("Chime.md", is_doubtful)
-
-
-def test_a_note_of_one_section_is_quoted_by_its_first_blocks(tmp_path: Path) -> None:
-    notes = {"Reset the Moss.md": "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait.\n"}
-    with library_of(tmp_path, notes) as library:
-        whole = "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait."
-        assert texts(library, "how do I reset the Moss?") == [whole]
-        long = notes["Reset the Moss.md"].replace("answer.", f"answer{', at all' * 60}.")
-    other = tmp_path / "long"
-    other.mkdir()
-    with library_of(other, {"Reset the Moss.md": long}) as library:
-        assert texts(library, "how do I reset the Moss?")[1] == "To reset it:\n\n1. Unplug it.\n2. Wait."
 
 
 def test_a_short_section_is_quoted_whole_and_once(tmp_path: Path) -> None:
@@ -297,34 +250,6 @@ def test_the_entries_of_different_days_are_quoted_apart(tmp_path: Path) -> None:
     log = "# Choir tour\n\n## 2025-03-01\n\nIt rained.\n\n## 2025-04-02\n\nIt snowed.\n"
     with library_of(tmp_path, {"Tour.md": log, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
         assert len(ask(library, "the choir and its tour of Wales").evidence) == 2
-
-
-def test_of_the_best_notes_all_sections_are_looked_at_unless_they_are_long(tmp_path: Path) -> None:
-    gwen = "---\ntags: [person]\n---\n# Gwen\n\nMy sister in Whitby.\n\n## Good to know\n\nPenicillin is not for her.\n"
-    long = f"# Ann\n\nMy sister in Leeds.\n\n## Letters\n\n{'Dear Ann. ' * 1_100}\n"
-    with library_of(tmp_path, {"Gwen.md": gwen, "Ann.md": long}) as library:
-        found = library.search("sister")
-        assert {each.path for each in found} == {"Gwen.md", "Ann.md"}
-        assert {path: note.text for path, note in whole_notes(library, found).items()} == {
-            "Gwen.md": gwen[gwen.index("# Gwen") :]
-        }
-
-
-def test_the_name_of_the_best_note_finds_others_that_are_named_after_it(tmp_path: Path) -> None:
-    notes = {
-        "Grama.md": "# Grama\n\nThe Grama is our kitchen scale.\n",
-        "Grama FAQ.md": "# Grama FAQ\n\n## How exact is it?\n\nTo one gram.\n",
-        "Corrie FAQ.md": "# Corrie FAQ\n\n## How hot is it?\n\nSome ninety degrees.\n",
-    }
-    with library_of(tmp_path, notes) as library:
-        found = library.search("kitchen scale zoom")
-        assert {each.path for each in found} == {"Grama.md"}
-        more = with_namesakes(library, "kitchen scale zoom", EVERYWHERE, found)
-        assert {each.path for each in more} == {"Grama.md", "Grama FAQ.md"}
-        assert more[: len(found)] == found
-        assert all(each.score < found[0].score for each in more[1:])
-        assert with_namesakes(library, "kitchen scale", EVERYWHERE, found) == found
-        assert with_namesakes(library, "kitchen scale zoom", EVERYWHERE, []) == []
 
 
 def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None:

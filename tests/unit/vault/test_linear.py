@@ -68,15 +68,6 @@ def test_the_statements_of_a_text_are_found_in_linear_time() -> None:
     assert is_linear("marks of two classes", extract_statements)
 
 
-def test_many_links_on_one_line_are_listed_without_a_look_at_the_whole_line_for_each(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"Target.md": "Here.\n", "Odd.md": "a long line [[Target]] " * 5_000}) as library:
-        found = graph.backlinks(library, "Target.md")
-    assert len(found) == 5_000
-    assert {len(each.context) <= 250 for each in found} == {True}
-    assert found[2_500].context.startswith("… ")
-    assert "[[Target]]" in found[2_500].context
-
-
 def test_notes_of_one_name_that_link_to_it_take_calls_and_bytes_by_their_number(tmp_path: Path) -> None:
     def cost(count: int) -> tuple[int, int]:
         """Of indexing so many: the functions called, and the size of the index."""

@@ -177,14 +177,6 @@ def test_long_lists_are_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["notes", "orphans", "untagged", "broken_links", "overview", "tags", "folders", "hubs"]
-)
-def test_an_empty_vault_has_an_answer_to_everything(tmp_path: Path, kind: str) -> None:
-    with library_of(tmp_path, {}) as library:
-        assert ask(library, kind=kind).rows == ()
-
-
-@pytest.mark.parametrize(
     "query",
     [
         {"kind": "notes", "period": THIS_WEEK},

@@ -82,11 +82,6 @@ def test_formats_that_tell_no_day_find_none(notation: str, path: str) -> None:
     assert name_date(path, [notation]) is None
 
 
-def test_a_format_that_disagrees_with_itself_finds_no_day() -> None:
-    assert name_date("2026/04/2026-03-08x.md", ["YYYY/MM/YYYY-MM-DD[x]"]) is None
-    assert name_date("2026/03/2026-03-08x.md", ["YYYY/MM/YYYY-MM-DD[x]"]) == DAY
-
-
 @given(
     st.dates(date(1900, 1, 1), date(2199, 12, 31)),
     st.sampled_from(

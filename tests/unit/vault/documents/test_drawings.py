@@ -86,14 +86,6 @@ def test_cards_are_read_row_by_row_and_inside_their_group() -> None:
     assert words == ["one", "two", "five", "Group", "three", "four"]
 
 
-def test_more_groups_than_there_are_levels_are_one_level() -> None:
-    groups = [
-        node(f"g{each}", type="group", label=f"g{each}", width=900 - each, height=900 - each) for each in range(9)
-    ]
-    (section,) = canvas(*groups, node("t", 10, 10, text="# deep\nword")).sections
-    assert section.heading_path == ("g0", "g1", "g2", "g3", "g4", "g5", "deep")
-
-
 def test_what_a_card_leaves_open_does_not_take_in_the_next() -> None:
     texts = ["```\ncode", "~~~~\nmore", "%%comment", "<!-- html", "$$x", "---\na: b\n---", "<div>", "`` ``` ``"]
     nodes = [node(str(number), 0, number * 100, text=text) for number, text in enumerate(texts)]

@@ -88,9 +88,3 @@ def test_a_character_without_end_is_cut_all_the_same() -> None:
 
     assert sum(len(part.text) for part in parts) == 5_001
     assert unicodedata.combining(parts[1].text[0])
-
-
-def test_a_lone_surrogate_in_a_long_text_is_no_trouble() -> None:
-    text = "\ud800" + "x" * 5_000
-
-    assert "".join(part.text for part in sections(text)) == text

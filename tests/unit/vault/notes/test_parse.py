@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from zkchat.core.note import Block, Heading, file_title
-from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain, read_yaml
+from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain
 from zkchat.notes.parse import parse_note
 
 
@@ -140,27 +140,6 @@ def test_links_in_the_frontmatter_have_the_name_of_their_property() -> None:
         ("G", "", 10),
     ]
     assert all(text[link.start : link.end] == link.text for link in links)
-
-
-def test_what_most_frontmatters_hold_is_read_without_yaml() -> None:
-    source = "title: It's plain\nTags: [a, b c/d]\naliases:\n  - Größe \n  - x.y\ncreated: 2024-01-15\nup:\n"
-    assert read_plain(source) == read_yaml(source)
-    assert read_plain(source) == (
-        {
-            "title": "It's plain",
-            "Tags": ["a", "b c/d"],
-            "aliases": ["Größe", "x.y"],
-            "created": date(2024, 1, 15),
-            "up": None,
-        },
-        {
-            "title": "It's plain",
-            "tags": ["a", "b c/d"],
-            "aliases": ["Größe", "x.y"],
-            "created": "2024-01-15",
-            "up": [],
-        },
-    )
 
 
 @pytest.mark.parametrize(

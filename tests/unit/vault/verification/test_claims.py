@@ -74,8 +74,3 @@ def test_names_and_what_stands_before_them() -> None:
 def test_of_a_text_without_end_only_the_beginning_is_parsed(language: str, text: str) -> None:
     endless = text * 100_000
     assert parse_claim(endless, language) == parse_claim(endless[:MAX_CHARS], language)
-
-
-def test_quotation_marks_around_nothing_are_no_name() -> None:
-    assert parse_claim('The roof leaks " ".', "en").names == ()
-    assert parse_claim("屋顶“！”漏水。", "zh").names == ()

@@ -28,8 +28,6 @@ NOTES = {
     "Seeds.md": "# Seeds\n\nWe keep two: **Bertha**, wheat, born in May, and **Otto**, rye, a gift from Mara.\n"
     "Darkness matters more than silence.\nThe small pot takes 17 g of ground coffee.\n"
     "All is decided by both of us.\nIn the shed stand 3 barrels and 12 pots.\n",
-    "Route 66.md": "# Route 66\n\nThe diner serves fresh pancakes in the morning.\n"
-    "Rain on the roof of the old barn wakes the dog of the miller.\n",
     "Budget.md": "# Budget\n\nIf the sheets cost more than 430 euros, we leave out the barrel.\n"
     "The lease of the allotment runs for three years.\n",
     "Haufen.md": "# Haufen\n\nDie trockenen Zweige liegen ganz unten im Haufen.\n",
@@ -108,7 +106,6 @@ def test_another_number_or_name_and_the_opposite_contradict(library: Library, st
         "Mara is afraid of spiders.",
         "In the shed stand 12 barrels and 3 pots.",
         "The small pot takes 17 kg of ground coffee.",
-        "The diner serves 66 fresh pancakes in the morning.",
         "The barrel we leave out.",
         "Evergreen notes should never be linked.",
         "The drawing by Tomás Rivas was never watered.",
