@@ -15,12 +15,6 @@ def polarity(claim: Claim) -> list[Polarity]:
         ("en", "The roof leaks, but the cellar doesn't.", ["affirmed", "denied"]),
         ("en", "Not all doors open.", ["unclear"]),
         ("en", "No, it does not open.", ["denied"]),
-        ("de", "Das Dach leckt nicht.", ["denied"]),
-        ("fr", "Le toit ne fuit pas.", ["denied"]),
-        ("es", "Los tomates nunca se riegan de noche.", ["denied"]),
-        ("ru", "Помидоры никогда не поливают ночью.", ["denied"]),
-        ("zh", "屋顶不漏水。", ["denied"]),
-        ("ja", "屋根は雨漏りしません。", ["denied"]),
     ],
 )
 def test_polarity(language: str, sentence: str, expected: list[Polarity]) -> None:
@@ -30,13 +24,9 @@ def test_polarity(language: str, sentence: str, expected: list[Polarity]) -> Non
 @pytest.mark.parametrize(
     ("language", "sentence", "expected"),
     [
-        ("en", "It takes two days.", {(2.0, "day")}),
-        ("en", "The shed costs $540.", {(540.0, "$")}),
         ("en", "It was built in 1987 by hand.", {(1987.0, "year")}),
         ("en", "It opens at 8:30.", {(8.3, "time")}),
         ("en", "It is due on March 12.", {(12.0, "day of the month")}),
-        ("zh", "需要两天。", {(2.0, "天")}),
-        ("ja", "3日かかります。", {(3.0, "日")}),
         ("en", "Its number is 12345678901234567890 pages.", set()),
     ],
 )
