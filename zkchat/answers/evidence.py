@@ -23,12 +23,10 @@ from zkchat.answers.evidence_passages import (
     opening_of,
     passages_of,
     rarest_idf,
-    resolved,
     search_passages,
     section_of,
     telling,
     whole_notes,
-    with_namesakes,
 )
 from zkchat.core import DEFAULT_LIMIT, Evidence, Findings, LineRange, Passage, VaultError, anchor_of, as_open_as
 from zkchat.index import (
@@ -42,7 +40,6 @@ from zkchat.index import (
     topic_of,
     topic_terms,
     with_compounds,
-    written_words,
 )
 from zkchat.notes import excerpt, find_lines
 
@@ -91,7 +88,6 @@ def find_undated_evidence(
     else:
         topic = topic_of(asked)
         passages = search_passages(library, topic, scope) if topic else []
-        passages = with_namesakes(library, topic, scope, passages)
         notes = whole_notes(library, passages)
         first = _of_linked(library, asked, linked) if linked else of_named(library, asked, passages, scope.period)
         ranked = [*first, *_of_others(library, asked, passages, notes, first)]
@@ -109,8 +105,7 @@ def find_undated_evidence(
     more = len(found) - skip - len(shown)
     day = written.day if scope.order and shown and (written := written_date(library, shown[0])) else None
     evidence = _evidence(library, _grouped(with_useful_dates(shown)))
-    is_doubtful = confidence < DOUBTLESS or (bool(shown) and _lacks_a_name(library, asked, shown[0]))
-    return Findings(evidence, is_doubtful=is_doubtful, more=more, day=day)
+    return Findings(evidence, is_doubtful=confidence < DOUBTLESS, more=more, day=day)
 
 
 def openings(library: Library, paths: Sequence[str]) -> tuple[Evidence, ...]:
@@ -196,18 +191,6 @@ def _confidence(library: Library, asked: str, candidate: Candidate, *, is_compar
     ranked = candidate.ranked if is_compared else _by_meaning(library, asked, [candidate.ranked])[0]
     (similarity,) = library.similarities(asked, [_described(ranked)])
     return ranked.score + SIMILARITY_CONFIDENCE * max(0.0, similarity)
-
-
-def _lacks_a_name(library: Library, asked: str, candidate: Candidate) -> bool:
-    """Whether the question says the name of a note that the note of a passage never says: it tells of another thing."""
-    if candidate.linked:
-        return False
-    path, topic = candidate.path, topic_of(asked)
-    told = [path, *library.names(path), *candidate.ranked.heading_path, candidate.ranked.block.text]
-    with suppress(VaultError):  # it is gone, or cannot be read
-        told.append(section_of(library, path, "").text)
-    missing = set(terms(topic)).difference(terms("\n".join(told)))
-    return any(missing.issuperset(terms(word)) and resolved(library, word) for word in written_words(topic))
 
 
 def _nearer(ranked: RankedBlock, by: float) -> RankedBlock:

@@ -23,7 +23,7 @@ from zkchat.index import (
     topic_of,
     topic_terms,
 )
-from zkchat.notes import Order, day_of_headings, plus, sentences
+from zkchat.notes import day_of_headings, plus, sentences
 
 MIN_SHARE_OF_OLDER: Final = 0.35
 """The score of a newer passage, as a share of that of an older one, from which it may come first."""
@@ -91,7 +91,12 @@ def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
                 newer_than.setdefault(newer, []).append(older)
     order = [*range(len(passages))]
     for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
-        beaten = [older for older in newer_than[newer] if _may_pass(said[newer], said[older])]
+        mine = said[newer]
+        beaten = [
+            older
+            for older in newer_than[newer]
+            if mine.linked == said[older].linked and mine.score >= MIN_SHARE_OF_OLDER * said[older].score
+        ]
         place = min((order.index(older) for older in beaten), default=len(order))
         if place < order.index(newer):
             order.remove(newer)
@@ -114,10 +119,6 @@ def is_newer(mine: NoteDate | None, theirs: NoteDate | None) -> bool:
 def are_worth_showing(dates: Sequence[NoteDate | None]) -> bool:
     """Whether the dates of passages help to read them: two that are written down differ."""
     return len({each.day for each in dates if each and each.origin in _WRITTEN_DOWN}) > 1
-
-
-def _may_pass(newer: Evidence, older: Evidence) -> bool:
-    return newer.linked == older.linked and newer.score >= MIN_SHARE_OF_OLDER * older.score
 
 
 def _day_of(passage: DatedPassage) -> date:
@@ -149,45 +150,38 @@ def by_date(library: Library, asked: str, scope: Scope) -> list[Candidate]:
     if scope.names and not best:
         scope = replace(scope, names=())
         best = _candidates_of(library, asked, scope)
-    most = max((each.coverage for each in best), default=0.0)
-    dated = max((each.coverage for each in best if each.is_told), default=0.0)
+    most = max((each.ranked.coverage for each in best), default=0.0)
+    dated = max((each.ranked.coverage for each in best if _is_told(each)), default=0.0)
     least = MIN_SHARE_OF_COVERAGE * (dated if dated >= most / 2 else most)
     topic = frozenset(query_terms(topic_of(asked)))
-    called = bool(scope.names) and any(each.is_called(topic) for each in best)
+    called = bool(scope.names) and any(_is_called(each, topic) for each in best)
     today = library.calendar().today
     windows = [DayRange(plus(today, -days), plus(today, 1)) for days in _WINDOWS] if scope.order == "newest" else []
+    sign = 1 if scope.order == "oldest" else -1
+
+    def position(each: Candidate) -> tuple[bool, int, float]:
+        """By the day they were written; those whose file alone has a date come last."""
+        return not _is_told(each), sign * each.date.day.toordinal() if each.date else 0, -each.score
+
     for window in (*windows, None):
-        found = (
-            best
-            if window is None
-            else _candidates_of(library, asked, replace(scope, period=window.overlap(scope.period)))
-        )
-        close = [each for each in found if each.coverage >= least and (not called or each.is_called(topic))]
-        ordered = _ordered(close, scope.order)
-        if window is None or (ordered and ordered[0].is_told):
-            return [each.candidate for each in ordered]
+        narrowed = replace(scope, period=window.overlap(scope.period)) if window else None
+        found = _candidates_of(library, asked, narrowed) if narrowed else best
+        close = [each for each in found if each.ranked.coverage >= least and (not called or _is_called(each, topic))]
+        close.sort(key=position)
+        if window is None or (close and _is_told(close[0])):
+            return [replace(each, date=None) for each in close]
     return []
 
 
-class _Written(Struct, frozen=True):
-    """A candidate, and when it was written."""
+def _is_told(candidate: Candidate) -> bool:
+    """Whether a note says itself when it was written."""
+    return candidate.date is not None and candidate.date.is_told
 
-    candidate: Candidate
-    date: NoteDate | None
 
-    @property
-    def coverage(self) -> float:
-        return self.candidate.ranked.coverage
-
-    @property
-    def is_told(self) -> bool:
-        """Whether a note says itself when it was written."""
-        return self.date is not None and self.date.is_told
-
-    def is_called(self, topic: Set[str]) -> bool:
-        """Whether its note has all that is asked for in its name, as `2026-03-05 Meeting with Ann` has."""
-        name = f"{self.candidate.ranked.passage.title} {file_title(self.candidate.path)}"
-        return self.is_told and topic <= {*query_terms(name)}
+def _is_called(candidate: Candidate, topic: Set[str]) -> bool:
+    """Whether its note has all that is asked for in its name, as `2026-03-05 Meeting with Ann` has."""
+    name = f"{candidate.ranked.passage.title} {file_title(candidate.path)}"
+    return _is_told(candidate) and topic <= {*query_terms(name)}
 
 
 def written_date(library: Library, candidate: Candidate) -> NoteDate | None:
@@ -195,16 +189,18 @@ def written_date(library: Library, candidate: Candidate) -> NoteDate | None:
     return _with_dates(library, [candidate])[0].date
 
 
-def _with_dates(library: Library, candidates: Sequence[Candidate]) -> list[_Written]:
+def _with_dates(library: Library, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """With when each was written."""
     told = [day_of_headings(each.ranked.heading_path) for each in candidates]
     dates = library.dates({each.path for each, day in zip(candidates, told, strict=True) if not day})
-    return [
-        _Written(each, NoteDate(day, None, "name") if day else dates[each.path].written if each.path in dates else None)
+    written = [
+        NoteDate(day, None, "name") if day else dates[each.path].written if each.path in dates else None
         for each, day in zip(candidates, told, strict=True)
     ]
+    return [replace(each, date=date) for each, date in zip(candidates, written, strict=True)]
 
 
-def _candidates_of(library: Library, asked: str, scope: Scope) -> list[_Written]:
+def _candidates_of(library: Library, asked: str, scope: Scope) -> list[Candidate]:
     """With names, only passages of notes that hold them, each by what the whole note meets of the question."""
     names = scope.names
     passages = search_passages(library, topic_of(asked), scope, _SEARCHED_BY_DATE)
@@ -215,11 +211,8 @@ def _candidates_of(library: Library, asked: str, scope: Scope) -> list[_Written]
     question = WeightedQuestion.of(asked, library.idf, rarest=rarest_idf(library))
     ranked = [*telling(rank_blocks(question, passages))]
     if names:
-        shares: dict[str, float] = {}
         found = _holding(library, names, ranked)
-        for _, said in found:
-            if said not in shares:
-                shares[said] = question.share(question.held(said))
+        shares = {said: question.share(question.held(said)) for said in {said for _, said in found}}
         ranked = [_meeting(each, shares[said]) for each, said in found]
     return _with_dates(library, [*map(Candidate, ranked)])
 
@@ -230,16 +223,6 @@ def _meeting(ranked: RankedBlock, share: float) -> RankedBlock:
     return replace(
         ranked, coverage=ranked.coverage + more, score=ranked.score + (COVERAGE_WEIGHT + FAMILY_WEIGHT) * more
     )
-
-
-def _ordered(candidates: Sequence[_Written], order: Order | None) -> list[_Written]:
-    """By the day they were written; those whose file alone has a date come last."""
-    sign = 1 if order == "oldest" else -1
-
-    def position(each: _Written) -> tuple[bool, int, float]:
-        return not each.is_told, sign * each.date.day.toordinal() if each.date else 0, -each.candidate.score
-
-    return sorted(candidates, key=position)
 
 
 def with_names_first(library: Library, names: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -35,16 +35,10 @@ from zkchat.index import (
     topic_of,
     with_synonyms,
 )
-from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, without_cross_references
+from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of
 
 SEARCHED_PASSAGES = 12
 """Of all notes, or of a long one that is linked."""
-NAMED_NOTES = 2
-"""Notes, the best first, by whose names more is looked for."""
-MAX_HELD = 0.7
-"""The share of the words of a question that the best passage has where more is looked for."""
-NAMESAKE_SHARE = 0.9
-"""What passages score that were found by such names, beside those that were found by the question."""
 WHOLE_NOTES = 5
 """Notes, the best first, of which all sections are looked at."""
 MAX_WHOLE_NOTE = 10_000
@@ -83,44 +77,14 @@ class Candidate(Struct, frozen=True):
     def score(self) -> float:
         return self.ranked.score
 
-    @property
-    def is_opening(self) -> bool:
-        """Whether it is quoted because the note begins with it, and not for what it says."""
-        return self.linked and not self.ranked.best_sentences
-
 
 def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEARCHED_PASSAGES) -> list[Passage]:
     """The best for the topic of a question, and for what its words could be called instead.
 
     Without the pages that instruct the model: they are no notes, and may not be approved.
     """
-    return _searched(library, with_synonyms(topic), scope, limit)
-
-
-def _searched(library: Library, query: str, scope: Scope, limit: int) -> list[Passage]:
-    found = library.search(query, limit=limit, period=scope.period)
+    found = library.search(with_synonyms(topic), limit=limit, period=scope.period)
     return [each for each in found if each.path not in PAGES and not (scope.without_pdfs and is_pdf(each.path))]
-
-
-def with_namesakes(library: Library, topic: str, scope: Scope, found: Sequence[Passage]) -> list[Passage]:
-    """The passages that were found, and those for the same topic under the names of the best notes.
-
-    The question may describe what a note only names: "kitchen scale" finds the note Grama, and that name finds Grama
-    FAQ. Where the best passage has most words of the question there is nothing to look for.
-    """
-    asked = set(query_terms(topic))
-    if not found:
-        return []
-    held = asked.intersection(terms("\n".join((found[0].title, *found[0].heading_path, found[0].text))))
-    if len(held) > MAX_HELD * len(asked):
-        return [*found]
-    titles = dict.fromkeys(each.title for each in found)
-    names = [title for title in islice(titles, NAMED_NOTES) if not asked.issuperset(query_terms(title))]
-    further = _searched(library, " ".join((topic, *names)), scope, SEARCHED_PASSAGES) if names else []
-    known = {(each.path, each.first_line) for each in found}
-    ratio = NAMESAKE_SHARE * found[0].score / further[0].score if further and further[0].score else 1.0
-    added = (each for each in further if (each.path, each.first_line) not in known)
-    return [*found, *(replace(each, score=ratio * each.score) for each in added)]
 
 
 def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Passage]:
@@ -151,8 +115,6 @@ def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
 
 MIN_SHARE_OF_NEIGHBOUR = 0.85
 """Blocks beside each other are quoted as one if the lesser scores at least this share of the better."""
-MIN_OPENING = 160
-"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
 _MAX_COLUMNS = 480
 """Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
@@ -176,9 +138,6 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             return False
         return day_of_headings(block.heading_path) == day_of_headings(candidate.ranked.heading_path)
 
-    def is_quoted_apart(candidate: Candidate, block: Block) -> bool:
-        return (candidate.path, block.text) in scores
-
     found: list[Candidate] = []
     for each in candidates:
         if (each.path, each.ranked.block.text) in quoted:
@@ -188,9 +147,7 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
             cut[passage.text] = _CutText(passage.text, blocks_of(passage.text))
         text = cut[passage.text]
         span = text.span_of(each.ranked.block)
-        if span and each.is_opening:
-            span = text.with_following(span, partial(is_quoted_apart, each))
-        elif span:
+        if span and (each.ranked.best_sentences or not each.linked):  # not for how a note begins
             span = text.with_neighbours(span, partial(is_alike, each))
         if span:
             quoted |= {(each.path, block.text) for block in text.blocks[span[0] : span[1] + 1]}
@@ -234,19 +191,6 @@ class _CutText(Struct, frozen=True):
                 first -= 1
             else:
                 return first, last
-
-    def with_following(self, span: tuple[int, int], is_quoted_apart: Callable[[Block], bool]) -> tuple[int, int]:
-        """With the blocks after it that are not quoted apart, as long as it tells little and all of it is short: a
-        note may begin with one line that only says what it is not about."""
-        first, last = span
-        while (
-            last + 1 < len(self.blocks)
-            and not is_quoted_apart(self.blocks[last + 1])
-            and self._fits(first, last + 1)
-            and len(without_cross_references(self.text[slice(*self._characters(first, last))])) < MIN_OPENING
-        ):
-            last += 1
-        return first, last
 
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         sections_of,
         with_line_feeds,
     )
-    from zkchat.notes.note_blocks import Block, blocks, excerpt, without_cross_references
+    from zkchat.notes.note_blocks import Block, blocks, excerpt, sentences, without_cross_references
     from zkchat.notes.parse import (
         LinkTarget,
         Notation,
@@ -107,7 +107,6 @@ if TYPE_CHECKING:
         is_delimiter,
         opens_fence,
         sentence_spans,
-        sentences,
         without_quote_marks,
     )
 else:
@@ -132,7 +131,7 @@ else:
             ),
             "link_resolver": "LinkResolver LiveCatalog explain find_target is_attachment resolve",
             "markdown": "Lines Span blank find_lines flatten outline plain sections_of with_line_feeds",
-            "note_blocks": "Block blocks excerpt without_cross_references",
+            "note_blocks": "Block blocks excerpt sentences without_cross_references",
             "parse": (
                 "LinkTarget Notation TextEdit describe_warning edited find_links fits frontmatter_of link_targets "
                 "parse_note prose_of running_text shown_text summarize_warnings without_comments without_templates "
@@ -145,7 +144,7 @@ else:
             "privacy_guard": "CurrentClasses PrivacyGuard local_files",
             "runs": (
                 "BLOCK_ID closes_fence detect_language guess_language is_delimiter opens_fence sentence_spans "
-                "sentences without_quote_marks"
+                "without_quote_marks"
             ),
         },
     )

@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import isfinite
 from typing import Final, NamedTuple, TypeVar
-
-from msgspec import Struct
 
 from zkchat.core import Heading, Link, Note, NoteWarning, Section, counted, shorten
 from zkchat.notes.documents import Document, UnreadableDocument, document_title
@@ -31,18 +29,11 @@ _MAY_STAY_OPEN = re.compile(r"```|~~~|%%|<|\$\$")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
-Item = TypeVar("Item")
-
-
 class Box(NamedTuple):
     x: float = 0.0
     y: float = 0.0
     width: float = 0.0
     height: float = 0.0
-
-    @property
-    def area(self) -> float:
-        return self.width * self.height
 
     def holds_middle_of(self, other: "Box") -> bool:
         x, y = other.x + other.width / 2, other.y + other.height / 2
@@ -77,6 +68,9 @@ class Group(NamedTuple):
     """The path of a picture."""
 
 
+Item = TypeVar("Item", Card, Group)
+
+
 class Connection(NamedTuple):
     source: str
     target: str
@@ -85,49 +79,41 @@ class Connection(NamedTuple):
     ends_with_arrow: bool = True
 
 
-class Drawing(Struct, frozen=True, kw_only=True):
-    cards: Sequence[Card] = ()
-    groups: Sequence[Group] = ()
-    connections: Sequence[Connection] = ()
-    problems: Sequence[str] = ()
-    """What of the file could not be used, each as a sentence."""
+class Drawing(NamedTuple):
+    cards: Sequence[Card]
+    groups: Sequence[Group]
+    connections: Sequence[Connection]
+    problems: str
+    """What of the file could not be used, in sentences."""
 
 
-def _in_reading_order(items: Iterable[Item], box_of: Callable[[Item], Box]) -> list[Item]:
+def _in_reading_order(items: Iterable[Item]) -> list[Item]:
     """Row by row from the top, each from left to right. What begins above the middle of a row's first is in the row."""
     rows: list[tuple[float, list[Item]]] = []
-    for item in sorted(items, key=lambda item: (box_of(item).y, box_of(item).x)):
-        box = box_of(item)
-        if not rows or box.y > rows[-1][0]:
-            rows.append((box.y + box.height / 2, []))
+    for item in sorted(items, key=lambda item: (item.box.y, item.box.x)):
+        if not rows or item.box.y > rows[-1][0]:
+            rows.append((item.box.y + item.box.height / 2, []))
         rows[-1][1].append(item)
-    return [item for _, row in rows for item in sorted(row, key=lambda item: box_of(item).x)]
+    return [item for _, row in rows for item in sorted(row, key=lambda item: item.box.x)]
 
 
-def _parents_of(drawing: Drawing) -> tuple[dict[int, int], dict[int, int]]:
-    """By its number, the group that each card lies in, and likewise each group: the smallest around its middle."""
-    by_size = sorted(range(len(drawing.groups)), key=lambda number: (drawing.groups[number].box.area, -number))
-    named = {group.id: number for number, group in reversed([*enumerate(drawing.groups)])}
-    cards: dict[int, int] = {}
-    for number, card in enumerate(drawing.cards):
+def _contents_of(drawing: Drawing) -> dict[int | None, tuple[list[Card], list[Group]]]:
+    """By the `id()` of a group, what lies in it, and what in none: the smallest around its middle holds a thing."""
+    last_first = [*reversed(drawing.groups)]
+    by_size = sorted(last_first, key=lambda group: group.box.width * group.box.height)
+    named = {group.id: group for group in last_first}
+    inside: dict[int | None, tuple[list[Card], list[Group]]] = defaultdict(lambda: ([], []))
+
+    def around(box: Box, groups: Sequence[Group]) -> int | None:
+        return next((id(group) for group in groups if group.box.holds_middle_of(box)), None)
+
+    for card in drawing.cards:
         said = named.get(card.group) if card.group is not None else None
-        around = said if said is not None else _around(drawing, card.box, by_size)
-        if around is not None:
-            cards[number] = around
-    groups: dict[int, int] = {}
-    for place, number in enumerate(by_size):
-        larger = _around(drawing, drawing.groups[number].box, by_size[place + 1 :])
-        if larger is not None:
-            groups[number] = larger
-    return cards, groups
-
-
-def _around(drawing: Drawing, box: Box, groups: Sequence[int]) -> int | None:
-    return next((number for number in groups if drawing.groups[number].box.holds_middle_of(box)), None)
-
-
-def document_of_drawing(path: str, drawing: Drawing) -> Document:
-    return _Writer(path, drawing).document()
+        inside[id(said) if said else around(card.box, by_size)][0].append(card)
+    larger = {id(group): around(group.box, by_size[place + 1 :]) for place, group in enumerate(by_size)}
+    for group in drawing.groups:
+        inside[larger[id(group)]][1].append(group)
+    return inside
 
 
 class _Writer:
@@ -146,21 +132,19 @@ class _Writer:
         self._names = {group.id: _one_line(group.label) or "a group" for group in reversed(drawing.groups)}
         self._names |= {card.id: _name(card) for card in reversed(drawing.cards)}
         self._files = {card.id: card for card in reversed(drawing.cards) if card.file}
+        self._contents = _contents_of(drawing)
         self._connections: dict[str, list[Connection]] = {}
         for each in drawing.connections:
             self._connections.setdefault(each.source, []).append(each)
 
     def document(self) -> Document:
-        cards, groups = _parents_of(self._drawing)
-        self._cards_in = _by_parent(self._drawing.cards, cards)
-        self._groups_in = _by_parent(self._drawing.groups, groups)
         self._write_inside(None, (), 0)
         text = "".join(self._pieces).rstrip("\n")
         return Document(note=self._note(), text=text and f"{text}\n", own_sections=self._sections, ends=self._ends)
 
     def _note(self) -> Note:
         parsed = [note for note, _, _ in self._notes]
-        problems = " ".join(self._drawing.problems)
+        problems = self._drawing.problems
         return Note(
             path=self._path,
             title=document_title(self._path),
@@ -181,26 +165,24 @@ class _Writer:
             warnings=(NoteWarning(path=self._path, text=problems, kind="excess"),) if problems else (),
         )
 
-    def _write_inside(self, parent: int | None, above: tuple[str, ...], depth: int) -> None:
-        cards = _in_reading_order(self._cards_in.get(parent, ()), lambda number: self._drawing.cards[number].box)
-        shown = [card for card in (self._drawing.cards[number] for number in cards) if self._is_shown(card)]
-        runs = groupby(shown, key=lambda card: card.is_text)
+    def _write_inside(self, parent: Group | None, above: tuple[str, ...], depth: int) -> None:
+        cards, groups = self._contents[parent and id(parent)]
+        shown = [
+            card
+            for card in _in_reading_order(cards)
+            if not card.is_text or card.text.strip() or card.id in self._connections
+        ]
         is_first = True
-        for is_text, run in runs:
+        for is_text, run in groupby(shown, key=lambda card: card.is_text):
             for part in ([card] for card in run) if is_text else [[*run]]:
                 if not is_first:
                     self._write("---\n\n")
                 is_first = False
                 self._write_card(part[0], above, depth) if is_text else self._write_targets(part, above)
-        groups = _in_reading_order(self._groups_in.get(parent, ()), lambda number: self._drawing.groups[number].box)
-        for number in groups:
-            self._write_group(number, above, depth)
+        for group in _in_reading_order(groups):
+            self._write_group(group, above, depth)
 
-    def _is_shown(self, card: Card) -> bool:
-        return not card.is_text or bool(card.text.strip()) or card.id in self._connections
-
-    def _write_group(self, number: int, above: tuple[str, ...], depth: int) -> None:
-        group = self._drawing.groups[number]
+    def _write_group(self, group: Group, above: tuple[str, ...], depth: int) -> None:
         label = _one_line(group.label)
         if label and depth < MAX_DEPTH:
             depth += 1
@@ -211,7 +193,7 @@ class _Writer:
             self._write_link("", group.background, "")
             self._write("\n\n")
         self._write_connections(group.id, above)
-        self._write_inside(number, above, depth)
+        self._write_inside(group, above, depth)
 
     def _write_card(self, card: Card, above: tuple[str, ...], depth: int) -> None:
         text = _contained(_nested(card.text, depth))
@@ -253,7 +235,8 @@ class _Writer:
             if card.file:
                 self._write_link("- ", card.file, card.place)
             else:
-                self._write_address("- ", card.address)
+                text = _one_line(card.address)
+                self._write_target("- ", Link(text, text, syntax="markdown", external=True))
             self._write("\n")
         self._write("\n")
         if any(card.address for card in cards):  # names of files alone say nothing
@@ -309,19 +292,13 @@ class _Writer:
 
     def _write_link(self, before: str, file: str, place: str) -> None:
         """A link by the very path of a file: the file is missing where there is only one of the same name elsewhere."""
-        text = _one_line(f"[[{file}#{place}]]" if place else f"[[{file}]]")
-        start = self._offset + len(before)
-        target, anchor = f"/{_one_line(file)}", _one_line(place)
-        self._links.append(Link(text, target, anchor, start=start, end=start + len(text), line=self._line))
-        self._write(before + text)
+        text = _link_text(file, place)
+        self._write_target(before, Link(text, f"/{_one_line(file)}", _one_line(place)))
 
-    def _write_address(self, before: str, address: str) -> None:
-        text = _one_line(address)
+    def _write_target(self, before: str, link: Link) -> None:
         start = self._offset + len(before)
-        self._links.append(
-            Link(text, text, syntax="markdown", external=True, start=start, end=start + len(text), line=self._line)
-        )
-        self._write(before + text)
+        self._links.append(link._replace(start=start, end=start + len(link.text), line=self._line))
+        self._write(before + link.text)
 
     def _write(self, text: str) -> None:
         self._pieces.append(text)
@@ -329,22 +306,19 @@ class _Writer:
         self._line += text.count("\n")
 
 
-def _by_parent(items: Sequence[Card] | Sequence[Group], parents: dict[int, int]) -> dict[int | None, list[int]]:
-    inside: dict[int | None, list[int]] = {}
-    for number in range(len(items)):
-        inside.setdefault(parents.get(number), []).append(number)
-    return inside
-
-
 def _name(card: Card) -> str:
     """What a connection calls a card: its first heading or line, its file, or its address."""
     if card.file:
-        return _one_line(f"[[{card.file}#{card.place}]]" if card.place else f"[[{card.file}]]")
+        return _link_text(card.file, card.place)
     if card.address:
         return shorten(_one_line(card.address), _MAX_NAME)
     words = (line.strip().lstrip("#").strip() for line in card.text.splitlines()[:_MAX_LINES])
     lines = (as_read(line[:_MAX_LINE]) for line in words if line)
     return shorten(next(filter(None, lines), "an empty card"), _MAX_NAME)
+
+
+def _link_text(file: str, place: str) -> str:
+    return _one_line(f"[[{file}#{place}]]" if place else f"[[{file}]]")
 
 
 def _one_line(text: str) -> str:
@@ -406,7 +380,7 @@ def read_drawing(path: str, text: str) -> Document:
     """A canvas or an Excalidraw drawing. Raises `UnreadableDocument`."""
     parse = _parse_canvas if path.lower().endswith(".canvas") else _parse_excalidraw
     try:
-        return document_of_drawing(path, parse(_load(text)))
+        return _Writer(path, parse(_load(text))).document()
     except RecursionError as error:
         raise UnreadableDocument("is nested too deeply") from error
 
@@ -538,12 +512,7 @@ def _bounded(
     beyond = [f"more than {most:,} {kind}s" for kind, count, most in parts if count > most]
     problems = [f"It holds {' and '.join(odd)}, used as far as possible."] if odd else []
     problems += [f"It holds {' and '.join(beyond)}; the others are left out."] if beyond else []
-    return Drawing(
-        cards=cards[:MAX_CARDS],
-        groups=groups[:MAX_GROUPS],
-        connections=connections[:MAX_CONNECTIONS],
-        problems=problems,
-    )
+    return Drawing(cards[:MAX_CARDS], groups[:MAX_GROUPS], connections[:MAX_CONNECTIONS], " ".join(problems))
 
 
 def _objects(content: Json, key: str, kind: str, malformed: Counter[str]) -> Iterator[Json]:
@@ -566,18 +535,9 @@ def _text_at(value: Json, key: str) -> str:
 
 
 def _box_at(value: Json) -> Box | None:
-    """The place of a node or element; None where its numbers are not as they should be."""
-    numbers = [_coordinate(value.get(key)) for key in ("x", "y", "width", "height")]
-    known = [number for number in numbers if number is not None]
-    return Box(*known) if len(known) == len(numbers) else None
-
-
-def _coordinate(value: object) -> float | None:
-    """A number within bounds; None for what is no number."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or (isinstance(value, float) and not isfinite(value))
-    ):
+    """The place of a node or element, within bounds; None where its numbers are not as they should be."""
+    numbers = [value.get(key) for key in ("x", "y", "width", "height")]
+    known = [each for each in numbers if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(known) < len(numbers) or any(isinstance(each, float) and not isfinite(each) for each in known):
         return None
-    return float(max(-_FARTHEST, min(_FARTHEST, value)))
+    return Box(*(float(max(-_FARTHEST, min(_FARTHEST, each))) for each in known))

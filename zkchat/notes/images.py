@@ -130,17 +130,6 @@ def _gif(data: bytes) -> ImageHeader:
     return ImageHeader(format="gif", width=width, height=height, is_animated=data.count(b"\0\x21\xf9\x04") > 1)
 
 
-def _bmp(data: bytes) -> ImageHeader:
-    if _number(data, 14, 4, little=True) == 12:  # the header of the first version
-        return ImageHeader(
-            format="bmp", width=_number(data, 18, 2, little=True), height=_number(data, 20, 2, little=True)
-        )
-    width, height = (int.from_bytes(data[start : start + 4], "little", signed=True) for start in (18, 22))
-    if len(data) < 26 or width < 0:
-        raise _BrokenHeader
-    return ImageHeader(format="bmp", width=width, height=abs(height))
-
-
 def _webp(data: bytes) -> ImageHeader:
     kind = data[12:16]
     if kind == b"VP8X":
@@ -155,39 +144,26 @@ def _webp(data: bytes) -> ImageHeader:
     raise _BrokenHeader
 
 
-class JpegSegment(Struct, frozen=True):
-    """A marker of a JPEG file with what follows it."""
-
-    marker: int
-    start: int
-    end: int
-
-
-def jpeg_segments(data: bytes) -> Iterator[JpegSegment]:
-    """The segments up to the first scan, which is the last of them; fewer where the file is cut."""
-    place = 2
-    while place + 4 <= len(data):
-        if data[place] != 0xFF:
-            return
-        marker = data[place + 1]
-        if marker == 0xFF:  # a fill byte
+def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Each marker with where it begins and where what belongs to it ends, up to the first scan; fewer in a cut file."""
+    place, marker = 2, 0
+    while place + 4 <= len(data) and data[place] == 0xFF and marker != _START_OF_SCAN:
+        if data[place + 1] == 0xFF:  # a fill byte
             place += 1
             continue
+        marker = data[place + 1]
         length = 0 if marker in _JPEG_STANDALONE else int.from_bytes(data[place + 2 : place + 4], "big")
-        segment = JpegSegment(marker, place, place + 2 + length)
-        yield segment
-        if marker == _START_OF_SCAN:
-            return
-        place = segment.end
+        yield marker, place, place + 2 + length
+        place += 2 + length
 
 
 def _jpeg(data: bytes) -> ImageHeader:
     orientation = 1
-    for segment in jpeg_segments(data):
-        content = data[segment.start + 4 : segment.end]
-        if segment.marker == _APP1 and content.startswith(_EXIF):
+    for marker, start, end in _jpeg_segments(data):
+        content = data[start + 4 : end]
+        if marker == _APP1 and content.startswith(_EXIF):
             orientation = _exif_orientation(content[len(_EXIF) :])
-        if segment.marker in _JPEG_FRAMES:
+        if marker in _JPEG_FRAMES:
             height, width = _number(content, 1, 2), _number(content, 3, 2)
             if orientation in _TURNED:
                 width, height = height, width
@@ -214,7 +190,6 @@ _READERS: Final[Mapping[ImageFormat, Callable[[bytes], ImageHeader]]] = {
     "jpeg": _jpeg,
     "webp": _webp,
     "gif": _gif,
-    "bmp": _bmp,
 }
 
 
@@ -237,30 +212,25 @@ def _plain_jpeg(data: bytes, header: ImageHeader) -> bytes:
         exif = _EXIF_ORIENTATION % header.orientation
         kept.append(b"\xff\xe1" + (len(exif) + 2).to_bytes(2, "big") + exif)
     end = 0
-    for segment in jpeg_segments(data):
-        is_told = 0xE0 <= segment.marker <= 0xEF and segment.marker not in {_JFIF, _ADOBE}
-        if not is_told and segment.marker != _COMMENT:
-            kept.append(data[segment.start : segment.end])
-        end = segment.end
-        if segment.end > len(data):
+    for marker, start, end in _jpeg_segments(data):
+        is_told = 0xE0 <= marker <= 0xEF and marker not in {_JFIF, _ADOBE}
+        if not is_told and marker != _COMMENT:
+            kept.append(data[start:end])
+        if end > len(data):
             raise ValueError("cut")
     return b"".join([*kept, data[end : data.rindex(b"\xff\xd9") + 2]])
 
 
 def _plain_png(data: bytes, _header: ImageHeader) -> bytes:
-    chunks = [chunk for kind, chunk in _png_chunks(data) if kind in _PNG_KEPT]
-    return data[:_PNG_START] + b"".join(chunks)
-
-
-def _png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    place, kind = _PNG_START, b""
+    place, kind, kept = _PNG_START, b"", [data[:_PNG_START]]
     while kind != b"IEND":
         end = place + 12 + int.from_bytes(data[place : place + 4], "big")
         kind = data[place + 4 : place + 8]
         if end > len(data) or crc32(data[place + 4 : end - 4]).to_bytes(4, "big") != data[end - 4 : end]:
             raise ValueError("cut or changed")
-        yield kind, data[place:end]
+        kept += [data[place:end]] if kind in _PNG_KEPT else []
         place = end
+    return b"".join(kept)
 
 
 def _plain_webp(data: bytes, _header: ImageHeader) -> bytes:

@@ -44,23 +44,22 @@ class Anchors:
 
     def find(self, anchor: str) -> Heading | Block | None:
         """The heading or block that `Heading`, `Heading#Sub` or `^block` names; the first where there are several."""
-        if page := page_of_anchor(anchor):
-            anchor = page_heading(page)
-        last = _last_part(anchor)
-        return self._block_by_id.get(last[1:].casefold()) if last.startswith("^") else next(self._named(anchor), None)
+        page = page_of_anchor(anchor)
+        return next(self._named(page_heading(page) if page else anchor), None)
 
-    def find_all(self, anchor: str) -> "list[Heading] | list[Block]":
+    def find_all(self, anchor: str) -> "list[Heading | Block]":
         """All headings or blocks that an anchor names."""
-        last = _last_part(anchor)
-        if not last.startswith("^"):
-            return [*self._named(anchor)]
-        return [block for block in self._blocks if block.id.casefold() == last[1:].casefold()]
+        return [*self._named(anchor)]
 
-    def _named(self, anchor: str) -> Iterator[Heading]:
+    def _named(self, anchor: str) -> Iterator[Heading | Block]:
         """The headings that match the last part, below headings that match the others; else those that contain `#`.
 
         Only a limited number of headings with the same text is compared.
         """
+        last = anchor.rpartition("#")[2].strip()
+        if last.startswith("^"):
+            yield from self._blocks_by_id.get(last[1:].casefold(), ())
+            return
         parts = anchor.split("#") if anchor.count("#") < _MAX_HEADING_DEPTH else [anchor]
         *above, name = [key for key in map(heading_key, parts) if key] or [""]
         is_found = False
@@ -74,8 +73,11 @@ class Anchors:
                 yield heading
 
     @cached_property
-    def _block_by_id(self) -> dict[str, Block]:
-        return {block.id.casefold(): block for block in reversed(self._blocks)}
+    def _blocks_by_id(self) -> dict[str, list[Block]]:
+        found: dict[str, list[Block]] = {}
+        for block in self._blocks:
+            found.setdefault(block.id.casefold(), []).append(block)
+        return found
 
     @cached_property
     def _headings_by_key(self) -> dict[str, list[tuple[Heading, tuple[str, ...]]]]:
@@ -91,10 +93,6 @@ class Anchors:
                 alike.append((heading, tuple(above for _, above in trail)))
             trail.append((heading.level, key))
         return found
-
-
-def _last_part(anchor: str) -> str:
-    return anchor.rpartition("#")[2].strip()
 
 
 def heading_key(text: str) -> str:
@@ -154,11 +152,6 @@ def link_to(name: str) -> Link:
     """The link with this name between its brackets, wherever it stands."""
     target, anchor, external = _split(name)
     return Link(text=f"[[{name}]]", target=target, anchor=anchor, external=external)
-
-
-def without_links(text: str) -> str:
-    """The text with each link replaced by a space."""
-    return without(scan(text), text)
 
 
 class Spanned(Protocol):
@@ -234,8 +227,10 @@ def _shown_as(display: str, link: Link) -> Link | None:
     """The link with what it shows, and the size of an embedded picture; None if its target is empty."""
     if not (link.target or link.anchor):
         return None
-    display, size = _without_size(display) if link.embed else (display, "")
-    return link._replace(display=display.strip(), size=size)
+    rest, _, last = display.rpartition("|")
+    if link.embed and _SIZE.fullmatch(last.strip()):
+        return link._replace(display=rest.strip(), size=last.strip())
+    return link._replace(display=display.strip())
 
 
 def _split(path: str) -> tuple[str, str, bool]:
@@ -244,11 +239,6 @@ def _split(path: str) -> tuple[str, str, bool]:
         return path, "", True
     target, _, anchor = path.partition("#")
     return target.strip(), anchor.strip(), False
-
-
-def _without_size(display: str) -> tuple[str, str]:
-    rest, _, last = display.rpartition("|")
-    return (rest, last.strip()) if _SIZE.fullmatch(last.strip()) else (display, "")
 
 
 def inside(spans: Sequence[Span], walls: Sequence[Span]) -> list[bool]:

@@ -93,6 +93,7 @@ _DOCUMENTS = (*(suffix[1:] for suffix in NOTE_SUFFIXES), "canvas", "base", "pdf"
 KNOWN_EXTENSIONS = frozenset((*_DOCUMENTS, *IMAGES, *RECORDINGS))
 """Of the files that Obsidian shows. A target that ends in one of them is first looked for as it is written."""
 _NOTES_FIRST, _AS_WRITTEN_FIRST = (*NOTE_SUFFIXES, ""), ("", *NOTE_SUFFIXES)
+"""The suffixes that may be missing at the end of a target, the likeliest first."""
 
 
 def resolve(catalog: Catalog, link: Link | LinkToResolve, source: str | None, *, suggestions: int = 3) -> Resolution:
@@ -152,7 +153,7 @@ def _find(catalog: Catalog, target: str, source: str | None) -> tuple[list[str],
 
 def _named(catalog: Catalog, target: str, source: str | None) -> Iterator[tuple[list[str], LinkVia]]:
     """What a target may mean, the likeliest first: by path or name, by alias, by id, by title."""
-    for suffix in _suffixes(target):
+    for suffix in _AS_WRITTEN_FIRST if _extension(target) in KNOWN_EXTENSIONS else _NOTES_FIRST:
         yield _by_path(catalog, target + suffix, source), "path" if "/" in target else "name"
     yield _preferred(catalog, catalog.called(target), target, source), "alias"
     yield _only_one(catalog, catalog.with_id_of(target)), "id"
@@ -165,14 +166,7 @@ def _only_one(catalog: Catalog, paths: list[str]) -> list[str]:
     return first if len(first) == 1 else []
 
 
-def _suffixes(target: str) -> tuple[str, ...]:
-    """The suffixes that may be missing at the end of a target, the likeliest first."""
-    return _AS_WRITTEN_FIRST if _extension(target) in KNOWN_EXTENSIONS else _NOTES_FIRST
-
-
 def _extension(target: str) -> str:
-    if "." not in target:
-        return ""
     _, dot, extension = target.rpartition("/")[2].rpartition(".")
     return extension.lower() if dot else ""
 
@@ -210,10 +204,6 @@ def _preferred(catalog: Catalog, paths: list[str], spelling: str, source: str | 
     near = [path for path in paths if path.startswith(folder) and path.rfind("/") < len(folder)]
     exact = sorted(catalog.at(name_key(spelling)), key=lambda path: (path != spelling, path not in near))
     return [*dict.fromkeys((*exact, *near, *paths))]
-
-
-def folder_of(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _answer(catalog: Catalog, paths: list[str], via: LinkVia, anchor: str) -> Resolved | Ambiguous:
@@ -285,7 +275,9 @@ class LiveCatalog:
             generation = self._index.generation()
             if self._generation != generation:
                 self._generation = generation
-                self._forget()
+                self._unload()
+                self._similar = None
+                self._anchors_of.clear()
             return generation
 
     def _load(self, links: Iterable[Link | LinkToResolve]) -> None:
@@ -313,12 +305,6 @@ class LiveCatalog:
             self._anchors_of[path] = Anchors(known.headings, known.blocks) if known else Anchors()
         return self._anchors_of[path]
 
-    def _forget(self) -> None:
-        """Drop what was loaded of an older generation."""
-        self._unload()
-        self._similar = None
-        self._anchors_of.clear()
-
     def _unload(self) -> None:
         self._catalog = Catalog((), self._anchors)
         self._loaded.clear()
@@ -326,7 +312,7 @@ class LiveCatalog:
 
 def _meaning(link: LinkToResolve) -> tuple[str, str, bool, str]:
     """What decides where a link leads: of its source only the folder, unless it leads into the note itself."""
-    return link.target, link.anchor, link.external, folder_of(link.source) if link.target else link.source
+    return link.target, link.anchor, link.external, _folder(link.source) if link.target else link.source
 
 
 def _entry(row: CatalogRow) -> CatalogEntry:

@@ -14,7 +14,15 @@ from msgspec.structs import replace
 from zkchat.core import lazy_pattern, wide_letters
 from zkchat.notes import runs
 from zkchat.notes.markdown import Span
-from zkchat.notes.runs import ITEM, LinedText, Run, ends_in_colon, is_delimiter, opens_fence, sentence_spans
+from zkchat.notes.runs import (
+    ITEM,
+    LinedText,
+    Run,
+    ends_in_colon,
+    is_delimiter,
+    opens_fence,
+    sentence_spans,
+)
 
 _MIN_WORDS: Final = 3
 """Words beside its links that a text has which does more than refer."""
@@ -130,9 +138,32 @@ class Block(Struct, frozen=True):
 def blocks(section: str) -> list[Block]:
     """The blocks in order. Each line that is not blank, a heading, a ruler or a block id alone is in one of them."""
     text = runs.split_lines(section)
-    found = runs.scan(text)
+    found = runs.Scanner(text)
     groups = _grouped(text, _with_questions(text, found.runs))
     return [_block(section, text, group, found.paths[group[0].region]) for group in groups]
+
+
+_MARKER = lazy_pattern(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
+"""Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
+MAX_CODE_LINES = 12
+"""Lines of a listing that is one sentence, or in an excerpt, its fences included."""
+
+
+def sentences(text: str) -> list[str]:
+    """In order, each exactly as it is written, soft line breaks included; rows of tables and short listings whole."""
+    found: list[str] = []
+    for block in blocks(text):
+        for unit in block.sentences:
+            first, _, rest = unit.text.partition("\n")
+            fence = opens_fence(first)
+            if fence or first.lstrip().startswith("|"):
+                is_short = rest.count("\n") + 2 <= MAX_CODE_LINES
+                is_whole = not fence or runs.closes_fence(rest.rpartition("\n")[2], fence)
+                found += [first if is_delimiter(rest) else unit.text.strip()] if is_short and is_whole else []
+            else:
+                said = _MARKER.sub("", unit.text, count=1)
+                found += [said[start:end] for start, end in sentence_spans(said, 0, len(said))]
+    return found
 
 
 def _with_questions(text: LinedText, found: Sequence[Run]) -> list[Run]:
@@ -369,8 +400,6 @@ def _is_pointer(said: str, group: Sequence[Run], units: Sequence[Sentence]) -> b
     return only_refers(said, is_labelled=len(group) > 1 or main.stands_alone)
 
 
-MAX_CODE_LINES = 12
-"""Lines of a listing in an excerpt, its fences included."""
 _GAP = " […] "
 _MARK = "…"
 _EMPTY = " \t\r\n>"
@@ -413,6 +442,16 @@ class _Selection:
         self._room = limit
         self._kept: dict[int, str] = {}
         self._quote = "> " if block.kind in {"quote", "callout"} and block.text.startswith(">") else ""
+        said = [unit.text.lstrip(_EMPTY) for unit in block.sentences]
+        self._is_code = [bool(opens_fence(text.partition("\n")[0])) for text in said]
+        self._is_code[-1] |= block.kind == "code"
+        self._is_row = [
+            text.startswith("|") or (block.kind == "table" and unit.parent is not None)
+            for text, unit in zip(said, block.sentences, strict=True)
+        ]
+        self._has_own_lines = [
+            bool(ITEM.match(text)) or self._is_row[number] or self._is_code[number] for number, text in enumerate(said)
+        ]
 
     def require(self, number: int) -> None:
         """Keep a unit, and of those that it needs as much as half of the limit holds."""
@@ -452,23 +491,19 @@ class _Selection:
             self._keep(last + 1, self._limit // 4)
 
     def text(self) -> str:
-        return "".join(self._parts())
-
-    def _parts(self) -> Iterator[str]:
-        before: int | None = None
-        for number in sorted(self._kept):
-            yield self._before(number) if before is None else self._between(before, number)
-            yield self._kept[number]
-            before = number
-        if before is not None and not _MARKED.search(self._kept[before][-20:]):
-            is_cut = before + 1 < len(self._units)
-            mark = self._mark(before)
-            yield ("" if not is_cut else f"\n{mark}" if self._is_structured(before) else f" {_MARK}")
+        first, *others = sorted(self._kept)
+        pieces, last = [self._before(first), self._kept[first]], first
+        for number in others:
+            pieces += (self._between(last, number), self._kept[number])
+            last = number
+        if last + 1 < len(self._units) and not _MARKED.search(self._kept[last][-20:]):
+            pieces.append(f"\n{self._mark(last)}" if self._has_own_lines[last] else f" {_MARK}")
+        return "".join(pieces)
 
     def _keep(self, number: int, room: int) -> None:
         said = self._units[number].text
         if len(said) > room:
-            said = _first_lines(said, room) if self._is_code(number) else _first_words(said, room)
+            said = _first_lines(said, room) if self._is_code[number] else _first_words(said, room)
         self._room -= self._cost(number) - len(self._units[number].text) + len(said)
         self._kept[number] = said
 
@@ -488,22 +523,6 @@ class _Selection:
             yield parent
             parent = self._units[parent].parent
 
-    def _is_code(self, number: int) -> bool:
-        is_last = number == len(self._units) - 1
-        return bool(opens_fence(self._units[number].text.partition("\n")[0].lstrip(_EMPTY))) or (
-            self._block.kind == "code" and is_last
-        )
-
-    def _is_row(self, number: int) -> bool:
-        return self._units[number].text.lstrip(_EMPTY).startswith("|") or (
-            self._block.kind == "table" and self._units[number].parent is not None
-        )
-
-    def _is_structured(self, number: int) -> bool:
-        """Whether a unit needs lines of its own: an item, a row, a listing."""
-        said = self._units[number].text.lstrip(_EMPTY)
-        return bool(ITEM.match(said)) or self._is_row(number) or self._is_code(number)
-
     def _indent(self, number: int) -> str:
         """The quote marks or the space before a unit that is the first of its line."""
         start = self._units[number].start
@@ -513,12 +532,12 @@ class _Selection:
 
     def _mark(self, number: int) -> str:
         """A line that stands for others that were left out beside this unit."""
-        return self._quote + ("| … |" if self._is_row(number) else _MARK)
+        return self._quote + ("| … |" if self._is_row[number] else _MARK)
 
     def _before(self, number: int) -> str:
         if number == 0 or is_delimiter(self._units[number].text.rpartition("\n")[2]):
             return ""
-        if self._is_structured(number) or self._units[number].text.startswith(">"):
+        if self._has_own_lines[number] or self._units[number].text.startswith(">"):
             return f"{self._mark(number)}\n{self._indent(number)}"
         return f"{self._mark(number)} "
 
@@ -530,7 +549,7 @@ class _Selection:
             return between
         line_end = "\n\n" if _BLANK_LINE.search(between) and not self._quote else "\n"
         indent = self._indent(number)
-        if self._is_structured(before) or self._is_structured(number) or self._units[number].text.startswith(">"):
+        if self._has_own_lines[before] or self._has_own_lines[number] or self._units[number].text.startswith(">"):
             return f"\n{indent}" if is_next else f"\n{self._mark(number)}\n{indent}"
         if line_end == "\n" and not ("\n" in between and before == self._units[number].parent):
             return _GAP

@@ -5,7 +5,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Final, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -40,7 +40,10 @@ def summarize_warnings(warnings: Iterable[NoteWarning]) -> list[str]:
     by_kind: dict[WarningKind, list[NoteWarning]] = {}
     for warning in dict.fromkeys(warnings):
         by_kind.setdefault(warning.kind, []).append(warning)
-    sentences = [_summarize(kind, found) for kind, found in by_kind.items()]
+    sentences = [
+        f"{len(found):,} {_IN_COMMON[kind]}, e.g. {found[0].path}." if len(found) > 1 else describe_warning(found[0])
+        for kind, found in by_kind.items()
+    ]
     if any(len(found) > 1 for found in by_kind.values()):
         sentences[-1] += f" {ALL_LISTED}"
     return sentences
@@ -52,12 +55,6 @@ def without_templates(warnings: Sequence[NoteWarning], templates: Callable[[], S
         return [*warnings]
     folders = tuple(templates())
     return [each for each in warnings if not (each.kind == "frontmatter" and each.path.startswith(folders))]
-
-
-def _summarize(kind: WarningKind, warnings: list[NoteWarning]) -> str:
-    if len(warnings) == 1:
-        return describe_warning(warnings[0])
-    return f"{len(warnings):,} {_IN_COMMON[kind]}, e.g. {warnings[0].path}."
 
 
 _TAG = re.compile(
@@ -103,36 +100,32 @@ MAX_TASK_CHARACTERS: Final = 500
 
 def parse_note(path: str, text: str) -> Note:
     """Parse a note. Never raises, and takes time proportional to the length of the text."""
-    flat, matter, body, hidden = _cut(text)
-    found = outline(body, matter.end)
-    prose = read_prose(text, body, found)
-    headings = tuple(_shown(found.titles, prose.comments)[:MAX_ITEMS])
-    first = headings[0] if headings else None
-    before = _before(first.start, body, found, prose) if first else ""
-    tags, blocks = (
-        [*islice(_tags(prose.rest), MAX_TAGS + 1)],
-        [*islice(_blocks(body, prose.rest, found.blocks), MAX_ITEMS)],
-    )
+    read = find_links(text)
+    matter, body, prose, titles = read.matter, read.body, read.prose, read.outline.titles
+    commented = inside([(title.start, title.start + 1) for title in titles], prose.comments)
+    headings = tuple(title for title, is_hidden in zip(titles, commented, strict=True) if not is_hidden)[:MAX_ITEMS]
+    tags = [*islice(_tags(prose.rest), MAX_TAGS + 1)]
+    blocks = [*islice(_blocks(body, prose.rest, read.outline.blocks), MAX_ITEMS)]
     has_more = {
-        "marks": found.is_cut,
-        "headings": len(found.titles) > MAX_ITEMS,
+        "marks": read.outline.is_cut,
+        "headings": len(titles) > MAX_ITEMS,
         "links": prose.has_more_links,
         "block ids": len(blocks) == MAX_ITEMS,
         "tags": len(tags) > MAX_TAGS,
     }
     return Note(
         path=path,
-        title=matter.title or _title_of(path, first, before, is_drawing=_DRAWING_PROPERTY in matter.properties),
+        title=matter.title or _title_of(path, headings[:1], read),
         aliases=matter.aliases,
         tags=distinct((*matter.tags, *tags)),
         frontmatter=matter.properties,
         headings=headings,
         blocks=tuple(blocks),
-        links=(*_frontmatter_links(text, flat, matter), *prose.links),
+        links=read.links,
         tasks=_find_tasks(body, prose),
         body_start=matter.end,
         line_count=body.count("\n") + 1,
-        comments=tuple(_all_hidden(prose.comments, hidden)),
+        comments=tuple(read.hidden),
         warnings=tuple(_warnings(path, matter, has_more)),
     )
 
@@ -150,36 +143,50 @@ def frontmatter_of(text: str) -> Frontmatter:
     return cut(flatten(text), start=int(text.startswith("\ufeff")))
 
 
-class LinksInText(NamedTuple):
-    """The links of a text, and what they were found by."""
+class ReadText(NamedTuple):
+    """What a text was found to hold."""
 
     links: tuple[Link, ...]
-    outline: Outline
+    """In order."""
+    matter: Frontmatter
     body: str
-    """The flattened text, with the frontmatter blanked out."""
+    """The flattened text, with the frontmatter and the data of a drawing blanked out."""
+    outline: Outline
+    prose: Prose
+    hidden: list[Span]
+    """Where comments and the data of a drawing stand."""
 
 
-def find_links(text: str, *, has_frontmatter: bool = True) -> LinksInText:
-    """The links of a note, or of a text without frontmatter, in order."""
-    flat, matter, body, _ = _cut(text) if has_frontmatter else (flatten(text), Frontmatter(), flatten(text), [])
+def find_links(text: str, *, has_frontmatter: bool = True) -> ReadText:
+    """Read a note, or a text without frontmatter, with its links."""
+    flat = flatten(text)
+    matter = cut(flat, start=int(text.startswith("\ufeff"))) if has_frontmatter else Frontmatter()
+    body = _hidden(flat[: matter.end]) + flat[matter.end :]
+    data = _merged_spans(sorted(_drawing_spans(body))) if _DRAWING_PROPERTY in matter.properties else []
+    pieces: list[str] = []
+    position = 0
+    for start, end in data:
+        is_line_end = body[end : end + 1] in {"", "\n"}  # else spaces would make code of the rest of the line
+        pieces += (body[position:start], _hidden(body[start:end]) if is_line_end else "x" * (end - start))
+        position = end
+    body = "".join([*pieces, body[position:]])
     found = outline(body, matter.end)
-    links = (*_frontmatter_links(text, flat, matter), *read_prose(text, body, found).links)
-    return LinksInText(links, found, body)
+    prose = read_prose(text, body, found)
+    links = (*_frontmatter_links(text, flat, matter), *prose.links)
+    hidden = _merged_spans(sorted([*prose.comments, *data])) if data else prose.comments
+    return ReadText(links, matter, body, found, prose, hidden)
 
 
 def prose_of(text: str) -> str:
     """The text of a note with frontmatter, code, formulas and links blanked out; offsets are preserved."""
-    _, matter, body, _ = _cut(text)
-    return read_prose(text, body, outline(body, matter.end)).rest
+    return find_links(text).prose.rest
 
 
 def running_text(text: str) -> str:
     """The same without comments and headings."""
-    _, matter, body, _ = _cut(text)
-    found = outline(body, matter.end)
-    prose = read_prose(text, body, found)
-    titles = [(title.start, _end_of_title(body, title.start)) for title in found.titles]
-    return blank(prose.rest, sorted([*prose.comments, *titles]))
+    read = find_links(text)
+    titles = [(title.start, _end_of_title(read.body, title.start)) for title in read.outline.titles]
+    return blank(read.prose.rest, sorted([*read.prose.comments, *titles]))
 
 
 def _end_of_title(body: str, start: int) -> int:
@@ -188,70 +195,25 @@ def _end_of_title(body: str, start: int) -> int:
     return end.end() if end else start
 
 
-def comments_of(text: str) -> list[Span]:
-    """The spans of `%% … %%` comments in a note, and of the data of a drawing."""
-    if "%%" not in text and _DRAWING_PROPERTY not in text:
-        return []
-    _, matter, body, hidden = _cut(text)
-    return _all_hidden(read_prose(text, body, outline(body, matter.end)).comments, hidden)
-
-
-def _all_hidden(comments: list[Span], hidden: list[Span]) -> list[Span]:
-    return _merged_spans(sorted([*comments, *hidden])) if hidden else comments
-
-
-def _title_of(path: str, first: Heading | None, before: str, *, is_drawing: bool) -> str:
-    """A level-1 heading with nothing but tags before it, else the name of the file."""
+def _title_of(path: str, first: Sequence[Heading], read: ReadText) -> str:
+    """A level-1 heading with nothing but tags, comments, HTML and embeds before it, else the name of the file."""
     name = file_title(path)
+    is_drawing = _DRAWING_PROPERTY in read.matter.properties
     if is_drawing:
         name = name.removesuffix(".excalidraw") or name
-    if (
-        not first
-        or first.level != 1
-        or (is_drawing and first.text in _DRAWING_HEADINGS)
-        or _TAG.sub("", before).strip()
-    ):
+    if not first or first[0].level != 1 or (is_drawing and first[0].text in _DRAWING_HEADINGS):
         return name
-    return as_read(first.text) or name
-
-
-def _before(end: int, body: str, found: Outline, prose: Prose) -> str:
-    """What stands before a heading, without comments, HTML and embeds."""
-    html = (span for span in found.code if body.startswith("<", span[0]))
-    embeds = ((link.start, link.end) for link in prose.links if link.embed)
-    spans = sorted(span for span in (*html, *embeds, *prose.comments) if span[1] <= end)
-    return blank(body[:end], spans).replace("\0", " ")
-
-
-def _cut(text: str) -> tuple[str, Frontmatter, str, list[Span]]:
-    """The flattened text, its frontmatter, the text with the frontmatter and the data of a drawing blanked out, and
-    where that data stands."""
-    flat = flatten(text)
-    matter = cut(flat, start=int(text.startswith("\ufeff")))
-    body = _hidden(flat[: matter.end]) + flat[matter.end :]
-    if _DRAWING_PROPERTY not in matter.properties:
-        return flat, matter, body, []
-    hidden = _hidden_spans(body)
-    pieces: list[str] = []
-    position = 0
-    for start, end in hidden:
-        is_line_end = body[end : end + 1] in {"", "\n"}  # else spaces would make code of the rest of the line
-        pieces += (body[position:start], _hidden(body[start:end]) if is_line_end else "x" * (end - start))
-        position = end
-    return flat, matter, "".join([*pieces, body[position:]]), hidden
+    end = first[0].start
+    html = (span for span in read.outline.code if read.body.startswith("<", span[0]))
+    embeds = ((link.start, link.end) for link in read.prose.links if link.embed)
+    spans = sorted(span for span in (*html, *embeds, *read.prose.comments) if span[1] <= end)
+    before = blank(read.body[:end], spans).replace("\0", " ")
+    return name if _TAG.sub("", before).strip() else as_read(first[0].text) or name
 
 
 def _hidden(lines: str) -> str:
     """Replace spans by blank lines, so that offsets and line numbers are preserved."""
     return "\n".join(" " * len(line) for line in lines.split("\n"))
-
-
-def _shown(titles: list[Heading], comments: list[Span]) -> list[Heading]:
-    """The items outside comments."""
-    if not comments:
-        return titles
-    commented = inside([(title.start, title.start + 1) for title in titles], comments)
-    return [title for title, in_comment in zip(titles, commented, strict=True) if not in_comment]
 
 
 def as_read(markdown: str) -> str:
@@ -297,16 +259,9 @@ def _blocks(body: str, rest: str, spans: list[Span]) -> Iterator[Block]:
     matches = list(_BLOCK_ID.finditer(rest))
     for match, span in zip(matches, _owners([match.start() for match in matches], spans), strict=True):
         if span not in known:
-            known[span] = lines.at(span[0]), lines.at(_end_of_text(body, *span))
+            known[span] = lines.at(span[0]), lines.at(span[0] + len(body[slice(*span)].rstrip()))
         first, last = known[span]
         yield Block(id=match[1], line=lines.at(match.start()), first_line=first, last_line=last)
-
-
-def _end_of_text(body: str, start: int, end: int) -> int:
-    """The offset of the trailing white space of a span."""
-    while end > start and body[end - 1].isspace():
-        end -= 1
-    return end
 
 
 def _owners(offsets: list[int], spans: list[Span]) -> Iterator[Span]:
@@ -325,34 +280,25 @@ def _owners(offsets: list[int], spans: list[Span]) -> Iterator[Span]:
         yield elder if elder and block[0] == offset else block
 
 
-def _hidden_spans(body: str) -> list[Span]:
-    """What no reader is shown, in order and apart: the drawing, the plugin's notice, ids of elements.
+def _drawing_spans(body: str) -> Iterator[Span]:
+    """What no reader is shown: the drawing, the plugin's notice, ids of elements.
 
     The texts of a drawing are shown also where all of it is a comment.
     """
-    return _merged_spans(sorted(_drawing_spans(body)))
-
-
-def _drawing_spans(body: str) -> Iterator[Span]:
     drawing = _DRAWING.search(body)
     end = drawing.start() if drawing else len(body)
     if drawing:
         yield end, len(body)
-    yield from _fenced_data(body, end)
+    position = 0
+    while opening := _DATA.search(body, position, end):  # what is not closed ends with the note
+        closing = _END_OF_DATA.search(body, opening.end(), end)
+        position = closing.end() if closing else end
+        yield opening.start(), position
     yield from (match.span() for match in _LINES_OF_PLUGIN.finditer(body, 0, end))
     lists = _LISTS.search(body, 0, end)
     if lists:
         yield from (match.span() for match in _ID.finditer(body, lists.end(), end))
         yield from (match.span(1) for match in _COLORS.finditer(body, lists.end(), end))
-
-
-def _fenced_data(body: str, end: int) -> Iterator[Span]:
-    """Data that stands elsewhere, in fences; what is not closed ends with the note."""
-    position = 0
-    while opening := _DATA.search(body, position, end):
-        closing = _END_OF_DATA.search(body, opening.end(), end)
-        position = closing.end() if closing else end
-        yield opening.start(), position
 
 
 def _merged_spans(spans: list[Span]) -> list[Span]:
@@ -484,7 +430,7 @@ def _inline_destination(text: str, link: Hyperlink) -> _Destination | None:
     return None
 
 
-def _definitions(text: str, found: LinksInText) -> dict[str, _Destination]:
+def _definitions(text: str, found: ReadText) -> dict[str, _Destination]:
     """By address, the first definition that leads there."""
     visible = blank(found.body, found.outline.code)
     definitions: dict[str, _Destination] = {}
@@ -553,12 +499,8 @@ def _encoded(part: str, example: str, notation: Notation) -> str:
 
 
 def _is_balanced(text: str) -> bool:
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            return False
-    return depth == 0
+    depths = [*accumulate((character == "(") - (character == ")") for character in text)]
+    return not depths or (min(depths) >= 0 and depths[-1] == 0)
 
 
 class TextEdit(NamedTuple):
@@ -581,7 +523,9 @@ def edited(text: str, edits: Iterable[TextEdit]) -> str:
 
 def shown_text(text: str) -> str:
     """The text of a note as models see it: without comments."""
-    return without_comments(text, comments_of(text))
+    if "%%" not in text and _DRAWING_PROPERTY not in text:
+        return text
+    return without_comments(text, find_links(text).hidden)
 
 
 def without_comments(text: str, comments: Iterable[tuple[int, int]]) -> str:

@@ -55,11 +55,14 @@ class Folders:
 
     def nearest(self, wanted: str) -> list[str]:
         """Folders with a name like this one."""
-        key = name_key(wanted.strip("/"))
-        near = [*get_close_matches(key, self._by_key)]
-        for name in get_close_matches(key.rpartition("/")[2], self._by_name):
+        near = self.resembling(wanted)
+        for name in get_close_matches(name_key(wanted.strip("/")).rpartition("/")[2], self._by_name):
             near += self._by_name[name]
         return [self._by_key[each] for each in dict.fromkeys(near)][:_MAX_NEAREST]
+
+    def resembling(self, wanted: str, cutoff: float = 0.6) -> list[str]:
+        """The keys of folders whose whole path is like this."""
+        return get_close_matches(name_key(wanted.strip("/")), self._by_key, cutoff=cutoff)
 
 
 def folders_of(paths: Iterable[str]) -> set[str]:
@@ -357,16 +360,20 @@ def unmatched(folders: Iterable[LocalFolder], paths: Sequence[str]) -> Iterator[
 
     An entry of the user's own file may be meant for another vault: it is warned of only if it looks like a typo.
     """
+    known = Folders(paths)
     for folder in folders:
-        if folder.is_user_wide and not _looks_like_a_typo(folder.written, paths):
+        written = folder.written.strip().replace("\\", "/")
+        is_path = written.startswith(("/", "~", "..")) or bool(_DRIVE.match(written))
+        if folder.is_user_wide and (is_path or not known.resembling(written, _TYPO_CUTOFF)):
             continue
         if not any(is_inside(path, folder.globs) for path in paths):
             what = "matches no note" if folder.globs else "is empty or leads out of the vault"
-            nearest = _nearest(folder.written, paths)
-            hint = f" Did you mean '{nearest}'?" if nearest else " Folders are written as they stand in the vault."
+            nearest = known.nearest(written)
+            hint = "Folders are written as they stand in the vault."
+            hint = f"Did you mean '{nearest[0][:-1]}'?" if nearest else hint
             yield NoteWarning(
                 path=SETTING,
-                text=f"'{folder.written}' {what}, so it keeps nothing on this machine.{hint}",
+                text=f"'{folder.written}' {what}, so it keeps nothing on this machine. {hint}",
                 kind="setting",
             )
 
@@ -398,32 +405,3 @@ def _within(text: str, roots: Sequence[str]) -> list[str] | None:
             return place[len(base) :]
     # `/Journal` is a folder of the vault for many, as it is in a link; a path outside matches nothing there.
     return components(plain) if text.startswith("/") else None
-
-
-def _looks_like_a_typo(written: str, paths: Sequence[str]) -> bool:
-    """Whether the name of a folder of the vault is almost the same."""
-    name = written.strip().replace("\\", "/")
-    if name.startswith(("/", "~", "..")) or _DRIVE.match(name):
-        return False
-    return bool(get_close_matches(name.strip("/").casefold(), _by_folded(paths), n=1, cutoff=_TYPO_CUTOFF))
-
-
-def _by_folded(paths: Sequence[str]) -> dict[str, str]:
-    """The folders of the vault by their names in lower case."""
-    folders = {path[:end] for path in paths for end in _ends(path)}
-    return {folder.casefold(): folder for folder in sorted(folders)}
-
-
-def _nearest(written: str, paths: Sequence[str]) -> str:
-    by_folded = _by_folded(paths)
-    by_name = {name.rpartition("/")[2]: folder for name, folder in by_folded.items()}
-    asked = written.strip().replace("\\", "/").strip("/").casefold()
-    close = get_close_matches(asked, by_folded, n=1) or get_close_matches(asked.rpartition("/")[2], by_name, n=1)
-    return (by_folded | by_name)[close[0]] if close else ""
-
-
-def _ends(path: str) -> Iterator[int]:
-    at = path.find("/")
-    while at >= 0:
-        yield at
-        at = path.find("/", at + 1)

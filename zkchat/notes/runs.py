@@ -3,11 +3,11 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from zkchat.core import lazy_pattern
 from zkchat.language import LANGUAGE_OF_SCRIPT, STOP_WORDS_BY_CODE
@@ -214,85 +214,65 @@ def _mark_of_sign(first: str, stripped: str, line: str) -> _Mark:
     return found
 
 
-class Scan(Struct):
-    """What was found in a text."""
+class Scanner:
+    """Finds the runs of a text in order. Each line is in one, unless it is blank, a heading, a ruler or a block id."""
 
-    runs: list[Run] = field(default_factory=list)
-    paths: list[tuple[str, ...]] = field(default_factory=lambda: [()])
-    """The headings above each region."""
-
-
-def scan(text: LinedText) -> Scan:
-    """The runs of a text in order. Each line is in one, unless it is blank, a heading, a ruler or a block id."""
-    return _Scanner(text).scan()
-
-
-class _Scanner:
     def __init__(self, text: LinedText) -> None:
+        self.runs: list[Run] = []
+        self.paths: list[tuple[str, ...]] = [()]
+        """The headings above each region."""
         self._lines = text.lines
         self._marks = [_mark(line) for line in text.lines]
-        self._body = text.body
-        self._found = Scan()
         self._levels: list[int] = []
-
-    def scan(self) -> Scan:
-        number = self._body
+        number = text.body
         while number < len(self._lines):
             number = self._read(number)
-        return self._found
 
     def _read(self, number: int) -> int:
         """Read what begins at a line, and say which line comes after it."""
-        line = self._lines[number]
-        match self._marks[number]:
-            case "blank" | "id":
-                after = number + 1
-            case "heading":
-                after = self._heading(line, number + 1)
-            case "ruler":
-                after = self._region(self._found.paths[-1], number + 1)
-            case "quote":
-                kind: Kind = "callout" if _CALLOUT.match(line) else "quote"
-                after = self._add(kind, number, self._end_of_quote(number + 1))
-            case "item":
-                after = self._add("list", number, self._end_of_list(number))
+        line, mark = self._lines[number], self._marks[number]
+        kind: Kind
+        match mark:
+            case "blank" | "id" | "ruler" | "heading":
+                if mark == "heading":
+                    text = line.lstrip(" ").lstrip("#")
+                    self._title(title_text(text), len(line.lstrip(" ")) - len(text))
+                elif mark == "ruler":
+                    self.paths.append(self.paths[-1])
+                return number + 1
             case "fence":
-                after = self._fence(number)
+                return self._fence(number)
+            case "quote":
+                kind = "callout" if _CALLOUT.match(line) else "quote"
+                end = self._end(number + 1, lambda at: self._marks[at] == "quote" or self._goes_on(at))
+            case "item":
+                kind, end = "list", self._end_of_list(number)
             case "math":
-                after = self._add("code", number, self._end_of_math(number))
+                kind, end = "code", self._end_of_math(number)
             case "alone":
-                end = self._end_of_footnote(number + 1) if _FOOTNOTE.match(line) else number + 1
-                after = self._add("paragraph", number, end, stands_alone=True)
+                kind = "paragraph"
+                end = self._end(number + 1, self._goes_on) if _FOOTNOTE.match(line) else number + 1
             case _:
-                after = self._text(number)
-        return after
+                return self._text(number)
+        return self._add(kind, number, end, stands_alone=mark == "alone")
 
     def _text(self, number: int) -> int:
         if self._marks[number] == "row" or self._is_header(number):
-            return self._add("table", number, self._end_of_table(number + 1))
+            end = self._end(number + 1, lambda at: "|" in self._lines[at] and self._marks[at] in {"text", "row"})
+            return self._add("table", number, end)
         if self._lines[number].startswith(_CODE_INDENT):
             return self._add("code", number, self._end_of_indented(number + 1))
         return self._paragraph(number)
 
     def _add(self, kind: Kind, first: int, last: int, *, stands_alone: bool = False) -> int:
-        self._found.runs.append(Run(kind, first, last, len(self._found.paths) - 1, stands_alone))
+        self.runs.append(Run(kind, first, last, len(self.paths) - 1, stands_alone))
         return last
 
-    def _heading(self, line: str, after: int) -> int:
-        marks = line.lstrip(" ")
-        text = marks.lstrip("#")
-        return self._title(title_text(text), len(marks) - len(text), after)
-
-    def _title(self, title: str, level: int, after: int) -> int:
+    def _title(self, title: str, level: int) -> None:
         while self._levels and self._levels[-1] >= level:
             self._levels.pop()
-        path = (*self._found.paths[-1][: len(self._levels)], title)
+        self.paths.append((*self.paths[-1][: len(self._levels)], title))
         self._levels.append(level)
-        return self._region(path, after)
-
-    def _region(self, path: tuple[str, ...], after: int) -> int:
-        self._found.paths.append(path)
-        return after
 
     def _paragraph(self, first: int) -> int:
         number = first + 1
@@ -300,8 +280,8 @@ class _Scanner:
             mark = self._marks[number]
             is_underline = mark in {"underline", "ruler"} and not self._lines[number].strip(" \t-=")
             if is_underline and number == first + 1 and len(self._lines[first]) <= _MAX_UNDERLINED:
-                level = 1 if "=" in self._lines[number] else 2
-                return self._title(" ".join(self._lines[first].split()), level, number + 1)
+                self._title(" ".join(self._lines[first].split()), 1 if "=" in self._lines[number] else 2)
+                return number + 1
             if mark == "definition":
                 return self._definition(first, number)
             if not self._goes_on(number):
@@ -314,11 +294,11 @@ class _Scanner:
         term = number - 1
         if term > first:
             self._add("paragraph", first, term)
-        while number < len(self._lines) and self._goes_on(number):
-            if self._marks[number] == "text" and self._mark_after(number) == "definition":
-                break
-            number += 1
-        return self._add("paragraph", term, number, stands_alone=True)
+        end = self._end(
+            number,
+            lambda at: self._goes_on(at) and not (self._marks[at] == "text" and self._mark_after(at) == "definition"),
+        )
+        return self._add("paragraph", term, end, stands_alone=True)
 
     def _mark_after(self, number: int) -> _Mark:
         return self._marks[number + 1] if number + 1 < len(self._marks) else "blank"
@@ -329,20 +309,15 @@ class _Scanner:
         if mark == "item":  # a number may stand at the beginning of a line by chance
             ordered = ITEM.match(line)
             return bool(ordered and ordered[1] and ordered[1] != "1" and not ends_in_colon(self._lines[number - 1]))
-        if mark == "row":
-            return not line.rstrip().endswith("|") and not self._is_header(number)
-        return mark in {"text", "definition", "underline"} and not self._is_header(number)
+        if mark == "row" and line.rstrip().endswith("|"):
+            return False
+        return mark in {"text", "definition", "underline", "row"} and not self._is_header(number)
 
     def _is_header(self, number: int) -> bool:
         return "|" in self._lines[number] and number + 1 < len(self._lines) and is_delimiter(self._lines[number + 1])
 
-    def _end_of_table(self, number: int) -> int:
-        while number < len(self._lines) and "|" in self._lines[number] and self._marks[number] in {"text", "row"}:
-            number += 1
-        return number
-
-    def _end_of_quote(self, number: int) -> int:
-        while number < len(self._lines) and (self._marks[number] == "quote" or self._goes_on(number)):
+    def _end(self, number: int, goes_on: Callable[[int], bool]) -> int:
+        while number < len(self._lines) and goes_on(number):
             number += 1
         return number
 
@@ -372,7 +347,7 @@ class _Scanner:
         end = self._end_of_fence(number)
         is_closed = closes_fence(self._lines[end - 1], opens_fence(self._lines[number])) and end - 1 > number
         is_bare = not self._lines[number].strip().strip("`~")
-        runs = self._found.runs
+        runs = self.runs
         if is_closed or not is_bare or not runs or runs[-1].last != number or runs[-1].region:
             return self._add("code", number, end)
         # The section begins in the middle of a listing, which ends here.
@@ -381,41 +356,25 @@ class _Scanner:
 
     def _end_of_fence(self, number: int) -> int:
         fence = opens_fence(self._lines[number])
-        for place in range(number + 1, len(self._lines)):
-            if closes_fence(self._lines[place], fence):
-                return place + 1
-        return len(self._lines)
+        end = self._end(number + 1, lambda at: not closes_fence(self._lines[at], fence))
+        return min(end + 1, len(self._lines))
 
     def _end_of_math(self, number: int) -> int:
         opening = self._lines[number].strip()
         if len(opening) > 3 and opening.endswith("$$"):
             return number + 1
-        for place in range(number + 1, len(self._lines)):
-            if self._marks[place] == "blank":
-                return place
-            if self._lines[place].rstrip().endswith("$$"):
-                return place + 1
-        return len(self._lines)
+        end = self._end(
+            number + 1, lambda at: self._marks[at] != "blank" and not self._lines[at].rstrip().endswith("$$")
+        )
+        return end + (end < len(self._lines) and self._marks[end] != "blank")
 
     def _end_of_indented(self, number: int) -> int:
-        end = number
-        while number < len(self._lines) and (
-            self._marks[number] == "blank" or self._lines[number].startswith(_CODE_INDENT)
-        ):
-            number += 1
-            end = end if self._marks[number - 1] == "blank" else number
+        end = self._end(number, lambda at: self._marks[at] == "blank" or self._lines[at].startswith(_CODE_INDENT))
+        while self._marks[end - 1] == "blank":
+            end -= 1
         return end
 
-    def _end_of_footnote(self, number: int) -> int:
-        while number < len(self._lines) and self._goes_on(number):
-            number += 1
-        return number
 
-
-_HEADING_OR_ID = lazy_pattern(r"\s{0,3}#{1,6}\s|\s*\^[\w-]+\s*$")
-_STARTS_A_UNIT = lazy_pattern(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|\|)")
-_MARKER = lazy_pattern(r"^(?:\s*>)*\s*(?:\[![\w-]+\][+-]?\s*)?(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[[ xX]\]\s+)?")
-"""Quote marks, call-outs, list bullets, check boxes: they frame a sentence and are no part of it."""
 _MARKS = ".!?…。！？｡।॥؟۔։።។៕။"
 _END = lazy_pattern(
     rf"[{_MARKS}](?<![{_MARKS}].)[{_MARKS}]*"
@@ -434,58 +393,6 @@ _MAX_UNCUT = 90
 """Characters of a text without sentence ends that is left as it is."""
 _WORD_CHARACTER = lazy_pattern(r"[^\W_]")
 _NO_SPACE = lazy_pattern(r"\S")
-_BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
-_MAX_LISTING_LINES = 12
-
-
-def sentences(text: str) -> list[str]:
-    """In order, each exactly as it is written, soft line breaks included."""
-    return [sentence for unit in _units(text) for sentence in _split(unit)]
-
-
-def _units(text: str) -> Iterator[str]:
-    """Paragraphs, list items and table rows; a short code listing is one unit with its fences."""
-    unit: list[str] = []
-    fence = ""
-    for line in text.splitlines():
-        if fence:
-            unit.append(line)
-            if closes_fence(line, fence):
-                yield from _taken(unit) if len(unit) <= _MAX_LISTING_LINES else ()
-                unit, fence = [], ""
-            continue
-        opened = opens_fence(line)
-        is_prose = not _is_frame(line)
-        if opened or not is_prose or _STARTS_A_UNIT.match(line):
-            yield from _taken(unit)
-            unit = []
-        fence = opened
-        if is_prose:
-            unit.append(line)
-    yield from _taken(unit) if not fence else ()
-
-
-def _is_frame(line: str) -> bool:
-    """Blank lines, headings, rulers, the second row of a table, a lonely block id."""
-    marks = "".join(line.split())
-    if not marks.strip("-*_"):
-        return len(marks) != 1 and len(marks) != 2
-    is_second_row = "|" in line[1:] and not marks.strip(":|-")
-    return is_second_row or _HEADING_OR_ID.match(line) is not None
-
-
-def _taken(unit: list[str]) -> Iterator[str]:
-    if unit:
-        yield "\n".join(unit)
-
-
-def _split(unit: str) -> Iterator[str]:
-    if opens_fence(unit.partition("\n")[0]) or unit.lstrip().startswith("|"):
-        yield unit.strip()
-        return
-    unit = _BLOCK_ID.sub("", _MARKER.sub("", unit, count=1))
-    for start, end in sentence_spans(unit, 0, len(unit)):
-        yield unit[start:end]
 
 
 def sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:

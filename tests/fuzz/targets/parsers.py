@@ -33,10 +33,10 @@ from zkchat.notes import frontmatter
 from zkchat.notes import link_catalog as wikilink
 from zkchat.notes.link_catalog import section_lines
 from zkchat.notes.markdown import flatten, outline, plain, sections_of
-from zkchat.notes.note_blocks import blocks, excerpt
+from zkchat.notes.note_blocks import blocks, excerpt, sentences
 from zkchat.notes.parse import parse_note, prose_of
 from zkchat.notes.privacy import privacy_of_text
-from zkchat.notes.runs import detect_language, sentences
+from zkchat.notes.runs import detect_language
 from zkchat.sessions.note_export import answer_note, file_name
 
 Parser = Callable[[str, Random], None]

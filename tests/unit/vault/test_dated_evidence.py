@@ -42,7 +42,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     [
         ("What did I write on 8 March?", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
         ("What did I do with the compost yesterday?", "Daily/2026-11-15.md", "Notes of 2026-11-15."),
-        ("Was habe ich letzte Woche geschrieben?", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
         ("上周写了什么？", "Daily/2026-11-15.md", "Notes of 2026-11-09 to 2026-11-15."),
         ("compost on:2026-03-08", "Daily/2026-03-08.md", "Notes of 2026-03-08."),
         ("last meeting with Ann", "Meetings/2026-09-21 Ann.md", "The newest is of 2026-09-21."),
@@ -51,11 +50,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
             "When did I last write about compost?",
             "Daily/2026-11-15.md",
             "The last time was on Sunday, 2026-11-15.",
-        ),
-        (
-            "When did I last write about compost in spring?",
-            "Daily/2026-03-08.md",
-            "The last time was on Sunday, 2026-03-08.",
         ),
         (
             "What did I write about the compost heap last month?",
@@ -69,9 +63,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
             "Of other days: [[2026-03-09]].",
         ),
         ("What did Luhmann publish in 1981?", "Luhmann.md", ""),
-        ("What did Luhmann publish in March 1981?", "Luhmann.md", ""),
         ("What comes first in my Monday routine?", "Monday routine.md", ""),
-        ("How is a compost heap turned?", "Compost.md", ""),
     ],
 )
 def test_the_note_of_that_time_answers(library: Library, question: str, path: str, remark: str) -> None:
@@ -83,7 +75,6 @@ def test_the_note_of_that_time_answers(library: Library, question: str, path: st
     ("question", "days", "topic", "paths"),
     [
         ("What did I pack on 8 March?", "of 2026-03-08", "pack", ["Daily/2026-03-08.md"]),
-        ("Was habe ich am 8.3. gepackt?", "of 2026-03-08", "gepackt", ["Daily/2026-03-08.md"]),
         (
             "What did I knit in March?",
             "of 2026-03-01 to 2026-03-31",
@@ -107,11 +98,6 @@ def test_many_notes_of_a_time_are_not_shown_without_the_topic(tmp_path: Path) ->
     with library_of(tmp_path, notes, lambda: now) as library:
         assert find_evidence(library, "What did I knit in March?", ()).evidence == ()
         assert find_evidence(library, "What did I knit on 3 March?", ()).evidence
-
-
-def test_notes_of_different_days_that_are_shown_have_their_dates(library: Library) -> None:
-    (first, second) = find_evidence(library, "What did I knit in September?", (), limit=5).evidence
-    assert [str(first.date), str(second.date)] == ["2026-09-29", "2026-09-21"]
 
 
 def test_where_no_note_is_of_a_day_those_before_and_after_it_are_named(library: Library) -> None:
@@ -167,11 +153,6 @@ LOG = "Projects/Greenhouse decisions.md"
             "Notes of 2026-03-01 to 2026-03-31.",
         ),
         (
-            "What did we decide in February about the balcony?",
-            "2026-02-26: South balcony",
-            "Notes of 2026-02-01 to 2026-02-28.",
-        ),
-        (
             "When did I last write about heating?",
             "2026-03-05: No heating",
             "The last time was on Thursday, 2026-03-05.",
@@ -182,19 +163,6 @@ def test_a_section_is_of_the_day_of_its_heading(garden: Library, question: str, 
     found = find_evidence(garden, question, ())
     first = found.evidence[0]
     assert (first.relative_path, first.heading, found.remark) == (LOG, heading, remark)
-
-
-def test_a_section_of_another_day_than_its_note_is_left_out(garden: Library) -> None:
-    def found(query: str) -> list[tuple[str, ...]]:
-        return [each.heading_path for each in garden.search(query, limit=5) if each.path == "Diary/2026-03-30.md"]
-
-    assert found("bees on:2026-03-30") == [("2026-03-30",)]
-    assert found("bees on:2026-05-02") == [("2026-05-02: Bees",)]
-
-
-def test_notes_with_a_section_of_the_time_are_listed_once(garden: Library) -> None:
-    found = [each.path for each in garden.search("during:2026-03 path:decisions", limit=9)]
-    assert found == [LOG]
 
 
 def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
@@ -210,9 +178,7 @@ def test_dated_sections_of_a_local_note_stay_here(garden: Library) -> None:
     ("question", "day"),
     [
         ("last meeting with Tomás", "2026-03-19"),
-        ("newest meeting with Mara", "2026-03-19"),
         ("first meeting with Mara", "2026-03-05"),
-        ("last meeting with Ines", "2026-03-05"),
         ("last meeting with Ann", "2026-09-21"),
     ],
 )
@@ -235,7 +201,6 @@ def test_a_name_that_no_note_holds_leaves_the_newest(garden: Library) -> None:
     [
         ("compost on:foo", True, "on:foo names no time."),
         ("compost on:3/8/2026 after:2026-11", True, "on:3/8/2026 names no time. Notes "),
-        ('compost on:"30 February"', True, 'on:"30 February" names no time.'),
         ("compost after:2026-06-01 before:2026-05-01", False, "No day is in after:2026-06-01 and before:2026-05-01."),
         ('the compost "turned on:foo"', True, ""),
     ],
@@ -252,7 +217,6 @@ def test_a_filter_that_names_no_time_is_told(library: Library, question: str, ha
         ("What did I write about the compost heap on 30 February?", True, "There is no 30 February."),
         ("What did I write tomorrow?", False, "No note is of 2026-11-17, which is yet to come."),
         ("What did I write before March 2026?", True, "Notes from before 2026-03-01."),
-        ("Was haben wir im Mai beschlossen?", False, "No note is of 2026-05-01 to 2026-05-31."),
     ],
 )
 def test_the_remark_tells_of_days(library: Library, question: str, has_evidence: bool, remark: str) -> None:

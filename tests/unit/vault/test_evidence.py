@@ -5,7 +5,6 @@ import pytest
 
 from tests.support.libraries import Located, library_of
 from zkchat.answers.evidence import find_undated_evidence as find_evidence
-from zkchat.answers.evidence_passages import EVERYWHERE, whole_notes, with_namesakes
 from zkchat.core.message import DEFAULT_LIMIT, EvidencePart, Findings, LineRange
 from zkchat.core.session import read_message
 from zkchat.core.values import to_plain
@@ -58,10 +57,6 @@ def test_the_same_wording_is_quoted_once(tmp_path: Path) -> None:
         assert texts(library, "How long does caffeine keep its strength?").count(CAFFEINE) == 1
 
 
-def test_heading_and_title_count_for_a_passage_that_does_not_repeat_them(library: Library) -> None:
-    assert texts(library, "How many minutes should naps be?")[0] == NAPS
-
-
 def test_a_heading_that_repeats_the_title_is_no_place(library: Library) -> None:
     assert ask(library, "caffeine strength").evidence[0].heading == ""
     assert ask(library, "groggy naps").evidence[0].heading == "Naps"
@@ -101,14 +96,7 @@ def test_a_linked_note_answers_before_all_others(library: Library) -> None:
     assert texts(library, "How long may a nap be?", "Sleep.md")[0] == NAPS
 
 
-def test_a_linked_section_answers_alone(library: Library) -> None:
-    (first, *_) = ask(library, "How many hours?", "Sleep.md#Naps").evidence
-    assert (first.text, first.heading, first.linked) == (NAPS, "Naps", True)
-
-
-@pytest.mark.parametrize(
-    "question", ["Summarise", "tell me about", "What is in ?", "explain", "fasse zusammen", "résume", "总结", "  ?"]
-)
+@pytest.mark.parametrize("question", ["Summarise", "What is in ?", "总结", "  ?"])
 def test_a_question_that_only_asks_for_a_linked_note_is_answered_by_how_it_begins(
     library: Library, question: str
 ) -> None:
@@ -125,31 +113,13 @@ def test_each_of_several_linked_notes_answers(library: Library) -> None:
     assert [each.relative_path for each in found] == ["Coffee.md", "Sleep.md", "Bread.md", "Trips.md"]
 
 
-def test_an_empty_linked_note_lets_others_answer(library: Library) -> None:
-    found = ask(library, "How long does caffeine keep its strength?", "Empty.md")
-    assert [(each.relative_path, each.linked) for each in found.evidence][:1] == [("Coffee.md", False)]
-    assert ask(library, "Summarise", "Empty.md") == Findings()
-
-
 @pytest.mark.parametrize(
     "question",
-    [
-        "What do my notes say about coffee?",
-        "Coffee?",
-        "What is the Coffee",
-        "Was steht in meinen Notizen über Coffee?",
-        "coffees",
-        "tell me about java",
-    ],
+    ["What do my notes say about coffee?", "tell me about java"],
 )
 def test_a_question_that_only_names_a_note_is_answered_by_how_it_begins(library: Library, question: str) -> None:
     found = ask(library, question).evidence
     assert (found[0].text, found[0].linked) == (CAFFEINE, True)
-
-
-@pytest.mark.parametrize("asked", ["What do my notes say about caffeine?", "Tell me everything I know about caffeine"])
-def test_a_question_about_one_thing_is_answered_by_what_is_said_of_it(library: Library, asked: str) -> None:
-    assert texts(library, asked) == [CAFFEINE]
 
 
 def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
@@ -159,15 +129,6 @@ def test_of_two_notes_with_the_name_both_are_heard(tmp_path: Path) -> None:
             "Tea is a plant. It has leaves.",
             "We drink it at five. Every day.",
         ]
-
-
-def test_a_note_that_begins_with_little_is_quoted_with_what_follows(tmp_path: Path) -> None:
-    garden = "# Heap\n\nFor ideas see [[Ideas/Heap]]. This is the real one.\n\n## Mix\n\nThree brown, one green.\n"
-    with library_of(tmp_path, {"Garden/Heap.md": garden, "Ideas/Heap.md": "# Heap\n\nOf ideas.\n"}) as library:
-        found = {each.relative_path: each for each in find_evidence(library, "What is in the heap?", []).evidence}
-    real = found["Garden/Heap.md"]
-    assert real.text.endswith("This is the real one.\n\n## Mix\n\nThree brown, one green.")
-    assert real.lines == LineRange(first=3, last=7)
 
 
 @pytest.mark.parametrize(
@@ -188,20 +149,6 @@ def test_a_long_list_of_names_is_no_question_about_each(tmp_path: Path) -> None:
     with library_of(tmp_path, {f"Herb{number}.md": f"Leaf {number}.\n" for number in range(9)}) as library:
         found = find_evidence(library, ", ".join(f"Herb{number}" for number in range(9)), [])
     assert not any(each.linked for each in found.evidence)
-
-
-def test_a_name_among_other_words_is_not_all_that_is_asked(tmp_path: Path) -> None:
-    notes = {"Tea.md": "# Tea\n\nLeaves.\n", "Cups.md": "Tea and milk in blue cups.\n"}
-    with library_of(tmp_path, notes) as library:
-        found = find_evidence(library, "Where are tea and the blue cups?", [])
-    assert not any(each.linked for each in found.evidence)
-
-
-def test_words_are_found_that_the_note_writes_as_one(tmp_path: Path) -> None:
-    notes = {"Backup.md": "# Backup\n\nA disk in a drawer.\n", "Vault.md": "# Vault\n\nThings are back in it.\n"}
-    with library_of(tmp_path, notes) as library:
-        found = find_evidence(library, "how do I back up?", [])
-    assert found.evidence[0].relative_path == "Backup.md"
 
 
 def test_of_a_note_that_is_gone_others_still_speak(tmp_path: Path) -> None:
@@ -232,15 +179,6 @@ def test_a_local_note_that_is_not_shown_is_not_disclosed(tmp_path: Path) -> None
         assert {each.relative_path for each in (*found.evidence, *found.nearest)} == {"Garden.md"}
 
 
-def test_a_name_in_the_question_outweighs_the_words_around_it(tmp_path: Path) -> None:
-    notes = {
-        "Obsidian.md": "Obsidian 是本地的笔记软件，Notion 则在云端。\n",
-        "Novel.md": "他问：这两条路有什么区别？没有什么区别，老人说。\n" * 3,
-    }
-    with library_of(tmp_path, notes) as library:
-        assert ask(library, "Obsidian 和 Notion 有什么区别?").evidence[0].relative_path == "Obsidian.md"
-
-
 def test_more_passages_come_after_those_that_were_shown(tmp_path: Path) -> None:
     notes = {f"{number}.md": f"Bees in hive {number} sleep at night.\n" for number in range(8)}
     with library_of(tmp_path, notes) as library:
@@ -250,18 +188,6 @@ def test_more_passages_come_after_those_that_were_shown(tmp_path: Path) -> None:
         assert (len(first.evidence), first.more, rest.more) == (3, 5, 0)
         assert sorted(shown) == sorted(notes)
         assert ask(library, "When do bees sleep?", skip=8) == Findings()
-
-
-def test_after_a_linked_note_each_passage_is_read_once_by_whoever_asks_for_more(tmp_path: Path) -> None:
-    days = "".join(f"## Day {day}\n\nRain fell on the hive for hours.\nNumber {day}.\n\n" for day in range(4))
-    bees = f"# Bees\n\nFlies, too, fly far at night in winter.\n\n{days}"
-    flies = "# Flies in winter\n\nFlies in winter fly far at night.\n"
-    with library_of(tmp_path, {"Bees.md": bees, "Flies.md": flies}) as library:
-        first = ask(library, "How far do flies fly at night in winter?", "Bees.md")
-        rest = ask(library, "How far do flies fly at night in winter?", "Bees.md", limit=20, skip=len(first.evidence))
-        places = [(each.relative_path, each.lines.first) for each in (*first.evidence, *rest.evidence)]
-        assert [path for path, _ in places[:2]] == ["Bees.md", "Flies.md"]
-        assert len(places) == len(set(places)) == len(first.evidence) + first.more > 2
 
 
 def test_the_passages_of_one_note_stand_together(tmp_path: Path) -> None:
@@ -288,39 +214,6 @@ def test_an_uncertain_answer_is_shown_with_doubt(library: Library) -> None:
     found = ask(library, "Does caffeine ruin strength training?", limit=1)
     assert (found.evidence[0].text, found.is_doubtful) == (CAFFEINE, True)
     assert not ask(library, "Does it ruin marathon training?", "Coffee.md").is_doubtful, "the user says where"
-
-
-def test_a_question_on_what_a_note_does_not_tell_of_its_subject_is_answered_with_doubt(tmp_path: Path) -> None:
-    bicycle = "The blue bicycle is from 1987 and has outlived three saddles."
-    with library_of(tmp_path, {"Yard.md": f"{bicycle}\n", **NOTES}) as library:
-        found = ask(library, "What brand of saddle is on the blue bicycle?")
-        assert (found.evidence[0].text, found.is_doubtful) == (bicycle, True)
-        assert not ask(library, "How many saddles has the blue bicycle outlived?").is_doubtful
-
-
-@pytest.mark.parametrize(("said", "is_doubtful"), [("", True), ("\n## Others\n\nMoss has none.\n", False)])
-def test_what_is_told_of_another_thing_than_the_named_one_is_doubtful(
-    tmp_path: Path, said: str, is_doubtful: bool
-) -> None:
-    notes = {
-        "Moss.md": "# Moss\n\nA humidifier.\n",
-        "Chime.md": f"# Chime\n\n## How long does the battery last?\n\nThe battery lasts long: six months.\n{said}",
-    }
-    with library_of(tmp_path, notes) as library:
-        found = find_evidence(library, "How long does the battery last of the Moss?", [])
-    assert (found.evidence[0].relative_path, found.is_doubtful) == ("Chime.md", is_doubtful)
-
-
-def test_a_note_of_one_section_is_quoted_by_its_first_blocks(tmp_path: Path) -> None:
-    notes = {"Reset the Moss.md": "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait.\n"}
-    with library_of(tmp_path, notes) as library:
-        whole = "For when it does not answer.\n\nTo reset it:\n\n1. Unplug it.\n2. Wait."
-        assert texts(library, "how do I reset the Moss?") == [whole]
-        long = notes["Reset the Moss.md"].replace("answer.", f"answer{', at all' * 60}.")
-    other = tmp_path / "long"
-    other.mkdir()
-    with library_of(other, {"Reset the Moss.md": long}) as library:
-        assert texts(library, "how do I reset the Moss?")[1] == "To reset it:\n\n1. Unplug it.\n2. Wait."
 
 
 def test_a_short_section_is_quoted_whole_and_once(tmp_path: Path) -> None:
@@ -353,61 +246,10 @@ def test_neighbours_that_answer_alike_are_quoted_as_one_passage(tmp_path: Path) 
         assert (found.heading, found.lines.first, found.lines.last) == ("Present", 5, 10)
 
 
-def test_neighbours_that_are_too_long_for_one_passage_are_quoted_apart(tmp_path: Path) -> None:
-    long = MEETING.replace("Desmond.", f"Desmond{', who sang' * 50}.")
-    with library_of(tmp_path, {"Tour.md": long, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
-        assert len(ask(library, "the choir and its tour of Wales").evidence) == 2
-
-
 def test_the_entries_of_different_days_are_quoted_apart(tmp_path: Path) -> None:
     log = "# Choir tour\n\n## 2025-03-01\n\nIt rained.\n\n## 2025-04-02\n\nIt snowed.\n"
     with library_of(tmp_path, {"Tour.md": log, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
         assert len(ask(library, "the choir and its tour of Wales").evidence) == 2
-
-
-def test_of_the_best_notes_all_sections_are_looked_at_unless_they_are_long(tmp_path: Path) -> None:
-    gwen = "---\ntags: [person]\n---\n# Gwen\n\nMy sister in Whitby.\n\n## Good to know\n\nPenicillin is not for her.\n"
-    long = f"# Ann\n\nMy sister in Leeds.\n\n## Letters\n\n{'Dear Ann. ' * 1_100}\n"
-    with library_of(tmp_path, {"Gwen.md": gwen, "Ann.md": long}) as library:
-        found = library.search("sister")
-        assert {each.path for each in found} == {"Gwen.md", "Ann.md"}
-        assert {path: note.text for path, note in whole_notes(library, found).items()} == {
-            "Gwen.md": gwen[gwen.index("# Gwen") :]
-        }
-
-
-def test_the_name_of_the_best_note_finds_others_that_are_named_after_it(tmp_path: Path) -> None:
-    notes = {
-        "Grama.md": "# Grama\n\nThe Grama is our kitchen scale.\n",
-        "Grama FAQ.md": "# Grama FAQ\n\n## How exact is it?\n\nTo one gram.\n",
-        "Corrie FAQ.md": "# Corrie FAQ\n\n## How hot is it?\n\nSome ninety degrees.\n",
-    }
-    with library_of(tmp_path, notes) as library:
-        found = library.search("kitchen scale zoom")
-        assert {each.path for each in found} == {"Grama.md"}
-        more = with_namesakes(library, "kitchen scale zoom", EVERYWHERE, found)
-        assert {each.path for each in more} == {"Grama.md", "Grama FAQ.md"}
-        assert more[: len(found)] == found
-        assert all(each.score < found[0].score for each in more[1:])
-        assert with_namesakes(library, "kitchen scale", EVERYWHERE, found) == found
-        assert with_namesakes(library, "kitchen scale zoom", EVERYWHERE, []) == []
-
-
-def test_other_words_for_the_same_find_the_passage(tmp_path: Path) -> None:
-    notes = {
-        "Leave.md": "# Leave\n\nEach parent has ten days for a sick child.\n",
-        "Bread.md": "# Bread\n\nThe dough rests overnight.\n",
-    }
-    with library_of(tmp_path, notes) as library:
-        assert texts(library, "My kid is ill") == ["Each parent has ten days for a sick child."]
-
-
-def test_a_synonym_of_the_name_of_a_linked_note_tells_none_of_its_passages_apart(tmp_path: Path) -> None:
-    log = "# Decisions\n\nEach choice has its reason.\n\n## Frame\n\nLarch for the frame, since it is cheaper.\n"
-    with library_of(tmp_path, {"Decisions.md": log, "Bread.md": "# Bread\n\nThe dough rests overnight.\n"}) as library:
-        assert texts(library, "What did we decide about the frame?", "Decisions.md") == [
-            "Larch for the frame, since it is cheaper."
-        ]
 
 
 def test_passages_that_merely_share_a_word_do_not_follow(tmp_path: Path) -> None:
@@ -422,14 +264,6 @@ def test_lines_are_right_in_a_note_with_windows_line_ends(tmp_path: Path) -> Non
     with library_of(tmp_path, {"Bees.md": "# Bees\r\n\r\nBees sleep\r\nat night.\r\n\r\nMore.\r\n"}) as library:
         (found,) = ask(library, "When do bees sleep at night?").evidence[:1]
         assert (found.lines.first, found.lines.last) == (3, 6)
-
-
-def test_a_word_that_the_vault_never_uses_weighs_as_a_rare_one(tmp_path: Path) -> None:
-    notes = {f"{number}.md": f"The price of item {number} is {number} euros.\n" for number in range(30)}
-    with library_of(tmp_path, notes) as library:
-        assert not ask(library, "price of item 7").is_doubtful
-        found = ask(library, "price of bitcoin")
-        assert found.is_doubtful or not found.evidence
 
 
 def test_a_page_that_instructs_the_model_is_no_evidence(tmp_path: Path) -> None:

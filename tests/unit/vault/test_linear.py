@@ -15,9 +15,8 @@ from zkchat.index import graph
 from zkchat.index.search.passages import snippet
 from zkchat.index.search.postings import SegmentBuilder
 from zkchat.notes.markdown import MAX_ITEMS, MAX_TITLE_CHARACTERS, sections_of
-from zkchat.notes.note_blocks import blocks, excerpt
+from zkchat.notes.note_blocks import blocks, excerpt, sentences
 from zkchat.notes.parse import parse_note
-from zkchat.notes.runs import sentences
 
 SIZE = 30_000
 TIMES = 4
@@ -67,15 +66,6 @@ def is_linear(kind: str, work: Callable[[str], object]) -> bool:
 @pytest.mark.no_cover
 def test_the_statements_of_a_text_are_found_in_linear_time() -> None:
     assert is_linear("marks of two classes", extract_statements)
-
-
-def test_many_links_on_one_line_are_listed_without_a_look_at_the_whole_line_for_each(tmp_path: Path) -> None:
-    with library_of(tmp_path, {"Target.md": "Here.\n", "Odd.md": "a long line [[Target]] " * 5_000}) as library:
-        found = graph.backlinks(library, "Target.md")
-    assert len(found) == 5_000
-    assert {len(each.context) <= 250 for each in found} == {True}
-    assert found[2_500].context.startswith("… ")
-    assert "[[Target]]" in found[2_500].context
 
 
 def test_notes_of_one_name_that_link_to_it_take_calls_and_bytes_by_their_number(tmp_path: Path) -> None:

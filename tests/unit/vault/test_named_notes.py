@@ -1,12 +1,11 @@
 """A note that a user names: by path, with a line, by title, alias or link, with a place in it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support.libraries import library_of
-from zkchat.core.errors import NoteNotFound, UsageError
+from zkchat.core.errors import NoteNotFound
 from zkchat.index.library import Library
 from zkchat.index.listings import NamedNote, find_named_note
 
@@ -28,7 +27,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("Body/Sleep.md", NamedNote(path="Body/Sleep.md")),
         ("Body/Sleep.md:8", NamedNote(path="Body/Sleep.md", line=8)),
         ("Body/Sleep.md:0", None),
         ("12:30.md", NamedNote(path="12:30.md")),
@@ -36,7 +34,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("sleep", NamedNote(path="Body/Sleep.md")),
         ("[[rest]]", NamedNote(path="Body/Sleep.md")),
         ("[[Sleep#Phases]]", NamedNote(path="Body/Sleep.md", anchor="Phases", line=6)),
-        ("[[Sleep#^deep]]", NamedNote(path="Body/Sleep.md", anchor="^deep", line=8)),
         ("[[Sleep#Dreams]]", NamedNote(path="Body/Sleep.md", missing_anchor="Dreams")),
         ("[[Index]]", NamedNote(path="a/Index.md", others=("b/Index.md",))),
     ],
@@ -60,13 +57,3 @@ def test_a_name_that_leads_nowhere_is_answered_with_the_closest(library: Library
     with pytest.raises(NoteNotFound) as caught:
         find_named_note(library, "Xyzzyx", search="/search")
     assert caught.value.hint == "Look for it: /search WORDS"
-
-
-def test_two_links_are_no_name(library: Library) -> None:
-    with pytest.raises(UsageError):
-        find_named_note(library, "[[Sleep]] [[Index]]", search="/search")
-
-
-def test_an_empty_vault_has_no_note(tmp_path: Path) -> None:
-    with library_of(tmp_path, {}) as empty, pytest.raises(NoteNotFound):
-        find_named_note(empty, "Sleep", search="/search")

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -29,7 +29,7 @@ from zkchat.core import (
     is_note,
 )
 from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts
-from zkchat.notes import Folders, describe_period, name_key
+from zkchat.notes import Folders, describe_period, folders_of, name_key
 
 _DEFAULT_RANKED: Final = 5
 """Notes that are listed as the newest or longest, where no number is asked for."""
@@ -71,16 +71,20 @@ class CatalogAnswer(Struct, frozen=True, kw_only=True):
     """Rows that are left out."""
 
 
-class _View:
-    """Reads each part of the catalog once, and only where it is asked for."""
+class _Asked:
+    """A query with the catalog that it is asked of, each part of which is read once, and only where it is needed."""
 
-    def __init__(self, library: Library, calendar: Calendar, *, by_change: bool = True) -> None:
-        """`by_change`: whether the time of a note is that of its last change, and not when it was written."""
+    def __init__(self, library: Library, query: CatalogQuery, path: str, calendar: Calendar, most: int) -> None:
         self.library = library
+        self.query = query
+        self.path = path
         self.calendar = calendar
-        self._by_change = by_change
+        self.most = max(most, MAX_ASKED) if query.wants_all else most
+        self._by_change = query.by_change or query.period is None
+        """Whether the time of a note is that of its last change, and not when it was written."""
         self._dates: dict[str, NoteDates] = {}
         """By path, of the notes that were asked for, or of all."""
+        self.folder = self.folders.find(query.folder) if query.folder is not None else ""
 
     @cached_property
     def stamps(self) -> Mapping[str, tuple[int, int, bool]]:
@@ -96,28 +100,10 @@ class _View:
             self._dates = self.library.dates()
         return self._dates[path]
 
-    def notes_of(self, period: DayRange) -> list[str]:
-        """Those that were changed, or written, on these days, by path."""
-        wanted = NotesOfDays(days=period, by_change=self._by_change)
-        found = notes_by_day(self.library, wanted, with_templates=True)
-        self._dates |= found
-        return sorted(found)
-
-    def changed_last(self, limit: int) -> list[str]:
-        """So many notes and more, the one that changed last first."""
-        found = changed_last(self.library, limit)
-        self._dates |= found
-        return self.newest_first(found)
-
     @cached_property
-    def notes(self) -> Sequence[str]:
+    def all_notes(self) -> Sequence[str]:
         """By path."""
         return [row.path for row in self.library.notes() if row.path in self.stamps]
-
-    @cached_property
-    def taggable(self) -> Sequence[str]:
-        """Notes, and canvases and other files whose text may hold tags, by path."""
-        return [row.path for row in self.library.indexed() if row.path in self.stamps]
 
     @cached_property
     def tags(self) -> Mapping[str, Sequence[str]]:
@@ -135,13 +121,7 @@ class _View:
     @cached_property
     def folder_sizes(self) -> Counter[str]:
         """By folder, with a slash at its end, how many notes lie in it or below it."""
-        sizes: Counter[str] = Counter()
-        for path in self.notes:
-            end = path.find("/")
-            while end >= 0:
-                sizes[path[: end + 1]] += 1
-                end = path.find("/", end + 1)
-        return sizes
+        return Counter(folder for path in self.all_notes for folder in folders_of([path]))
 
     @cached_property
     def incoming(self) -> Mapping[str, int]:
@@ -207,60 +187,43 @@ class _View:
                 found = sorted([*found, (sign * len(self.library.read(path)), path)])[:limit]
         return {path: sign * length for length, path in found}
 
-
-def _ranked(sizes: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Names with their numbers, the largest first."""
-    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
-
-
-def answer_query(
-    library: Library, query: CatalogQuery, path: str, calendar: Calendar, *, most: int = MAX_LISTED
-) -> CatalogAnswer:
-    """The answer to a query with at most so many rows; `path` is the note that it names, if any."""
-    most = max(most, MAX_ASKED) if query.wants_all else most
-    by_change = query.by_change or query.period is None
-    return _ANSWERS[query.kind](_Asked(query, path, _View(library, calendar, by_change=by_change), most))
-
-
-class _Asked:
-    """A query with the catalog that it is asked of."""
-
-    def __init__(self, query: CatalogQuery, path: str, view: _View, most: int) -> None:
-        self.query = query
-        self.most = most
-        self.path = path
-        self.view = view
-        self.folder = view.folders.find(query.folder) if query.folder is not None else ""
-
     @property
     def notes(self) -> list[str]:
         """The notes with the tags and in the folder that are asked for."""
-        paths = [*(self.view.taggable if self.query.tags else self.view.notes)]
+        paths = [*self.all_notes]
+        if self.query.tags:  # canvases and other files may hold tags too
+            paths = [row.path for row in self.library.indexed() if row.path in self.stamps]
         combined = any if self.query.any_tag else all
-        if tagged := [self.view.tagged(tag) for tag in self.query.tags]:
+        if tagged := [self.tagged(tag) for tag in self.query.tags]:
             paths = [path for path in paths if combined(path in each for each in tagged)]
-        for unwanted in map(self.view.tagged, self.query.without_tags):
+        for unwanted in map(self.tagged, self.query.without_tags):
             paths = [path for path in paths if path not in unwanted]
         if self.query.folder is not None:
             paths = [path for path in paths if self.folder and path.startswith(self.folder)]
         return paths
 
     @property
-    def is_about_all(self) -> bool:
+    def _is_about_all(self) -> bool:
         """Whether it asks for notes whatever their tags and folders."""
         return not (self.query.tags or self.query.without_tags or self.query.folder is not None)
 
     def notes_of(self, period: DayRange) -> list[str]:
-        """Those of the notes that are of a period."""
-        if self.is_about_all:
-            return self.view.notes_of(period)
-        return [path for path in self.notes if self.view.date_of(path).day in period]
+        """Those of the notes that were changed, or written, on these days, by path."""
+        if not self._is_about_all:
+            return [path for path in self.notes if self.date_of(path).day in period]
+        wanted = NotesOfDays(days=period, by_change=self._by_change)
+        found = notes_by_day(self.library, wanted, with_templates=True)
+        self._dates |= found
+        return sorted(found)
 
     @property
     def changed_last(self) -> list[str]:
         """As many of the notes as are shown, or more, the one that changed last first."""
-        shown = self.limit if self.query.order else self.most
-        return self.view.changed_last(shown) if self.is_about_all else self.view.newest_first(self.notes)
+        if not self._is_about_all:
+            return self.newest_first(self.notes)
+        found = changed_last(self.library, self.limit if self.query.order else self.most)
+        self._dates |= found
+        return self.newest_first(found)
 
     @property
     def limit(self) -> int:
@@ -293,12 +256,24 @@ class _Asked:
     ) -> CatalogAnswer:
         """The first of the notes, without those that may not be named."""
         first = paths[: limit or self.most]
-        details = describe or self.view.date_beside_link
+        details = describe or self.date_beside_link
         return CatalogAnswer(
             heading=f"{heading}:",
-            rows=tuple(Row(path=path, details=details(path)) for path in self.view.library.confirmed(first)),
+            rows=tuple(Row(path=path, details=details(path)) for path in self.library.confirmed(first)),
             more=len(paths) - len(first) if tells_rest else 0,
         )
+
+
+def _ranked(sizes: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Names with their numbers, the largest first."""
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+
+
+def answer_query(
+    library: Library, query: CatalogQuery, path: str, calendar: Calendar, *, most: int = MAX_LISTED
+) -> CatalogAnswer:
+    """The answer to a query with at most so many rows; `path` is the note that it names, if any."""
+    return _ANSWERS[query.kind](_Asked(library, query, path, calendar, most))
 
 
 def _tags(tags: Iterable[str], conjunction: str) -> str:
@@ -306,71 +281,66 @@ def _tags(tags: Iterable[str], conjunction: str) -> str:
 
 
 def _list_notes(asked: _Asked) -> CatalogAnswer:
-    query, view = asked.query, asked.view
+    query = asked.query
     when = ""
     is_about_latest = query.order == "newest" or (query.is_about_changes and not query.order)
     if query.period:
         paths = asked.notes_of(query.period)
         verb = "changed" if query.by_change else "written"
-        when = f" {verb} {describe_period(query.period, view.calendar)}, {view.origins(paths or asked.notes)}"
+        when = f" {verb} {describe_period(query.period, asked.calendar)}, {asked.origins(paths or asked.notes)}"
     else:
         paths = asked.changed_last if is_about_latest else asked.notes
     if not paths:
         return CatalogAnswer(heading=_no_notes(asked, when))
     if query.order:
         return _rank_notes(asked, paths)
-    paths = view.newest_first(paths)
+    paths = asked.newest_first(paths)
     if query.is_about_changes and not query.period:
-        heading = f"The {asked.described()} changed last, {view.origins(paths[: asked.most])}"
+        heading = f"The {asked.described()} changed last, {asked.origins(paths[: asked.most])}"
         return asked.listed(paths, heading, tells_rest=False)
     return asked.listed(paths, f"{asked.counted(len(paths))}{when}")
 
 
 def _no_notes(asked: _Asked, when: str) -> str:
     """That there are none; where a time is asked for, which note changed last."""
-    query, view = asked.query, asked.view
+    query = asked.query
     if query.folder is not None and not asked.folder:
-        near = ", ".join(view.folders.nearest(query.folder))
+        near = ", ".join(asked.folders.nearest(query.folder))
         return f"There is no folder {query.folder.rstrip('/')}." + (f" Nearest: {near}." if near else "")
     sentence = f"No {asked.described(1)}{when}." if when else f"There is no {asked.described(1)}."
-    last = max(asked.notes, key=view.newness, default="")
-    named = view.link(last) if when and last else ""
+    last = max(asked.notes, key=asked.newness, default="")
+    named = asked.link(last) if when and last else ""
     what = "The last one to change was" if query.by_change else "The newest is"
-    return sentence + (f" {what} {named}, {view.date(last)}." if named else "")
+    return sentence + (f" {what} {named}, {asked.date(last)}." if named else "")
 
 
 def _rank_notes(asked: _Asked, paths: Sequence[str]) -> CatalogAnswer:
     """The first notes by their length or time."""
-    view, order, limit = asked.view, asked.query.order, asked.limit
+    order, limit = asked.query.order, asked.limit
     if order in {"longest", "shortest"}:
-        lengths = view.by_length(paths, limit, longest=order == "longest")
+        lengths = asked.by_length(paths, limit, longest=order == "longest")
         heading = f"The {order} {asked.described()}"
         return asked.listed([*lengths], heading, lambda path: counted(lengths[path], "character"), limit=limit)
     is_oldest = order == "oldest"
-    first = sorted(paths, key=lambda path: (view.time_of(path), path)) if is_oldest else view.newest_first(paths)
+    first = sorted(paths, key=lambda path: (asked.time_of(path), path)) if is_oldest else asked.newest_first(paths)
     what = f"{asked.described()} that have not changed for the longest" if is_oldest else f"newest {asked.described()}"
-    return asked.listed(first, f"The {what}, {view.origins(first[:limit])}", limit=limit, tells_rest=False)
+    return asked.listed(first, f"The {what}, {asked.origins(first[:limit])}", limit=limit, tells_rest=False)
 
 
-def _list_orphans(asked: _Asked) -> CatalogAnswer:
-    orphans = {*graph.orphans(asked.view.library)}
-    return _list_lacking(asked, orphans.__contains__, "link to or from another note")
-
-
-def _list_untagged(asked: _Asked) -> CatalogAnswer:
-    tagged = {path for paths in asked.view.tags.values() for path in paths}
-    return _list_lacking(asked, lambda path: path not in tagged, "tag")
-
-
-def _list_lacking(asked: _Asked, lacks: Callable[[str], bool], what: str) -> CatalogAnswer:
+def _list_lacking(asked: _Asked, what: Literal["tag", "link to or from another note"]) -> CatalogAnswer:
     """The notes without something that every note should have; templates need not."""
-    notes = asked.notes
-    counting = asked.view.library.without_templates(notes)
+    library, notes = asked.library, asked.notes
+    counting = library.without_templates(notes)
     if not notes:
         return CatalogAnswer(heading=_no_notes(asked, ""))
     if not counting:
         return CatalogAnswer(heading=f"The {asked.described()} are templates, which are not counted.")
-    paths = [*filter(lacks, counting)]
+    if what == "tag":
+        tagged = {path for paths in asked.tags.values() for path in paths}
+        paths = [path for path in counting if path not in tagged]
+    else:
+        orphans = {*graph.orphans(library)}
+        paths = [path for path in counting if path in orphans]
     if not paths:
         templates = len(notes) - len(counting)
         verb = "is" if templates == 1 else "are"
@@ -380,40 +350,31 @@ def _list_lacking(asked: _Asked, lacks: Callable[[str], bool], what: str) -> Cat
 
 
 def _list_backlinks(asked: _Asked) -> CatalogAnswer:
-    if not asked.path:
-        return _list_links_to_nothing(asked)
-    links = asked.view.library.links_to(asked.path)
-    sources = Counter(link.source for link in links if link.source != asked.path)
-    named = asked.view.link(asked.path) or file_title(asked.path)
+    """The notes that link to a note, or to one that is not there."""
+    library, name = asked.library, asked.query.note or ""
+    if asked.path:
+        named = asked.link(asked.path) or file_title(asked.path)
+        sources = Counter(link.source for link in library.links_to(asked.path) if link.source != asked.path)
+        nothing, before, to = f"No note links to {named}.", "", named
+    else:
+        broken = graph.doubts(library).broken
+        sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
+        nothing = f"There is no note “{name}”, and no note links to one of that name."
+        before, to = f"There is no note “{name}”, but ", "one of that name"
     if not sources:
-        return CatalogAnswer(heading=f"No note links to {named}.")
-    heading = f"{_links(len(sources))} to {named}"
+        return CatalogAnswer(heading=nothing)
+    heading = f"{before}{counted(len(sources), 'note')} link{'s' * (len(sources) == 1)} to {to}"
     return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
-
-
-def _list_links_to_nothing(asked: _Asked) -> CatalogAnswer:
-    """The notes that link to one that is not there."""
-    name = asked.query.note or ""
-    broken = graph.doubts(asked.view.library).broken
-    sources = Counter(each.source or "" for each in broken if name_key(each.link.target) == name_key(name))
-    if not sources:
-        return CatalogAnswer(heading=f"There is no note “{name}”, and no note links to one of that name.")
-    heading = f"There is no note “{name}”, but {_links(len(sources))} to one of that name"
-    return asked.listed(sorted(sources), heading, lambda path: _times(sources[path]))
-
-
-def _links(number: int) -> str:
-    return f"{counted(number, 'note')} link{'s' * (number == 1)}"
 
 
 def _list_links(asked: _Asked) -> CatalogAnswer:
     if not asked.path:
         return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
-    found = graph.links(asked.view.library, asked.path)
+    found = graph.links(asked.library, asked.path)
     inner = [each.found.path for each in found if isinstance(each.found, Resolved | Ambiguous)]
     targets = Counter(path for path in inner if path != asked.path)
     broken = len({each.link.text for each in found if isinstance(each.found, Missing)})
-    named = asked.view.link(asked.path) or file_title(asked.path)
+    named = asked.link(asked.path) or file_title(asked.path)
     nowhere = f"; {counted(broken, 'link')} of it lead{'s' * (broken == 1)} nowhere" if broken else ""
     if not targets:
         return CatalogAnswer(heading=f"{named} links to no other note{nowhere}.")
@@ -426,7 +387,7 @@ def _times(number: int) -> str:
 
 
 def _list_hubs(asked: _Asked) -> CatalogAnswer:
-    incoming, notes = asked.view.incoming, {*asked.notes}
+    incoming, notes = asked.incoming, {*asked.notes}
     linked = [path for path in incoming if path in notes]
     if not linked:
         return CatalogAnswer(heading=f"No note links to other {asked.described()}.")
@@ -441,7 +402,7 @@ def _list_hubs(asked: _Asked) -> CatalogAnswer:
 
 def _list_broken_links(asked: _Asked) -> CatalogAnswer:
     notes = {*asked.notes}
-    found = (each for each in graph.doubts(asked.view.library).broken if each.source in notes)
+    found = (each for each in graph.doubts(asked.library).broken if each.source in notes)
     broken = sorted(found, key=lambda each: each.source or "")
     if not broken:
         return CatalogAnswer(heading=f"No link in {asked.described()} is broken.")
@@ -458,7 +419,7 @@ def _list_broken_links(asked: _Asked) -> CatalogAnswer:
 
 
 def _list_tags(asked: _Asked) -> CatalogAnswer:
-    tags = [*asked.view.tag_counts.items()]
+    tags = [*asked.tag_counts.items()]
     if not tags:
         return CatalogAnswer(heading="No note has a tag.")
     heading = f"{counted(len(tags), 'tag')}, with the number of notes that have each:"
@@ -467,7 +428,7 @@ def _list_tags(asked: _Asked) -> CatalogAnswer:
 
 
 def _list_folders(asked: _Asked) -> CatalogAnswer:
-    folders = _ranked(asked.view.folder_sizes)
+    folders = _ranked(asked.folder_sizes)
     if not folders:
         return CatalogAnswer(heading="All notes lie at the top of the vault, in no folder.")
     heading = f"{counted(len(folders), 'folder')}, with the number of notes in each:"
@@ -475,49 +436,42 @@ def _list_folders(asked: _Asked) -> CatalogAnswer:
     return CatalogAnswer(heading=heading, rows=rows, more=len(folders) - len(rows))
 
 
-def _count_notes(asked: _Asked) -> CatalogAnswer:
-    return CatalogAnswer(heading=f"{_totals(asked.view)}.")
-
-
 def _describe_vault(asked: _Asked) -> CatalogAnswer:
     """Largest folders, most frequent tags, most linked notes."""
-    view, library = asked.view, asked.view.library
-    if not view.notes:
+    library = asked.library
+    if not asked.all_notes:
         return CatalogAnswer(heading="There are no notes yet.")
-    folders = _ranked({folder: size for folder, size in view.folder_sizes.items() if folder.count("/") == 1})
-    tags = [*view.tag_counts.items()]
-    newest = view.newest_first(view.notes)[: _OVERVIEW_ITEMS // 2]
+    folders = _ranked({folder: size for folder, size in asked.folder_sizes.items() if folder.count("/") == 1})
+    tags = [*asked.tag_counts.items()]
+    newest = asked.newest_first(asked.all_notes)[: _OVERVIEW_ITEMS // 2]
     lines = {
         "Largest folders": [f"{name} ({size:,})" for name, size in folders[:_OVERVIEW_ITEMS]],
         "Most frequent tags": [f"#{name} ({size:,})" for name, size in tags[:_OVERVIEW_ITEMS]],
         "Most linked": [
-            f"{library.link_to(path)} ({view.incoming[path]:,})"
-            for path in library.confirmed([*view.incoming][:_OVERVIEW_ITEMS])
+            f"{library.link_to(path)} ({asked.incoming[path]:,})"
+            for path in library.confirmed([*asked.incoming][:_OVERVIEW_ITEMS])
         ],
-        "Changed last": [f"{library.link_to(path)} ({view.date(path)})" for path in library.confirmed(newest)],
+        "Changed last": [f"{library.link_to(path)} ({asked.date(path)})" for path in library.confirmed(newest)],
     }
     rows = tuple(Row(details=f"{what}: {', '.join(items)}") for what, items in lines.items() if items)
-    return CatalogAnswer(heading=f"{_totals(view)}:", rows=rows)
+    return CatalogAnswer(heading=f"{_totals(asked)}:", rows=rows)
 
 
-def _totals(view: _View) -> str:
-    counts = view.library.counts()
-    folders = f" in {counted(len(view.folder_sizes), 'folder')}" if view.folder_sizes else ""
-    numbers = f"{counted(counts.links, 'link')}, {counted(len(view.tag_counts), 'tag')}"
-    return (
-        f"{counted(len(view.notes), 'note')}{folders}, with {numbers} and {counted(counts.attachments, 'other file')}"
-    )
+def _totals(asked: _Asked) -> str:
+    counts = asked.library.counts()
+    folders = f" in {counted(len(asked.folder_sizes), 'folder')}" if asked.folder_sizes else ""
+    numbers = f"{counted(counts.links, 'link')}, {counted(len(asked.tag_counts), 'tag')}"
+    others = counted(counts.attachments, "other file")
+    return f"{counted(len(asked.all_notes), 'note')}{folders}, with {numbers} and {others}"
 
 
-def _tasks_asked_for(
-    library: Library, query: CatalogQuery, calendar: Calendar, path: str = ""
-) -> tuple[str, Sequence[OpenTask]]:
-    """A heading, and the tasks: with a date by it, the earliest first, those without one after them; of all notes, or
-    of the one of this path."""
-    today = calendar.today
-    tasks = [task for task in all_tasks(library) if not (task.start and task.start > today)]
-    tasks = [task for task in tasks if task.path == path] if path else tasks
-    place = f" in {library.link_to(path)}" if path else ""
+def _list_tasks(asked: _Asked) -> CatalogAnswer:
+    """Tasks with a date by it, the earliest first, those without one after them; of all notes, or of one."""
+    query, path, library = asked.query, asked.path, asked.library
+    if query.note and not path:
+        return CatalogAnswer(heading=f"There is no note “{query.note}”.")
+    today = asked.calendar.today
+    tasks = [task for task in all_tasks(library) if path in {"", task.path} and not (task.start and task.start > today)]
     overdue = [task for task in tasks if task.day and task.day < today]
     if query.tasks == "overdue":
         found, what = overdue, "overdue"
@@ -526,14 +480,20 @@ def _tasks_asked_for(
     else:
         period = query.period or DayRange(today, today + timedelta(days=_DAYS_SOON + 1))
         found = [task for task in tasks if task.day and task.day in period]
-        what = f"due {describe_period(query.period, calendar) if query.period else 'in the next days'}"
-    found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
+        what = f"due {describe_period(query.period, asked.calendar) if query.period else 'in the next days'}"
     others = len({*overdue} - {*found})
-    more = f", {others:,} more {'is' if others == 1 else 'are'} overdue" if others else ""
-    more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" and not others else more
+    what += f" in {library.link_to(path)}" if path else ""
     if not found:
-        return f"No task is {what}{place}{more.replace(' more ', ' ')}.", []
-    return f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{place}{more}:", found
+        more = f", {others:,} {'is' if others == 1 else 'are'} overdue" if others else ""
+        return CatalogAnswer(heading=f"No task is {what}{more}.")
+    if others:
+        more = f", {others:,} more {'is' if others == 1 else 'are'} overdue"
+    else:
+        more = f", {len(overdue):,} of them overdue" if overdue and query.tasks == "open" else ""
+    found = sorted(found, key=lambda task: (task.day is None, task.day or today, task.path, task.line))
+    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in found[: asked.most])
+    heading = f"{counted(len(found), 'task')} {'is' if len(found) == 1 else 'are'} {what}{more}:"
+    return CatalogAnswer(heading=heading, rows=rows, more=len(found) - len(rows))
 
 
 def _describe_task(task: OpenTask) -> str:
@@ -542,21 +502,13 @@ def _describe_task(task: OpenTask) -> str:
     return ", ".join(filter(None, (task.text, due, f"line {task.line}")))
 
 
-def _list_tasks(asked: _Asked) -> CatalogAnswer:
-    if asked.query.note and not asked.path:
-        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
-    heading, tasks = _tasks_asked_for(asked.view.library, asked.query, asked.view.calendar, asked.path)
-    rows = tuple(Row(path=task.path, details=_describe_task(task)) for task in tasks[: asked.most])
-    return CatalogAnswer(heading=heading, rows=rows, more=len(tasks) - len(rows))
-
-
 _ANSWERS: Final[Mapping[QueryKind, Callable[[_Asked], CatalogAnswer]]] = {
     "notes": _list_notes,
-    "orphans": _list_orphans,
-    "untagged": _list_untagged,
+    "orphans": partial(_list_lacking, what="link to or from another note"),
+    "untagged": partial(_list_lacking, what="tag"),
     "broken_links": _list_broken_links,
     "overview": _describe_vault,
-    "count": _count_notes,
+    "count": lambda asked: CatalogAnswer(heading=f"{_totals(asked)}."),
     "tags": _list_tags,
     "folders": _list_folders,
     "backlinks": _list_backlinks,

@@ -122,7 +122,11 @@ def _parse_spaced(text: str, language: str) -> Claim:
     joined = _THOUSANDS.sub(lambda match: match[0].replace(" ", ""), plain(text))
     tokens = with_number_words(tokens_of(joined), number_words(language))
     months, weekdays = (_positions(tokens, key, language) for key in ("months", "weekdays"))
-    quantities = frozenset(_quantities(tokens, {*months}, language))
+    quantities = frozenset(
+        Quantity(token.values, unit, frozenset(each.key for each in tokens[place:] if each.kind == "word"))
+        for place, token in enumerate(tokens)
+        if token.values and (unit := _unit(tokens, place, {*months}, language))
+    )
     skipped = {tokens[place].word for place in (*months, *weekdays)} | {each.unit for each in quantities}
     by_clause = groupby(tokens, key=lambda token: token.clause)
     clauses = _telling(_clause([*group], skipped, language) for _, group in by_clause)
@@ -168,29 +172,19 @@ def _polarity(spoken: list[str], language: str) -> Polarity:
     return "denied" if count else "affirmed"
 
 
-def _quantities(tokens: Sequence[Token], dated: set[int], language: str) -> Iterator[Quantity]:
-    for place, token in enumerate(tokens):
-        if token.values and (unit := _unit(tokens, place, dated, language)):
-            yield Quantity(token.values, unit, frozenset(each.key for each in tokens[place:] if each.kind == "word"))
-
-
 def _unit(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:
     """The unit of the number at a place; empty where it has none."""
     number = tokens[place].word
     if ":" in number:
         return "time"
-    if (place - 1 in dated or place + 1 in dated) and _may_be_in_a_date(number):
+    may_be_date = number.isdecimal() and (int(number) in _DAYS or int(number) in _YEARS)  # not 1.050 after "ab August"
+    if may_be_date and (place - 1 in dated or place + 1 in dated):
         return "day of the month"
     if place and tokens[place - 1].word in _CURRENCIES:
         return tokens[place - 1].word
     if number.isdecimal() and int(number) in _YEARS:
         return "year"
     return _unit_after(tokens, place, dated, language)
-
-
-def _may_be_in_a_date(number: str) -> bool:
-    """Whether a number beside a month may be its day or year: 1.050 after "ab August" is neither."""
-    return number.isdecimal() and (int(number) in _DAYS or int(number) in _YEARS)
 
 
 def _unit_after(tokens: Sequence[Token], place: int, dated: set[int], language: str) -> str:

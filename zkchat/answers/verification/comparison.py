@@ -90,7 +90,12 @@ class _Alignment:
         self._matches = self._match()
         """By place of a content token of the statement: its place in the sentence."""
         self._taken = {*self._matches.values()}
-        self._framed = {place for place in said.content if place not in self._matches and self._is_framed(place)}
+        self._framed = {
+            place
+            for place in said.content
+            if place not in self._matches and any(_is_same(said.tokens[place], other) for other in self._frame)
+        }
+        """What stands above the sentence."""
 
     def result(self) -> Comparison:
         total = sum(self._weights.values())
@@ -138,22 +143,6 @@ class _Alignment:
                 pairs[place] = free[names[number]].pop(0)
         return pairs
 
-    def _is_framed(self, place: int) -> bool:
-        """Whether a token stands above the sentence; a number only beside the same, such as that of a name."""
-        token = self._said.tokens[place]
-        found = [number for number, other in enumerate(self._frame) if _is_same(token, other)]
-        if token.kind != "number":
-            return bool(found)
-        around = [
-            self._said.tokens[each] for step in (-1, 1) if (each := self._neighbour(self._said, place, step)) >= 0
-        ]
-        return any(
-            _is_same(one, other)
-            for number in found
-            for other in self._frame[max(0, number - 1) : number + 2]
-            for one in around
-        )
-
     @cached_property
     def _is_cohesive(self) -> bool:
         """Whether what stands together in the statement stands together in the sentence."""
@@ -199,8 +188,6 @@ class _Alignment:
     def _heads(self) -> list[tuple[int, int]]:
         """The first token of each part that stands in both in the same order, with its place in the sentence."""
         pairs = [(place, self._matches[place]) for place in self._said.content if place in self._matches]
-        pairs += self._operator_pairs()
-        pairs.sort()
         heads: list[tuple[int, int]] = []
         before = -1
         ranks = {place: rank for rank, place in enumerate(sorted(there for _, there in pairs))}
@@ -209,13 +196,6 @@ class _Alignment:
                 heads.append((place, there))
             before = ranks[there]
         return heads
-
-    def _operator_pairs(self) -> list[tuple[int, int]]:
-        """Operators that both have once: what stands before and after them may not be exchanged."""
-        mine, theirs = (
-            {each.word: each.place for each in reversed(sentence.operators)} for sentence in (self._said, self._held)
-        )
-        return [(place, theirs[word]) for word, place in mine.items() if word in theirs]
 
     def _alterations(self) -> set[Difference | None]:
         """What differs in number, name or negation, and None for what is simply not the same."""

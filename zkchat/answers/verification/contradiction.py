@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from zkchat.answers.verification.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
 from zkchat.answers.verification.sentence_parser import listed
 from zkchat.core import Evidence
-from zkchat.index import stem, topic_of, wants_time, words
+from zkchat.index import stem, topic_of, words
 from zkchat.language import any_of, by_code, of_all
 from zkchat.notes import detect_language, guess_language, sentences
 
@@ -32,8 +32,6 @@ UNSPACED_LETTER_WEIGHT: Final = 0.5
 """The weight of a letter that is part of a word, against 1 for a word."""
 TOLERANCE: Final = 0.1
 """By which a number may differ that is said to be approximate."""
-MIN_PREFIX: Final = 4
-"""Letters that two forms of a word begin with."""
 MAX_SENTENCES: Final = 40
 """Sentences of an answer, and of a passage, that are compared."""
 MAX_DOCUMENT_SENTENCES: Final = 400
@@ -143,18 +141,15 @@ class _Comparison(Struct, frozen=True):
 
     def _shares_enough(self, terms: frozenset[str], held: frozenset[str], units: frozenset[str] = frozenset()) -> bool:
         """Whether enough is shared; what the answer leaves out is in the question. Units alone tell little."""
-        if _weight(matched(terms, held)) >= MIN_SHARED:
+        if _weight(terms & held) >= MIN_SHARED:
             return True
         both = terms | self.asked | units
         is_asked_for = coverage(self.asked, held | units) >= MIN_QUESTION_COVERAGE
-        return is_asked_for and _weight(matched(both, held | units)) >= MIN_SHARED
+        return is_asked_for and _weight(both & (held | units)) >= MIN_SHARED
 
     # Negation.
 
     def _denies(self, claim: Claim, source: _Source) -> bool:
-        other, flipped = self._without_prefix(claim, source.claim)
-        if flipped and other.is_affirmed:
-            return self._excludes(Clause(other.terms, _relations_of(claim), "denied"), source)
         if any(clause.polarity == "unclear" for clause in claim.clauses):
             return False
         denied = [clause for clause in claim.clauses if clause.polarity == "denied"]
@@ -189,23 +184,12 @@ class _Comparison(Struct, frozen=True):
             for clause in source.claim.clauses
         )
 
-    def _without_prefix(self, claim: Claim, other: Claim) -> tuple[Claim, bool]:
-        """The claim with "encrypted" for "unencrypted" where the other says "encrypted", and whether it was so."""
-        for prefix in by_code("negative_prefixes").get(self.language, "").split():
-            for mine, theirs in ((claim, other), (other, claim)):
-                for term in mine.terms - theirs.terms:
-                    plain = term.removeprefix(prefix)
-                    if plain != term and len(plain) >= MIN_PREFIX and plain in theirs.terms:
-                        changed = claim.terms - {term} | {plain} if mine is claim else claim.terms
-                        return Claim(changed, claim.clauses), True
-        return claim, False
-
     def _is_supported(self, claim: Claim) -> bool:
         """Whether some passage says the same with the same polarity."""
         denied = {clause.terms for clause in claim.clauses if clause.polarity == "denied"}
         for other in (*(source.claim for source in self.sources), *self.supports):
             if not denied and other.is_affirmed and coverage(claim.terms, other.terms) == 1:
-                return not self._without_prefix(claim, other)[1]
+                return True
             clauses = (clause.terms for clause in other.clauses if clause.polarity == "denied")
             if any(coverage(terms, held) == 1 for held in clauses for terms in denied):
                 return True
@@ -270,19 +254,8 @@ def _relations_of(claim: Claim) -> frozenset[str]:
     return frozenset(word for clause in claim.clauses for word in clause.relations)
 
 
-def matched(terms: frozenset[str], held: frozenset[str]) -> frozenset[str]:
-    return frozenset(term for term in terms if term in held or any(_is_form_of(term, other) for other in held))
-
-
-def _is_form_of(term: str, other: str) -> bool:
-    """Whether two terms are forms of one word, as far as their beginnings tell."""
-    longer = max(len(term), len(other))
-    size = max(MIN_PREFIX, round(0.7 * longer))
-    return term[:size] == other[:size] and min(len(term), len(other)) >= size
-
-
 def coverage(terms: frozenset[str], held: frozenset[str]) -> float:
-    return _weight(matched(terms, held)) / _weight(terms) if terms else 0.0
+    return _weight(terms & held) / _weight(terms) if terms else 0.0
 
 
 def _weight(terms: Iterable[str]) -> float:
@@ -301,7 +274,6 @@ MAX_CHARACTERS: Final = 2_000
 _CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+[^.!?;:,。！？；：，、–—\n]*)*")
 """Up to the next mark; one between digits ends no clause."""
 
-_DATE_UNITS: Final = frozenset({"year", "day of the month", "年", "日"})
 _CONTRADICTIONS: Final = frozenset(get_args(ContradictionKind))
 
 
@@ -321,7 +293,7 @@ def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
         return False
     plain = [replace(each, text=_plainly(each.text, language)) for each in (one, another)]
     asked = content_terms(re.sub(any_of("amount_asked"), " ", topic_of(question)), language)
-    mine, theirs = (_best(each, asked, language, wants_date=wants_time(question)) for each in plain)
+    mine, theirs = (_best(each, asked, language) for each in plain)
     if not (mine and theirs):
         return False
     if _differ_in_words(mine, theirs, asked, language):
@@ -345,27 +317,21 @@ def _plainly(text: str, language: str) -> str:
     return re.sub(pattern, plain, beginning, flags=re.IGNORECASE) if pattern else beginning
 
 
-def _best(passage: Evidence, asked: frozenset[str], language: str, *, wants_date: bool) -> _Answer | None:
+def _best(passage: Evidence, asked: frozenset[str], language: str) -> _Answer | None:
     """The sentence or clause that holds most of the question, the shortest of them; None where it holds too little.
 
-    One that gives a number or date may leave a part of the question to the title: "The budget is 900 euros". Where a
-    date is asked for, one that gives a date comes first.
+    One that gives a number or date may leave a part of the question to the title: "The budget is 900 euros".
     """
     context = content_terms(f"{passage.title}; {passage.heading}", language)
-    found: list[tuple[bool, float, int, _Answer]] = []
+    found: list[tuple[float, int, _Answer]] = []
     for text in _clauses(passage.text):
         claim = parse_claim(text, language)
         said = claim.terms | claim.units
         said |= _asks_for_colour(asked, language) if _colours(text, language) else frozenset()
         own, whole = coverage(asked, said), coverage(asked, said | context)
-        dated = wants_date and _gives_date(claim)
         if (own >= MIN_OWN_ASKED and whole >= MIN_ASKED) or (claim.units and own and whole == 1):
-            found.append((dated, own, -len(text), _Answer(claim, context, text)))
-    return max(found, key=lambda each: each[:3])[3] if found else None
-
-
-def _gives_date(claim: Claim) -> bool:
-    return bool(claim.months or claim.weekdays or not claim.units.isdisjoint(_DATE_UNITS))
+            found.append((own, -len(text), _Answer(claim, context, text)))
+    return max(found, key=lambda each: each[:2])[2] if found else None
 
 
 def _differ_in_words(mine: _Answer, theirs: _Answer, asked: frozenset[str], language: str) -> bool:
@@ -409,7 +375,7 @@ def _nameless(answer: _Answer) -> _Answer:
 
 
 def _rest(claim: Claim, held: frozenset[str]) -> frozenset[str]:
-    return claim.terms - matched(claim.terms, held) - _stems("update_words")
+    return claim.terms - held - _stems("update_words")
 
 
 def _differ(mine: Claim, theirs: Claim) -> bool:
@@ -447,30 +413,17 @@ def _asks_for_colour(asked: frozenset[str], language: str) -> frozenset[str]:
 def _differ_in_one_word(mine: str, theirs: str, language: str) -> bool:
     """Whether two sentences that tell a state are the same but for one word, after a preposition: "in the shed" and
     "in the cellar", not "in the shed" and "in the shed on the left"."""
-    ours, others = (_skeleton(text) for text in (mine, theirs))
-    if len(ours) != len(others) or not _tell_a_state(ours, language):
+    left_out = listed("articles") | listed("update_words")
+    ours, others = ([word for word in words(text) if word not in left_out] for text in (mine, theirs))
+    tells_a_state = not listed("state_verbs").isdisjoint(ours) and listed("negators", language).isdisjoint(ours)
+    if len(ours) != len(others) or not tells_a_state:
         return False
     places = [place for place, pair in enumerate(zip(ours, others, strict=True)) if pair[0] != pair[1]]
     if len(places) != 1 or places[0] == 0:
         return False
-    place = places[0]
-    return ours[place - 1] in listed("place_words", language) and _are_other_words(ours[place], others[place])
-
-
-def _skeleton(text: str) -> list[str]:
-    """The words of a sentence without articles and those that say when it holds."""
-    left_out = listed("articles") | listed("update_words")
-    return [word for word in words(text) if word not in left_out]
-
-
-def _tell_a_state(spoken: Sequence[str], language: str) -> bool:
-    denying = listed("negators", language)
-    return not listed("state_verbs").isdisjoint(spoken) and denying.isdisjoint(spoken)
-
-
-def _are_other_words(one: str, another: str) -> bool:
-    """Whether they are no two forms of one word, and no numbers."""
-    return one.isalpha() and another.isalpha() and min(len(one), len(another)) > 2 and one[:3] != another[:3]
+    before, one, another = ours[places[0] - 1], ours[places[0]], others[places[0]]
+    are_words = one.isalpha() and another.isalpha() and min(len(one), len(another)) > 2
+    return before in listed("place_words", language) and are_words and one[:3] != another[:3]
 
 
 @cache

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
@@ -147,8 +148,6 @@ _NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
 _SEMICOLON: Final = re.compile(r"[;；]")
 MAX_UNITS: Final = 120
 """Sentences of a passage that are compared."""
-_MAX_KEPT: Final = 2_000
-"""Passages whose sentences are remembered."""
 _MIN_TOKENS: Final = 2
 _MIN_PART: Final = 4
 """Words that a quote must have which is only a part of a sentence."""
@@ -172,7 +171,7 @@ def verify(library: Library, text: str, without: Collection[str] = ()) -> Verifi
     """Verify each statement of a text against the notes that this library may show, but for those `without`."""
     extracted = extract_statements(text)
     language = detect_language(text) or ""
-    verifier = _Verifier(library, language, frozenset(without), _UnitReader(library))
+    verifier = _Verifier(library, language, frozenset(without))
     return Verification(
         statements=tuple(verifier.check(each) for each in extracted.statements), is_complete=extracted.is_complete
     )
@@ -210,30 +209,15 @@ class _Unit(Struct, eq=False):
         return self._sources[key]
 
 
-class _UnitReader:
-    """Reads the units of passages, each once."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._known: dict[tuple[str, int], list[_Unit]] = {}
-
-    def units(self, passage: Passage) -> list[_Unit]:
-        place = passage.path, passage.first_line
-        if place not in self._known:
-            if len(self._known) >= _MAX_KEPT:
-                self._known.clear()
-            self._known[place] = [*self._read(passage)][:MAX_UNITS]
-        return self._known[place]
-
-    def _read(self, passage: Passage) -> Iterator[_Unit]:
-        names = tokenize("; ".join((*self._library.names(passage.path), *passage.heading_path)))
-        for block in blocks(passage.text):
-            above = (*names, *tokenize("; ".join(block.heading_path)))
-            for sentence in block.sentences:
-                parent = () if sentence.parent is None else tokenize(block.sentences[sentence.parent].text)
-                for start, end in _spans(block, (sentence.start, sentence.end)):
-                    text = block.text[start:end]
-                    yield _Unit(passage, text, start, end, block, (*above, *parent), tokenize(text))
+def _units_of(library: Library, passage: Passage) -> Iterator[_Unit]:
+    names = tokenize("; ".join((*library.names(passage.path), *passage.heading_path)))
+    for block in blocks(passage.text):
+        above = (*names, *tokenize("; ".join(block.heading_path)))
+        for sentence in block.sentences:
+            parent = () if sentence.parent is None else tokenize(block.sentences[sentence.parent].text)
+            for start, end in _spans(block, (sentence.start, sentence.end)):
+                text = block.text[start:end]
+                yield _Unit(passage, text, start, end, block, (*above, *parent), tokenize(text))
 
 
 def _spans(block: Block, span: Span) -> Iterator[Span]:
@@ -307,7 +291,8 @@ class _Verifier(Struct, frozen=True):
     language: str
     """Of the whole text, for sentences that are too short to tell."""
     without: frozenset[str]
-    reader: _UnitReader
+    _known: dict[tuple[str, int], list[_Unit]] = field(default_factory=dict[tuple[str, int], list[_Unit]])
+    """The units of passages, each read once."""
 
     def check(self, statement: Statement) -> CheckedStatement:
         if len(statement.text) > MAX_STATEMENT_CHARACTERS:
@@ -343,12 +328,17 @@ class _Verifier(Struct, frozen=True):
         found = self.library.search(query, limit=limit + len(self.without), words_only=True)
         return [each for each in found if each.path not in self.without][:limit]
 
+    def _units(self, passage: Passage) -> list[_Unit]:
+        place = passage.path, passage.first_line
+        if place not in self._known:
+            self._known[place] = [*islice(_units_of(self.library, passage), MAX_UNITS)]
+        return self._known[place]
+
     def _quoted(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[_Hit]:
         said = _forms(statement.text)
         language = self._language(statement, passages)
         for passage in passages:
-            units = self.reader.units(passage)
-            if found := _find_quote(said, units, language):
+            if found := _find_quote(said, self._units(passage), language):
                 yield found
 
     def _compared(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[tuple[_Hit, Comparison]]:
@@ -357,7 +347,7 @@ class _Verifier(Struct, frozen=True):
         weights = self._weights(said)
         is_divided = ";" not in statement.text and "；" not in statement.text
         for passage in passages:
-            for unit in self.reader.units(passage):
+            for unit in self._units(passage):
                 for source in unit.sources(language, divided=is_divided):
                     result = compare(said, source, weights)
                     if result.score:

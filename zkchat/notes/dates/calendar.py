@@ -91,7 +91,13 @@ def tokens_of(text: str, language: str) -> list[Token]:
         if space := _SPACE.match(folded, at):
             at = space.end()
             continue
-        token = _literal(folded, at) or _phrase(folded, at, language) or _word(folded, at)
+        token = _literal(folded, at)
+        if token is None and not (at and folded[at].isalnum() and folded[at - 1].isalnum()):
+            token = _calendar_phrases(language).longest(folded, at, _is_inside_word)
+        if token is None:
+            word = _WORD.match(folded, at)
+            end = word.end() if word else at + 1
+            token = Token(at, end, folded[at:end], {})
         tokens.append(token)
         at = token.end
     return tokens
@@ -106,20 +112,10 @@ def _literal(folded: str, at: int) -> Token | None:
         return None
     for meaning, pattern in _LITERALS:
         if found := pattern.match(folded, at):
-            return Token(at, found.end(), found[0], {meaning: _value(meaning, found)})
+            groups = found.group(1, 3, 4) if meaning in {"date", "slashed"} else found.groups()
+            value = "/".join(each or "" for each in groups) or found[0]
+            return Token(at, found.end(), found[0], {meaning: value})
     return None
-
-
-def _value(meaning: str, found: re.Match[str]) -> str:
-    if meaning in {"date", "slashed"}:
-        return f"{found[1]}/{found[3]}/{found[4]}"
-    return "/".join(each or "" for each in found.groups()) or found[0]
-
-
-def _phrase(folded: str, at: int, language: str) -> Token | None:
-    if at and folded[at].isalnum() and folded[at - 1].isalnum():
-        return None
-    return _calendar_phrases(language).longest(folded, at, _is_inside_word)
 
 
 def _is_inside_word(folded: str, end: int) -> bool:
@@ -128,12 +124,6 @@ def _is_inside_word(folded: str, end: int) -> bool:
         return False
     after = folded[end]
     return after.isalnum() or (after == "-" and folded[end + 1 : end + 2].isalpha())
-
-
-def _word(folded: str, at: int) -> Token:
-    found = _WORD.match(folded, at)
-    end = found.end() if found else at + 1
-    return Token(at, end, folded[at:end], {})
 
 
 @cache
@@ -200,10 +190,6 @@ def days_range(first: date, days: int) -> DayRange:
     return DayRange(first, plus(first, days))
 
 
-def week_of(day: date, first_weekday: int) -> DayRange:
-    return days_range(plus(day, -((day.weekday() - first_weekday) % 7)), 7)
-
-
 def iso_week(year: int, week: int) -> DayRange | None:
     try:
         return days_range(date.fromisocalendar(year, week, 1), 7)
@@ -223,10 +209,6 @@ def _first_of_month(year: int, month: int) -> date:
     return date(year, month, 1) if year <= date.max.year else date.max
 
 
-def year_range(year: int) -> DayRange:
-    return month_range(year, 1, 12)
-
-
 def quarter_range(year: int, quarter: int) -> DayRange:
     return month_range(year, 3 * quarter - 2, 3)
 
@@ -236,20 +218,14 @@ def season_range(year: int, season: int) -> DayRange:
     return month_range(year, 3 + 3 * season, 3)
 
 
-def weekend_of(day: date) -> DayRange:
-    """The latest weekend that has begun on that day."""
-    return days_range(plus(day, -((day.weekday() - _SATURDAY) % 7)), 2)
-
-
 def unit_range(unit: Unit, day: date, first_weekday: int, shift: int = 0) -> DayRange:
     """The unit that a day is in, or the one so many units after it."""
     if unit == "day":
         return day_range(plus(day, shift))
-    if unit == "week":
-        return week_of(plus(day, 7 * shift), first_weekday)
-    if unit == "weekend":
-        begun = weekend_of(day)
-        return weekend_of(plus(begun.first or day, 7 * (shift + (day not in begun))))
+    if unit in {"week", "weekend"}:
+        begins_on = first_weekday if unit == "week" else _SATURDAY
+        begun = days_range(plus(day, -((day.weekday() - begins_on) % 7)), _DAYS[unit])
+        return days_range(plus(begun.first or day, 7 * (shift + (day not in begun))), _DAYS[unit])
     months = _MONTHS[unit]
     first = (day.month - 1) // months * months + 1
     return month_range(day.year, first + shift * months, months)

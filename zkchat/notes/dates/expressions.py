@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ class UnspacedGrammar:
     def missing_day(self, at: int) -> int | None:
         """Where a day that does not exist ends, if one begins there: `2月30日`."""
         match = self._match("date", at)
-        return match.end() if match and not self._date(match) else None
+        return match.end() if match and not self._dated("date", match) else None
 
     def _expressions(self, at: int) -> Iterator[Expression]:
         lead = self._match("before_it", at)
@@ -88,16 +88,32 @@ class UnspacedGrammar:
     def _atom(self, at: int, before: Expression | None = None) -> Expression | None:
         found = max(self._atoms(at), key=lambda each: each.end, default=None)
         is_day = found is None or found.unit == "number"
-        if is_day and before and before.strength == "day" and before.period.first:
-            day = self._match("day", at)  # "5月3日到10日"
-            number = _number(day["d"]) if day else 0
-            of_month = before.period.first
-            period = ranges.day_of(of_month.year, of_month.month, number)
-            return ranges.expression_of(period, "day", day.end()) if day else None
-        return found
+        if not (is_day and before and before.strength == "day" and before.period.first):
+            return found
+        day, month = self._match("day", at), before.period.first  # "5月3日到10日"
+        return (
+            ranges.expression_of(ranges.day_of(month.year, month.month, _number(day["d"])), "day", day.end())
+            if day
+            else None
+        )
 
     def _atoms(self, at: int) -> Iterator[Expression]:
-        for name, build in self._builders().items():
+        builders: dict[str, Callable[[re.Match[str]], Expression | None]] = {
+            "iso": self._iso,
+            "date": partial(self._dated, "date"),
+            "numbered_day": self._nearest_day,
+            "month": partial(self._dated, "month"),
+            "iso_week": partial(self._dated, "iso_week"),  # before the year, which has its first week from 1 January on
+            "year": self._year,
+            "season": partial(self._dated, "season"),
+            "quarter": partial(self._dated, "quarter"),
+            "relative_day": self._relative_day,
+            "unit": self._unit,
+            "weekday": self._nearest_day,
+            "ago": partial(self._counted, ranges.ago),
+            "rolling": partial(self._counted, ranges.rolling),
+        }
+        for name, build in builders.items():
             if (match := self._match(name, at)) and (found := build(match)):
                 yield found
                 yield from self._parts(found)
@@ -122,23 +138,6 @@ class UnspacedGrammar:
             return ranges.nth_part(whole, number, unit, self._calendar, weekday=weekday)
         return ranges.weekday_in(whole, weekday) if whole.unit == "week" and weekday is not None else None
 
-    def _builders(self) -> dict[str, Callable[[re.Match[str]], Expression | None]]:
-        return {
-            "iso": self._iso,
-            "date": self._date,
-            "numbered_day": self._numbered_day,
-            "month": self._month,
-            "iso_week": self._iso_week,  # before the year, which has days from 1 to 7 January as its first week
-            "year": self._year,
-            "season": self._season,
-            "quarter": self._quarter,
-            "relative_day": self._relative_day,
-            "unit": self._unit,
-            "weekday": self._weekday,
-            "ago": lambda match: self._counted(match, ranges.ago),
-            "rolling": lambda match: self._counted(match, ranges.rolling),
-        }
-
     def _iso(self, match: re.Match[str]) -> Expression | None:
         year, month, day, week = (int(match[name] or 0) for name in ("y", "m", "d", "w"))
         if week:
@@ -147,44 +146,37 @@ class UnspacedGrammar:
             return ranges.expression_of(ranges.day_of(year, month, day), "day", match.end())
         return ranges.expression_of(ranges.month_range(year, month), "day", match.end()) if 1 <= month <= 12 else None
 
-    def _date(self, match: re.Match[str]) -> Expression | None:
-        month, day = _number(match["m"]), _number(match["d"])
-        return self._in_year(match, "day", lambda year: ranges.day_of(year, month, day))
+    def _dated(self, name: str, match: re.Match[str]) -> Expression | None:
+        """What the year beside it decides, or which year is nearest."""
+        values = match.groupdict()
+        month, day, quarter, week = (_number(values.get(key) or "") for key in "mdqw")
+        season = int(_values("season")[values["season"]]) if name == "season" else 0
+        of_year: dict[str, Callable[[int], DayRange | None]] = {
+            "date": lambda year: ranges.day_of(year, month, day),
+            "month": lambda year: ranges.month_range(year, month) if 1 <= month <= 12 else None,
+            "quarter": lambda year: ranges.quarter_range(year, quarter) if 1 <= quarter <= 4 else None,
+            "iso_week": lambda year: ranges.iso_week(year, week),
+            "season": lambda year: ranges.season_range(year, season),
+        }
+        if values.get("now"):
+            named = self._today.year + int(_values("modifier").get(values["now"], "-1"))
+            return ranges.expression_of(of_year[name](named), "relative", match.end())
+        return self._in_year(match, "day" if name == "date" else "weak", of_year[name])
 
-    def _numbered_day(self, match: re.Match[str]) -> Expression | None:
-        found = ranges.nearest_day(self._today, self._step, _number(match["d"]))
-        return ranges.expression_of(found, "weak", match.end(), unit="number")
-
-    def _month(self, match: re.Match[str]) -> Expression | None:
-        month = _number(match["m"])
-        if not 1 <= month <= 12:
-            return None
-        return self._in_year(match, "weak", lambda year: ranges.month_range(year, month))
+    def _nearest_day(self, match: re.Match[str]) -> Expression | None:
+        """`8日` or `星期一` alone."""
+        values = match.groupdict()
+        name = values.get("zh") or values.get("ja")
+        number, weekday = (None, int(_values("weekday")[name])) if name else (_number(match["d"]), None)
+        found = ranges.nearest_day(self._today, self._step, number, weekday)
+        return ranges.expression_of(found, "weak", match.end(), unit="weekday" if name else "number")
 
     def _year(self, match: re.Match[str]) -> Expression | None:
         year, is_relative = self._year_of(match)
         if year is None or (match["relative"] and match["part"] == "初" and match["relative"] == "前年"):
             return None
-        return self._part(
-            match, ranges.expression_of(ranges.year_range(year), "relative" if is_relative else "weak", match.end())
-        )
-
-    def _season(self, match: re.Match[str]) -> Expression | None:
-        season = int(_values("season")[match["season"]])
-        if match["now"]:
-            year = self._today.year + int(_values("modifier").get(match["now"], "-1"))
-            return ranges.expression_of(ranges.season_range(year, season), "relative", match.end())
-        return self._in_year(match, "weak", lambda year: ranges.season_range(year, season))
-
-    def _quarter(self, match: re.Match[str]) -> Expression | None:
-        quarter = _number(match["q"])
-        if not 1 <= quarter <= 4:
-            return None
-        return self._in_year(match, "weak", lambda year: ranges.quarter_range(year, quarter))
-
-    def _iso_week(self, match: re.Match[str]) -> Expression | None:
-        week = _number(match["w"])
-        return self._in_year(match, "weak", lambda year: ranges.iso_week(year, week))
+        whole = ranges.month_range(year, 1, 12)
+        return self._part(match, ranges.expression_of(whole, "relative" if is_relative else "weak", match.end()))
 
     def _relative_day(self, match: re.Match[str]) -> Expression | None:
         day = ranges.plus(self._today, int(_values("relative_day")[match[0]]))
@@ -203,12 +195,8 @@ class UnspacedGrammar:
             return ranges.expression_of(ranges.day_range(day), "relative", match.end(), unit="weekday")
         return self._part(match, ranges.expression_of(period, "relative", match.end(), unit=unit))
 
-    def _weekday(self, match: re.Match[str]) -> Expression | None:
-        found = ranges.nearest_day(self._today, self._step, weekday=int(_values("weekday")[match["zh"] or match["ja"]]))
-        return ranges.expression_of(found, "weak", match.end(), unit="weekday")
-
     def _counted(
-        self, match: re.Match[str], build: Callable[[int, Unit, int, Calendar], Expression | None]
+        self, build: Callable[[int, Unit, int, Calendar], Expression | None], match: re.Match[str]
     ) -> Expression | None:
         count = _number(match["n"])
         unit = cast("Unit", _values("unit")[match["unit"]])
@@ -353,14 +341,6 @@ def filter_period(field: str, value: str, calendar: Calendar) -> DayRange | None
     if period.first is None or (field == "before" and period.first == date.min):
         return None
     return DayRange(first=since_day(found, calendar.today)) if field == "after" else DayRange(end=period.first)
-
-
-def period_given(option: str, text: str, calendar: Calendar, *, is_since: bool = False) -> DayRange:
-    """The period that an option is given, or all days from its first on. Raises `UsageError` where it names none."""
-    period = filter_period("after" if is_since else "on", text, calendar)
-    if period is None:
-        raise UsageError(f"{option} {text!r} is not a time.", hint=f"Write {PERIOD_FORMS}.")
-    return period
 
 
 def _is_ambiguous(text: str) -> bool:

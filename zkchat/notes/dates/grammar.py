@@ -53,34 +53,21 @@ class Grammar:
         last = self._atom(self._articles(first.end + 1))
         if last is None or last.period.end is None:
             return None
-        begin = self._day_in_month(first, last) if first.unit == "number" else self._year_of_span(first, last)
+        begin: date | None = None
+        if first.of_year:  # what has no year is in that of the end, or in the one before
+            year = ranges.plus(last.period.end, -1).year
+            starts = (found.first for each in (year, year - 1) if (found := first.of_year(each)))
+            begin = next((each for each in starts if each and each < last.period.end), None)
+        elif first.unit != "number":
+            begin = first.period.first
+        elif first.period.first and last.period.first and (last.strength == "day" or last.unit == "number"):
+            day = ranges.nearest_day(last.period.first, -1, first.period.first.day)
+            begin = day.first if day else None
         if begin is None or begin >= last.period.end:
             return None
         return replace(
             last, period=DayRange(begin, last.period.end), is_named=True, of_year=None, since=None, unit="span"
         )
-
-    @staticmethod
-    def _day_in_month(first: Expression, last: Expression) -> date | None:
-        """The day of a number before another day: the latest before it."""
-        is_day = last.strength == "day" or last.unit == "number"
-        if first.period.first is None or last.period.first is None or not is_day:
-            return None
-        found = ranges.nearest_day(last.period.first, -1, first.period.first.day)
-        return found.first if found else None
-
-    @staticmethod
-    def _year_of_span(first: Expression, last: Expression) -> date | None:
-        """Where a span begins: what has no year is in that of its end, or in the one before."""
-        assert last.period.end is not None
-        if first.of_year is None:
-            return first.period.first
-        year = ranges.plus(last.period.end, -1).year
-        for each in (year, year - 1):
-            found = first.of_year(each)
-            if found and found.first and found.first < last.period.end:
-                return found.first
-        return None
 
     def _atom(self, at: int) -> Expression | None:
         at = self._articles(at)
@@ -92,70 +79,45 @@ class Grammar:
     def _atoms(self, at: int) -> Iterator[Expression]:
         if at >= len(self._tokens) or not self._tokens[at].meanings:
             return
-        for production in (
-            self._literal,
-            self._relative_day,
-            self._day_of_month,
-            self._numbered_day,
-            self._month,
-            self._weekday,
-            self._season,
-            self._nth,
-            self._week_number,
-            self._unit,
-            self._rolling,
-            self._ago,
-            self._year,
-            self._part,
+        productions = (
+            self._literal, self._relative_day, self._day_of_month, self._numbered_day, self._month, self._weekday,
+            self._nth, self._week_number, self._unit, self._rolling, self._ago, self._year, self._part,
             self._week_around,
-        ):
-            if found := production(at):
-                yield found
+        )  # fmt: skip
+        yield from filter(None, (production(at) for production in productions))
 
     # What is known by its form
 
     def _literal(self, at: int) -> Expression | None:
-        token, end = self._tokens[at], at + 1
-        for meaning, value in token.meanings.items():
-            numbers = [int(each) if each.isdigit() else 0 for each in value.split("/")]
-            if meaning in {"date", "year_month", "iso_week", "slashed"}:
-                unit = "week" if meaning == "iso_week" else ""
-                return ranges.expression_of(self._literal_period(meaning, numbers), "day", end, unit=unit)
-            if meaning == "dotted" and (numbers[2] or self._language == "de"):
-                return self._day(numbers[0], numbers[1], end, numbers[2])
-            if meaning == "quarter":
-                return self._quarter_of(numbers[1] or numbers[2], numbers[0] or numbers[3], end)
-            if meaning == "duration":
-                return ranges.rolling(numbers[0], "day" if value.endswith("d") else "week", end, self._calendar)
-        return None
-
-    def _literal_period(self, meaning: str, numbers: Sequence[int]) -> DayRange | None:
-        match meaning, numbers:
+        end, period = at + 1, None
+        meaning, value = next(iter(self._tokens[at].meanings.items()), ("", "")) if at < len(self._tokens) else ("", "")
+        match meaning, [int(each) if each.isdigit() else 0 for each in value.split("/")]:
             case "date", [year, month, day]:
-                return ranges.day_of(year, month, day)
+                period = ranges.day_of(year, month, day)
             case "year_month", [year, month] if 1 <= month <= 12:
-                return ranges.month_range(year, month)
+                period = ranges.month_range(year, month)
             case "iso_week", [year, week]:
-                return ranges.iso_week(year, week)
+                return ranges.expression_of(ranges.iso_week(year, week), "day", end, unit="week")
             case "slashed", [first, second, year]:
-                return self._slashed(first, second, year)
-        return None
-
-    def _slashed(self, first: int, second: int, year: int) -> DayRange | None:
-        """`8/3/2026`: the day first, but in English only where the month cannot be."""
-        if self._language == "en" and first <= 12 and second <= 12 and first != second:
-            return None
-        return ranges.day_of(year, second, first) or (
-            ranges.day_of(year, first, second) if self._language == "en" else None
-        )
+                # The day first, but in English only where the month cannot be.
+                is_english = self._language == "en"
+                is_clear = not is_english or first == second or max(first, second) > 12
+                period = ranges.day_of(year, second, first) if is_clear else None
+                period = ranges.day_of(year, first, second) if is_english and is_clear and not period else period
+            case "dotted", [day, month, year] if year or self._language == "de":
+                return self._day(day, month, end, year)
+            case "quarter", [before, quarter, alone, after]:
+                return self._in_year(
+                    lambda year: ranges.quarter_range(year, quarter or alone), "weak", end, year=before or after
+                )
+            case "duration", [count, _]:
+                return ranges.rolling(count, "day" if value.endswith("d") else "week", end, self._calendar)
+        return ranges.expression_of(period, "day", end)
 
     def _relative_day(self, at: int) -> Expression | None:
         days = self._value(at, "relative_day")
-        return (
-            None
-            if days is None
-            else ranges.expression_of(ranges.day_range(ranges.plus(self._today, days)), "relative", at + 1)
-        )
+        found = None if days is None else ranges.day_range(ranges.plus(self._today, days))
+        return ranges.expression_of(found, "relative", at + 1)
 
     def _day_of_month(self, at: int) -> Expression | None:
         """`8 March 2026`, `Sunday, March 8th`, `8. März`."""
@@ -205,23 +167,15 @@ class Grammar:
         return at + 1 if is_date and not self._literal(at) else None
 
     def _day(self, day: int, month: int, end: int, year: int = 0) -> Expression | None:
-        if year:
-            return ranges.expression_of(ranges.day_of(year, month, day), "day", end)
-        return self._in_year(lambda year: ranges.day_of(year, month, day), "day", end)
+        return self._in_year(lambda year: ranges.day_of(year, month, day), "day", end, year=year)
 
     def _month(self, at: int) -> Expression | None:
-        found = self._with_modifier(at, "month")
-        if found is None:
-            return None
-        month, which, end = found
-        return self._in_year(lambda year: ranges.month_range(year, month), "weak", end, which=which)
-
-    def _season(self, at: int) -> Expression | None:
-        found = self._with_modifier(at, "season")
-        if found is None:
-            return None
-        season, which, end = found
-        return self._in_year(lambda year: ranges.season_range(year, season), "weak", end, which=which)
+        """A month or a season."""
+        for meaning, of_year in (("month", ranges.month_range), ("season", ranges.season_range)):
+            if found := self._with_modifier(at, meaning):
+                number, which, end = found
+                return self._in_year(lambda year: of_year(year, number), "weak", end, which=which)  # noqa: B023
+        return None
 
     def _weekday(self, at: int) -> Expression | None:
         found = self._with_modifier(at, "weekday")
@@ -233,7 +187,7 @@ class Grammar:
             return ranges.expression_of(nearest_one, "weak", end, unit="weekday")
         back = (self._today.weekday() - weekday) % 7
         if which == 0:
-            week = ranges.week_of(self._today, self._first_weekday)
+            week = ranges.unit_range("week", self._today, self._first_weekday)
             day = ranges.plus(week.first or self._today, (weekday - self._first_weekday) % 7)
         elif which > 0:
             day = ranges.plus(self._today, 7 - back)
@@ -248,8 +202,11 @@ class Grammar:
         end: int,
         *,
         which: int | None = None,
+        year: int = 0,
     ) -> Expression | None:
-        """In the year that follows, else the latest that is not in the future, or as `last` and `next` say."""
+        """In this year, or the one that follows, else the latest that is not in the future, or as `last` says."""
+        if year:
+            return ranges.expression_of(of_year(year), strength, end)
         if which is None and (named := self._named_year(end)):
             year, end, is_relative = named
             is_weak = strength == "weak" and not is_relative
@@ -271,34 +228,24 @@ class Grammar:
 
     def _unit(self, at: int) -> Expression | None:
         """`Last week`, `la semaine dernière`, `the week before last`."""
-        for shift, name, end in self._unit_forms(at):
-            if name == "day":
-                continue
-            period = ranges.unit_range(cast("Unit", name), self._today, self._first_weekday, shift)
-            return ranges.expression_of(period, "relative", end, unit=name)
-        return None
-
-    def _unit_forms(self, at: int) -> Iterator[tuple[int, str, int]]:
-        if name := self._name(at, "unit"):
-            if (after := self._shift_after(at + 1)) is not None:
-                yield after, name, at + 2
-            elif name == "weekend" and at and self._has(at - 1, "at", "article"):
-                yield -1 if self._today not in ranges.unit_range("weekend", self._today, 0) else 0, name, at + 1
-        shift = self._shift(at)
-        if shift is not None and (name := self._name(at + 1, "unit")):
-            yield shift, name, at + 2
+        shift, name, end = self._shift_after(at + 1), self._name(at, "unit"), at + 2
+        if shift is None and name == "weekend" and at and self._has(at - 1, "at", "article"):
+            end, shift = at + 1, -1 if self._today not in ranges.unit_range("weekend", self._today, 0) else 0
+        if not name or shift is None:
+            shift, name, end = self._shift(at), self._name(at + 1, "unit"), at + 2
+        if shift is None or name in {"", "day"}:
+            return None
+        period = ranges.unit_range(cast("Unit", name), self._today, self._first_weekday, shift)
+        return ranges.expression_of(period, "relative", end, unit=name)
 
     def _rolling(self, at: int) -> Expression | None:
         """`The last 7 days`, `les 7 derniers jours`, `the past month`."""
-        first, second, third = at, at + 1, at + 2
-        for word, number in ((first, second), (second, first)):
-            count = self._count(number, allow_one=False)
-            name = self._name(third, "unit")
-            if self._has(word, "rolling") and count and name and name != "weekend":
-                return ranges.rolling(count, cast("Unit", name), third + 1, self._calendar)
-        name = self._name(second, "unit")
-        if name and self._has(first, "rolling") and self._text(first) in {"past", "recent"} and name != "weekend":
-            return ranges.rolling(1, cast("Unit", name), second + 1, self._calendar)
+        for word, number, end in ((at, at + 1, at + 3), (at + 1, at, at + 3), (at, None, at + 2)):
+            is_one = number is None and self._text(at) in {"past", "recent"}
+            count = 1 if is_one else self._count(number, allow_one=False) if number is not None else None
+            name = self._name(end - 1, "unit")
+            if self._has(word, "rolling") and count and name not in {"", "weekend"}:
+                return ranges.rolling(count, cast("Unit", name), end, self._calendar)
         return None
 
     def _ago(self, at: int) -> Expression | None:
@@ -307,19 +254,16 @@ class Grammar:
         count, name = self._count(begin), self._name(begin + 1, "unit")
         if not count or not name:
             return None
-        end = begin + 2
-        if begin == at:
-            if not self._has(end, "ago"):
-                return None
-            end += 1
-        return ranges.ago(count, cast("Unit", name), end, self._calendar)
+        is_after = begin == at
+        if is_after and not self._has(begin + 2, "ago"):
+            return None
+        return ranges.ago(count, cast("Unit", name), begin + 2 + is_after, self._calendar)
 
     def _year(self, at: int) -> Expression | None:
         if not self._is_year(at):
             return None
-        return ranges.expression_of(
-            ranges.year_range(cast("int", self._value(at, "number"))), "weak", at + 1, unit="year"
-        )
+        year = cast("int", self._value(at, "number"))
+        return ranges.expression_of(ranges.month_range(year, 1, 12), "weak", at + 1, unit="year")
 
     def _nth(self, at: int) -> Expression | None:
         """`The last week of October`, `the first Monday of last month`, `the first quarter`."""
@@ -331,27 +275,20 @@ class Grammar:
         if month:
             unit, whole = "week", self._in_year(lambda year: ranges.month_range(year, month), "weak", at + 2)
         elif unit == "quarter" and number > 0:
-            whole = self._in_year(ranges.year_range, "weak", at + 2)
+            whole = self._in_year(lambda year: ranges.month_range(year, 1, 12), "weak", at + 2)
         else:
             whole = self._whole(at + 2)
-        return (
-            ranges.nth_part(whole, number, cast("Unit", unit or "day"), self._calendar, weekday=weekday)
-            if whole
-            else None
-        )
+        if whole is None:
+            return None
+        return ranges.nth_part(whole, number, cast("Unit", unit or "day"), self._calendar, weekday=weekday)
 
     def _whole(self, at: int) -> Expression | None:
         """What a part is of: a month, a year, a season, and what is said by its form or by the day it is."""
         begin = self._articles(at)
         if begin in {at, len(self._tokens)}:
             return None
-        productions = (self._literal, self._month, self._season, self._unit, self._year)
+        productions = (self._literal, self._month, self._unit, self._year)
         return max(filter(None, (each(begin) for each in productions)), key=lambda each: each.end, default=None)
-
-    def _quarter_of(self, quarter: int, year: int, end: int) -> Expression | None:
-        if year:
-            return ranges.expression_of(ranges.quarter_range(year, quarter), "weak", end)
-        return self._in_year(lambda year: ranges.quarter_range(year, quarter), "weak", end)
 
     def _week_number(self, at: int) -> Expression | None:
         """`Week 10 of 2026`, `KW 10`, `week 1 of October`."""
@@ -374,13 +311,12 @@ class Grammar:
         """`The week of 8 March`."""
         if self._name(at, "unit") != "week" or not self._has(at + 1, "article", "at"):
             return None
-        found = self._day_of_month(self._articles(at + 1)) or self._literal_at(self._articles(at + 1))
+        found = self._day_of_month(self._articles(at + 1)) or self._literal(self._articles(at + 1))
         if not found or found.strength != "day" or not found.period.first:
             return None
-        return replace(found, period=ranges.week_of(found.period.first, self._first_weekday), unit="week", of_year=None)
-
-    def _literal_at(self, at: int) -> Expression | None:
-        return self._literal(at) if at < len(self._tokens) else None
+        return replace(
+            found, period=ranges.unit_range("week", found.period.first, self._first_weekday), unit="week", of_year=None
+        )
 
     def _weekday_of_week(self, at: int, found: Expression) -> Expression | None:
         """`Monday of last week`, `two weeks ago on Monday`: the day where a weekday stands beside a week."""
@@ -393,11 +329,9 @@ class Grammar:
             week = next((each for each in weeks if each and each.unit == "week"), None)
             return ranges.weekday_in(week, weekday) if week else None
         weekday = self._value(after, "weekday")
-        return (
-            ranges.weekday_in(replace(found, end=after + 1), weekday)
-            if found.unit == "week" and weekday is not None
-            else None
-        )
+        if found.unit != "week" or weekday is None:
+            return None
+        return ranges.weekday_in(replace(found, end=after + 1), weekday)
 
     # The tokens by their meanings
 
@@ -447,14 +381,11 @@ class Grammar:
 
     def _shift(self, at: int) -> int | None:
         """How many units on a word before a name says."""
-        for meaning, shift in (("last", -1), ("this", 0), ("next", 1), ("two_ago", -2)):
-            if self._has(at, meaning):
-                return shift
-        return None
+        return self._first_of(at, (("last", -1), ("this", 0), ("next", 1), ("two_ago", -2)))
 
     def _shift_after(self, at: int) -> int | None:
         """How many units on a word after a name says."""
-        for meaning, shift in (("after_last", -1), ("after_next", 1), ("after_two_ago", -2), ("before_last", -2)):
-            if self._has(at, meaning):
-                return shift
-        return None
+        return self._first_of(at, (("after_last", -1), ("after_next", 1), ("after_two_ago", -2), ("before_last", -2)))
+
+    def _first_of(self, at: int, shifts: Sequence[tuple[str, int]]) -> int | None:
+        return next((shift for meaning, shift in shifts if self._has(at, meaning)), None)

@@ -204,7 +204,6 @@ class _Words(Struct, frozen=True):
     event: bool
     """Whether it speaks of notes or meetings, or of what happened."""
     changes: bool
-    usually: bool
     when: bool
     present: bool = False
     modal: bool = False
@@ -300,34 +299,34 @@ class _SpacedQuestion:
                 listed_at = (found.end, found.end + is_joined)
 
     def _narrows(self, found: Expression, at: int, *, is_listed: bool) -> bool:
-        said, before = self.said, self._before(at)
+        said = self.said
         start, end = self._tokens[at].start, self._tokens[found.end - 1].end
-        is_each = before is not None and self._has(before.text, "each")
-        if is_each or _overlaps((start, end), self.quoted) or self._is_part_of_name(at, found.end):
+        if _overlaps((start, end), self.quoted) or self._is_part_of_name(at, found.end):
             return False
         has_no_verb = not (said.present or said.modal)
         if found.strength == "relative":
             is_past = found.period.end is not None and found.period.end <= self._calendar.today
             if is_past or (found.is_named and found.period.first):
                 return said.oriented or said.personal or has_no_verb
-            is_general = said.usually or (said.modal and not said.past)
+            is_general = said.modal and not said.past
             return not is_general and (said.own or has_no_verb)
-        if self._follows_about(at) or said.usually:
-            return False
         if found.strength == "day":
             is_exact = found.of_year is None  # with a year it is hardly anything but a date
             return said.oriented or (said.personal and not said.modal) or (has_no_verb and is_exact)
-        return self._weak_narrows(found, at, is_listed=is_listed)
-
-    def _weak_narrows(self, found: Expression, at: int, *, is_listed: bool) -> bool:
-        said = self.said
         asks_for_date = said.when and not said.past
-        is_about = any(self._has(token.text, "about") for token in self._tokens[:at])
-        if asks_for_date or not said.oriented or (is_about and not (said.past or said.changes)):
+        if asks_for_date or not said.oriented or (found.unit == "year" and not said.own):
             return False
-        if found.unit == "year" and not said.own:
+        is_time = is_listed or found.is_named or self._has_preposition(at, found)
+        return is_time and not (found.unit == "number" and self._counts_what_follows(found))
+
+    def _counts_what_follows(self, found: Expression) -> bool:
+        """Whether a number is that of a thing: "the 8th note"."""
+        following = next(iter(self._tokens[found.end : found.end + 1]), None)
+        if following is None or not following.text[:1].isalnum() or following.meanings:
             return False
-        return (is_listed or found.is_named or self._has_preposition(at, found)) and self._ends_well(found)
+        is_beside = not self.text[self._tokens[found.end - 1].end : following.start].strip(" ")
+        known = _stop_words(self._language) | _listed(self._language, "activity")
+        return is_beside and (self._has(following.text, "events") or following.text not in known)
 
     def _has_preposition(self, at: int, found: Expression) -> bool:
         """Whether a word before it says that it is a time; with a year, a note or a meeting before it does too."""
@@ -344,32 +343,6 @@ class _SpacedQuestion:
         if before.text == "of":  # "notes of March", and not "the history of March"
             return place > 1 and self._has(self._tokens[place - 2].text, "events")
         return True
-
-    def _ends_well(self, found: Expression) -> bool:
-        """Whether what follows is no noun that would make a name of it: "in March Madness"."""
-        if found.end >= len(self._tokens):
-            return True
-        token, last = self._tokens[found.end], self._tokens[found.end - 1]
-        is_joined = self.text[last.end : token.start].strip(" ") == "" and token.text[:1].isalnum()
-        if not is_joined or token.meanings or self._has(token.text, "parts_of_day"):
-            return True
-        if languages()[self._language].get("has_capital_nouns") and self.text[token.start].islower():
-            return True
-        if found.unit == "number" and self._has(token.text, "events"):  # "the 8th note"
-            return False
-        known = _stop_words(self._language) | _listed(self._language, "activity")
-        return not known.isdisjoint({token.text, *_PIECE.findall(token.text)}) or self._is_past(token)
-
-    def _follows_about(self, at: int) -> bool:
-        before = self._before(at)
-        return before is not None and self._has(before.text, "about")
-
-    def _before(self, at: int) -> Token | None:
-        """The token before a time that is no article."""
-        place = at - 1
-        while place > 0 and "article" in self._tokens[place].meanings and "at" not in self._tokens[place].meanings:
-            place -= 1
-        return self._tokens[place] if place >= 0 else None
 
     def _is_part_of_name(self, at: int, end: int) -> bool:
         tokens = self._tokens
@@ -429,18 +402,16 @@ class _SpacedQuestion:
         def has(*keys: str) -> bool:
             return not words.isdisjoint(_listed(language, *keys))
 
-        present, personal = has("present"), has("first_person")
-        events = _listed(language, "events") - (_listed(language, "ambiguous_events") if present else frozenset())
+        personal = has("first_person")
         asks = bool(self._tokens) and self._tokens[0].text in _interrogatives(language)
         tells_of_past = language != "en" or asks or personal  # "pointed end up"
         return _Words(
             past=has("past") or (tells_of_past and any(map(self._is_past, self._tokens))),
-            present=present,
+            present=has("present"),
             modal=has("modals"),
             personal=personal,
-            event=not words.isdisjoint(events) or has("happened"),
+            event=has("events", "happened"),
             changes=has("changes"),
-            usually=has("usually"),
             when=bool(re.search(rf"(?<!\w)(?:{by_code('time')[language]['when']})(?!\w)", self._folded)),
         )
 
@@ -481,16 +452,11 @@ class _UnspacedQuestion:
         said, text = self.said, self.text
         if _overlaps((start, found.end), self.quoted) or self._is_part_of_name(start, found.end):
             return False
-        if re.search(rf"(?:{_any_of('each')})$", text[:start]):
-            return False
         if found.strength == "relative":
             is_past = found.period.end is not None and found.period.end <= self._calendar.today
             is_past |= found.is_named and found.period.first is not None
-            return is_past or ((said.oriented or said.personal) and not said.usually)
-        is_topic = re.search(rf"(?:{_any_of('about')})$", text[:start]) or any(
-            re.match(_any_of("about_it"), text[end:]) for end in (found.end - 1, found.end)
-        )
-        return said.oriented and not (is_topic or said.usually or text[found.end : found.end + 1] == "天")
+            return is_past or said.oriented or said.personal
+        return said.oriented and text[found.end : found.end + 1] != "天"
 
     def _is_part_of_name(self, start: int, end: int) -> bool:
         text = self.text
@@ -521,7 +487,6 @@ class _UnspacedQuestion:
             personal=has("first_person"),
             event=has("events"),
             changes=has("changes"),
-            usually=has("usually"),
             when=has("when"),
         )
 

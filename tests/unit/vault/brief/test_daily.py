@@ -146,8 +146,3 @@ def test_a_model_is_told_nothing_of_notes_that_it_may_not_see(tmp_path: Path) ->
         (file,) = tmp_path.rglob("Open.md")
         file.write_text("---\nzkchat: local\n---\n- [ ] a secret\nGreen tea\n")
         assert "Open.md" not in repr(brief_of(elsewhere))
-
-
-def test_an_empty_vault_has_an_empty_brief(tmp_path: Path) -> None:
-    with vault_of(tmp_path, {"Old.md": "x"}) as library:
-        assert brief_of(library).is_empty

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.answers.brief import make_brief
 from zkchat.answers.catalog.answers import CatalogAnswer, answer_query
 from zkchat.answers.catalog.parser import MAX_LISTED, CatalogQuery
 from zkchat.core.note import Calendar, DayRange
 from zkchat.index.library import Library
-from zkchat.index.listings import recent_notes
 
 NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)
 THIS_WEEK = DayRange(date(2026, 3, 2), date(2026, 3, 9))
@@ -179,14 +177,6 @@ def test_long_lists_are_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["notes", "orphans", "untagged", "broken_links", "overview", "tags", "folders", "hubs"]
-)
-def test_an_empty_vault_has_an_answer_to_everything(tmp_path: Path, kind: str) -> None:
-    with library_of(tmp_path, {}) as library:
-        assert ask(library, kind=kind).rows == ()
-
-
-@pytest.mark.parametrize(
     "query",
     [
         {"kind": "notes", "period": THIS_WEEK},
@@ -220,17 +210,3 @@ def test_one_note_is_not_spoken_of_as_many_and_its_name_tells_its_day(tmp_path: 
         ("2026-02-25.md", ""),
         ("2026-02-03 Ann.md", "2026-02-03"),
     ]
-
-
-def test_notes_of_one_time_come_by_the_day_they_were_written(tmp_path: Path) -> None:
-    names = ["2026-01-05.md", "2026-03-01.md", "2026-02-01.md"]
-    with library_of(tmp_path, dict.fromkeys(names, "text")) as library:
-        for name in names:
-            os.utime(tmp_path / "vault" / name, (NOW.timestamp(), NOW.timestamp()))
-        library.refresh()
-        newest = ["2026-03-01.md", "2026-02-01.md", "2026-01-05.md"]
-        found = ask(library, kind="notes", by_change=True, is_about_changes=True)
-        assert [path for path, _ in rows(found)] == newest
-        assert [note.path for note in recent_notes(library, 3)] == newest
-        brief = make_brief(library, Calendar(NOW), days=7, most=5)
-        assert [note.path for note in brief.changed.items] == newest

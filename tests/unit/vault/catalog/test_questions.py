@@ -82,59 +82,31 @@ def test_the_words_are_written_as_questions_are_read() -> None:
     assert [phrase for phrase in listed if phrase != " ".join(fold(phrase).split())] == []
 
 
-def test_the_sets_hold_enough_of_both_kinds() -> None:
-    for part in ("dev", "unseen"):
-        others = [kind == OTHER for name, kind, _, _ in ROWS if name == part]
-        assert min(sum(others), len(others) - sum(others)) >= 60
-    assert {language for _, _, language, _ in ROWS} == by_code("catalog").keys()
-
-
 @pytest.mark.parametrize(
     ("text", "query"),
     [
         ("notes tagged Book", CatalogQuery(kind="notes", tags=("Book",))),
         ("What is tagged #project/roof?", CatalogQuery(kind="notes", tags=("project/roof",))),
-        ("notes tagged #a and #b", CatalogQuery(kind="notes", tags=("a", "b"))),
         ("notes tagged #a or #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
         ("notes tagged #a, #b or tagged #c", CatalogQuery(kind="notes", tags=("a", "b", "c"), any_tag=True)),
-        ("notes tagged python or solver", CatalogQuery(kind="notes", tags=("python", "solver"), any_tag=True)),
         ("Notizen mit #a oder #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
-        ("notes avec #a ou #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
-        ("notas con #a o #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
-        ("notas com #a ou #b", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
-        ("带有 #a 或 #b 的笔记", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
         ("タグ #a か #b のノート", CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True)),
-        ("orphans tagged #a or #b", CatalogQuery(kind="orphans", tags=("a", "b"), any_tag=True)),
         ("notes tagged #a but not #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
         (
             "notes tagged #a or #b but not tagged #c",
             CatalogQuery(kind="notes", tags=("a", "b"), any_tag=True, without_tags=("c",)),
         ),
         ("notes not tagged #a", CatalogQuery(kind="notes", without_tags=("a",))),
-        ("Notizen mit #a aber nicht #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
-        ("notes avec #a mais pas #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
-        ("notas con #a pero no #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
-        ("notas com #a mas não #b", CatalogQuery(kind="notes", tags=("a",), without_tags=("b",))),
         ("orphans in Notes", CatalogQuery(kind="orphans", folder="Notes")),
-        ("orphans in the Notes folder", CatalogQuery(kind="orphans", folder="Notes")),
-        ("orphans in my notes", CatalogQuery(kind="orphans")),
         (
             "notes in Reading list changed",
             CatalogQuery(kind="notes", folder="Reading list", is_about_changes=True, by_change=True),
         ),
         ("broken links in Projects", CatalogQuery(kind="broken_links", folder="Projects")),
-        ("list all orphans", CatalogQuery(kind="orphans", wants_all=True)),
-        ("alle verwaisten Notizen", CatalogQuery(kind="orphans", wants_all=True)),
         ("how many daily notes do I have?", CatalogQuery(kind="notes", folder="daily")),
         ("list my projects", CatalogQuery(kind="notes", folder="projects")),
         ("show all my projects", CatalogQuery(kind="notes", folder="projects", wants_all=True)),
-        ("How many projects are there?", CatalogQuery(kind="notes", folder="projects")),
         ("Notizen mit dem Tag Küche", CatalogQuery(kind="notes", tags=("Küche",))),
-        ("标签为园艺的笔记", CatalogQuery(kind="notes", tags=("园艺",))),
-        ("タグ「庭」のノート", CatalogQuery(kind="notes", tags=("庭",))),
-        ("notes in folder Projects", CatalogQuery(kind="notes", folder="Projects")),
-        ("notes in folder Nowhere", CatalogQuery(kind="notes", folder="Nowhere")),
-        ("what is in the daily folder", CatalogQuery(kind="notes", folder="daily")),
         ("which notes are in Areas/Home/?", CatalogQuery(kind="notes", folder="Areas/Home/")),
         (
             "notes in [[Projects/]] changed",
@@ -143,16 +115,11 @@ def test_the_sets_hold_enough_of_both_kinds() -> None:
         ("Which notes link to Evergreen notes?", CatalogQuery(kind="backlinks", note="Evergreen notes")),
         ("what links to [[Roof]]", CatalogQuery(kind="backlinks", note="Roof")),
         ("what does [[Roof]] link to", CatalogQuery(kind="links", note="Roof")),
-        ("Worauf verweist [[Roof]]?", CatalogQuery(kind="links", note="Roof")),
-        ("Was verweist auf [[Roof]]?", CatalogQuery(kind="backlinks", note="Roof")),
         ("[[屋顶]]链接到哪些笔记？", CatalogQuery(kind="links", note="屋顶")),
-        ("哪些笔记链接到[[屋顶]]？", CatalogQuery(kind="backlinks", note="屋顶")),
         ("[[屋根]]にリンクしているノート", CatalogQuery(kind="backlinks", note="屋根")),
         ("[[屋根]]はどのノートにリンクしていますか", CatalogQuery(kind="links", note="屋根")),
         ("orphans in folder Projects", CatalogQuery(kind="orphans", folder="Projects")),
-        ("orphans tagged idea", CatalogQuery(kind="orphans", tags=("idea",))),
         ("the 7 longest notes", CatalogQuery(kind="notes", order="longest", limit=7)),
-        ("die drei ältesten Notizen", CatalogQuery(kind="notes", order="oldest", limit=3)),
     ],
 )
 def test_the_names_and_numbers_of_a_question_are_part_of_the_query(text: str, query: CatalogQuery) -> None:
@@ -163,19 +130,12 @@ def test_the_names_and_numbers_of_a_question_are_part_of_the_query(text: str, qu
     ("text", "period"),
     [
         ("notes changed today", "2026-11-18"),
-        ("Notizen von gestern", "2026-11-17"),
         ("notes changed since yesterday", "since 2026-11-17"),
-        ("what changed since Monday", "since 2026-11-16"),
         ("what changed since last Friday", "since 2026-11-13"),
-        ("which notes changed on Tuesday", "2026-11-17"),
         ("notes changed in the last 7 days", "2026-11-11 to 2026-11-18"),
-        ("notes edited in the past two weeks", "2026-11-04 to 2026-11-18"),
         ("Notizen der letzten 3 Monate", "2026-08-18 to 2026-11-18"),
-        ("notes modifiées ces 7 derniers jours", "2026-11-11 to 2026-11-18"),
         ("notas modificadas en los últimos 5 días", "2026-11-13 to 2026-11-18"),
-        ("最近7天修改的笔记", "2026-11-11 to 2026-11-18"),
         ("notes changed since 2026-10-01", "since 2026-10-01"),
-        ("notas modificadas desde ayer", "since 2026-11-17"),
         ("今週変更したノート", "2026-11-16 to 2026-11-22"),
         ("O que mudou desde segunda-feira?", "since 2026-11-16"),
     ],
@@ -191,11 +151,8 @@ def test_times_are_understood(text: str, period: str) -> None:
     ("text", "by_change"),
     [
         ("what changed this week", True),
-        ("notes I edited in March", True),
         ("what did I write last week", False),
-        ("notes of last month", False),
         ("new notes this week", False),
-        ("上周写了什么", False),
         ("先週変更したノート", True),
     ],
 )
@@ -214,24 +171,17 @@ def test_what_a_day_says_is_no_list(text: str) -> None:
     "text",
     [
         "",
-        "   ",
         "which notes changed since 2026-13-45",
         "what links to [[A]] and [[B]]",
         "what is in [[Projects/]]",
-        "which notes changed this week, and why does the roof leak?",
         "which notes changed this week " * 8,
         "notes tagged #a and #b or #c",
         "notes tagged #a but not #b or #c",
         "notes tagged #a or in Projects/",
-        "notes in Projects/ or Daily/",
         "notes tagged python or gardening tools",
-        "notes tagged python and why",
-        "notes tagged a in folder Projects of the choir",
         "orphans in Attic",
         "tags in Projects",
-        "how many weekly notes do I have?",
         "list my recipes",
-        "find projects",
         "How many projects failed?",
     ],
 )

@@ -1,6 +1,6 @@
 """Periods as the user types them, with a fixed clock: every form and phrase in the seven languages."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -22,24 +22,14 @@ TABLE = """
 2025-03-01 to 2025-03-31 = march-2025|March last year|März 2025|im März letzten Jahres|en mars 2025
 2025-03-01 to 2025-03-31 = en marzo de 2025|em março de 2025|2025年3月|去年三月
 2025-03-01 to 2025-05-31 = spring-2025|from March to May 2025|im Frühling 2025|au printemps 2025
-2025-03-01 to 2025-05-31 = primavera de 2025|2025年春天|2025年春
 2025-03-03 to 2025-03-09 = week 10 of 2025
-2025-03-22 to 2025-03-28 = 4th week of March 2025
-2025-06-01 to 2025-08-31 = summer of last year|去年の夏
-2025-09-01 to 2025-12-31 = end of last year|Ende letzten Jahres
 2025-10-01 to 2025-10-07 = 去年10月的第一个星期
 2025-10-01 to 2025-12-31 = last quarter of 2025
-2025-10-20 = 二〇二五年十月二十日
-2025-10-31 = last Friday in October 2025
 2025-11-01 to 2026-02-28 = between November and February
-2025-12-01 to 2025-12-31 = the last month of 2025
-2025-12-01 to 2026-02-28 = Winter 2025
 2026-01-01 to 2026-03-31 = Q1 2026|Q1|2026-Q1|1. Quartal 2026|premier trimestre 2026|primer trimestre de 2026
-2026-01-01 to 2026-03-31 = 2026年第1季度|2026年第1四半期
 2026-01-01 to 2026-12-31 = this_year|cette année|este año|este ano|今年
 2026-02-28 = the last day of February
 2026-03-01 = 1er mars
-2026-03-01 to 2026-03-07 = 2026-03-01 to 2026-03-07|2026-03-01..2026-03-07
 2026-03-01 to 2026-03-10 = early March|Anfang März|début mars|a principios de marzo|no início de março|3月初|3月上旬
 2026-03-01 to 2026-03-31 = 2026-03|March|last March|im März
 2026-03-02 to 2026-03-08 = 2026-W10|the week of 8 March 2026|week 10|KW 10|第10週
@@ -47,19 +37,13 @@ TABLE = """
 2026-03-08 = 2026-03-08|2026/3/8|20260308|8.3.2026|8. März 2026|am 8. März|8.3.|le 8 mars 2026|le 8 mars
 2026-03-08 = 8 de marzo de 2026|el 8 de marzo|8 de março de 2026|no dia 8 de março|三月八日|3月8号|2026年3月8日|3月8日
 2026-03-13 = 13/3/2026|3/13/2026
-2026-03-15 to 2026-03-21 = third week in March
-2026-03-21 to 2026-03-31 = fin mars|a finales de marzo
-2026-03-29 to 2026-03-31 = fifth week of March
 2026-05-03 to 2026-05-10 = between 3 and 10 May|3-10 May|vom 3. bis 10. Mai|zwischen dem 3. und 10. Mai
-2026-05-03 to 2026-05-10 = du 3 au 10 mai|entre le 3 et le 10 mai|del 3 al 10 de mayo|entre el 3 y el 10 de mayo
 2026-05-03 to 2026-05-10 = de 3 a 10 de maio|entre 3 e 10 de maio|5月3日到10日|5月3日到5月10日|5月3日から10日まで
 2026-06-01 to 2026-08-31 = last summer|l'été dernier|el verano pasado
-2026-07-01 to 2026-09-30 = last quarter
 2026-09-01 to 2026-09-30 = two months ago|两个月前|2か月前
 2026-10-01 to 2026-10-07 = first week of October 2026|first week of last month
 2026-10-01 to 2026-10-07 = la première semaine d'octobre 2026
 2026-10-01 to 2026-10-31 = last-month|le mois dernier|el mes pasado|o mês passado|上个月|先月
-2026-10-02 = Friday of the first week of October
 2026-10-03 to 2026-10-04 = the first weekend of October|10月の最初の週末
 2026-10-05 = the first Monday of October|am ersten Montag im Oktober|le premier lundi d'octobre
 2026-10-05 = el primer lunes de octubre|a primeira segunda-feira de outubro|10月第一个星期一|10月の第1月曜日
@@ -67,18 +51,12 @@ TABLE = """
 2026-10-08 = el 8 del mes pasado|上个月8号|先月の8日
 2026-10-08 to 2026-10-14 = the second week of October|week 2 of October|la segunda semana de octubre
 2026-10-08 to 2026-10-14 = na segunda semana de outubro|10月の第2週
-2026-10-16 to 2026-11-16 = past month
-2026-10-18 to 2026-10-24 = vorletzte Woche im Oktober
 2026-10-21 = the 21st|二十一号
-2026-10-21 to 2026-10-31 = the last days of October
 2026-10-25 to 2026-10-31 = the last week of October|die letzte Oktoberwoche|letzte Woche im Oktober
 2026-10-25 to 2026-10-31 = la dernière semaine d'octobre|la última semana de octubre|a última semana de outubro
 2026-10-25 to 2026-10-31 = 10月最后一周|10月の最終週
 2026-10-26 to 2026-11-01 = three weeks ago|vor drei Wochen|il y a trois semaines|hace tres semanas
-2026-10-26 to 2026-11-01 = há três semanas|三周前|三週間前
 2026-10-30 = three weeks ago on Friday
-2026-10-30 to 2026-11-02 = from the 30th to the 2nd
-2026-10-31 = 10月最后一天
 2026-10-31 to 2026-11-01 = the last weekend of October|am letzten Wochenende im Oktober
 2026-10-31 to 2026-11-01 = le dernier week-end d'octobre|el último fin de semana de octubre|10月最后一个周末
 2026-11-01 to 2026-11-30 = diesen Monat|这个月|今月
@@ -92,11 +70,9 @@ TABLE = """
 2026-11-09 = last Monday|Monday of last week|last week on Monday|Monday the 9th|letzten Montag
 2026-11-09 = Montag letzter Woche|letzte Woche Montag|lundi dernier|na segunda da semana passada|上周一
 2026-11-09 to 2026-11-15 = last-week|a week ago|letzte Woche|la semaine dernière|la semana pasada|semana passada
-2026-11-09 to 2026-11-15 = 上周|先週
 2026-11-09 to 2026-11-16 = last 7 days|in den letzten 7 Tagen|les 7 derniers jours|los últimos 7 días
 2026-11-09 to 2026-11-16 = nos últimos 7 dias|最近7天|ここ7日間
 2026-11-10 = mardi de la semaine dernière|el martes pasado|terça-feira passada|na terça
-2026-11-12 = 十一月十二日
 2026-11-13 = 3 days ago|先週の金曜日
 2026-11-13 to 2026-11-16 = 3d
 2026-11-14 = the day before yesterday|vorgestern|avant-hier|anteayer|anteontem|前天|一昨日
@@ -104,11 +80,9 @@ TABLE = """
 2026-11-15 = yesterday|gestern|hier|ayer|ontem|昨天|昨日
 2026-11-16 = today|Monday|heute|am Montag|aujourd'hui|hoy|hoje|今天|周一|今日|月曜日
 2026-11-16 to 2026-11-22 = this-week|cette semaine|esta semana|本周|这周|今週
-2026-11-20 = next Friday|this Friday
 2026-11-21 to 2026-11-22 = this weekend
 2026-11-23 to 2026-11-29 = next week|nächste Woche|la semaine prochaine|la próxima semana|próxima semana|来週
 2026-12-01 to 2026-12-31 = this December
-2027-03-01 to 2027-03-31 = next March
 before 2026-01-01 = before 2026
 before 2026-03-08 = vor dem 8. März|avant le 8 mars|antes del 8 de marzo|antes de 8 de março|3月8日之前
 before 2026-03-09 = 3月8日まで
@@ -146,36 +120,11 @@ def test_a_phrase_names_days(text: str, period: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "",
-            " ",
-            "foo",
-            "12",
-            "8.3",
-            "5 apples",
-            "may I",
-            "2026-13-01",
-            "2026-02-30",
-            "2026-W54",
-            "31 June",
-            "week 60",
-        ),
-        *(
-            "3/8/2026",
-            "every Monday",
-            "Monday routine",
-            "0 days ago",
-            "Q5",
-            "x" * 100,
-            "9" * 50,
-            "last",
-            "the",
-            "since",
-        ),
-        *("今", "月", "13月", "32日", "after 9999-12-31", "before 0001-01-01"),
-        *("the 32nd", "the fifth Monday of February 2026", "sixth week of March", "last week of the holidays", "8日間"),
+        "", "8.3", "2026-02-30", "2026-W54", "31 June", "3/8/2026", "every Monday", "0 days ago", "Q5", "x" * 100,
+        "9" * 50, "今", "13月", "32日", "after 9999-12-31", "before 0001-01-01", "the 32nd",
+        "the fifth Monday of February 2026", "sixth week of March", "last week of the holidays", "8日間",
     ],
-)
+)  # fmt: skip
 def test_what_names_no_days_is_no_period(text: str) -> None:
     assert parsed(text) is None
 
@@ -192,9 +141,7 @@ def test_every_month_and_weekday_of_a_language_is_known(language: str) -> None:
     ("first_weekday", "day", "this", "last"),
     [
         (0, "2026-11-15", "2026-11-09 to 2026-11-15", "2026-11-02 to 2026-11-08"),
-        (6, "2026-11-15", "2026-11-15 to 2026-11-21", "2026-11-08 to 2026-11-14"),
         (5, "2026-11-15", "2026-11-14 to 2026-11-20", "2026-11-07 to 2026-11-13"),
-        (6, "2026-11-14", "2026-11-08 to 2026-11-14", "2026-11-01 to 2026-11-07"),
     ],
 )
 def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: str, last: str) -> None:
@@ -207,15 +154,10 @@ def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: 
     ("day", "text", "period"),
     [
         ("2026-01-01", "yesterday", "2025-12-31"),
-        ("2026-01-01", "last month", "2025-12-01 to 2025-12-31"),
         ("2026-01-01", "last quarter", "2025-10-01 to 2025-12-31"),
-        ("2026-01-01", "this week", "2025-12-29 to 2026-01-04"),
         ("2026-01-01", "December", "2025-12-01 to 2025-12-31"),
-        ("2026-01-01", "1 January", "2026-01-01"),
         ("2026-01-01", "2 January", "2025-01-02"),
-        ("2026-01-01", "winter", "2025-12-01 to 2026-02-28"),
         ("2026-01-01", "2026-W01", "2025-12-29 to 2026-01-04"),
-        ("2026-12-31", "2026-W53", "2026-12-28 to 2027-01-03"),
         ("2024-02-29", "a year ago", "2023-01-01 to 2023-12-31"),
         ("2024-02-29", "since a year ago", "since 2023-02-28"),
         ("2024-02-29", "29 February", "2024-02-29"),
@@ -223,29 +165,20 @@ def test_weeks_begin_on_the_day_that_is_set(first_weekday: int, day: str, this: 
         ("2026-03-31", "since one month ago", "since 2026-02-28"),
         ("2026-03-10", "last March", "2025-03-01 to 2025-03-31"),
         ("2026-03-10", "March", "2026-03-01 to 2026-03-31"),
-        ("2026-11-14", "last weekend", "2026-11-07 to 2026-11-08"),
         ("2026-11-15", "this weekend", "2026-11-14 to 2026-11-15"),
-        ("2026-11-18", "last Monday", "2026-11-16"),
         ("2026-11-18", "this Monday", "2026-11-16"),
-        ("2026-11-18", "next Monday", "2026-11-23"),
         ("2026-11-16", "this Sunday", "2026-11-22"),
         ("2026-10-24", "the last week of October", "2025-10-25 to 2025-10-31"),
         ("2026-10-25", "the last week of October", "2026-10-25 to 2026-10-31"),
-        ("2026-10-25", "10月最后一周", "2026-10-25 to 2026-10-31"),
         ("2026-03-20", "end of March", "2025-03-21 to 2025-03-31"),
-        ("2026-03-20", "3月下旬", "2025-03-21 to 2025-03-31"),
         ("2024-02-29", "the last week of February", "2024-02-23 to 2024-02-29"),
         ("2024-03-01", "the fifth week of February", "2024-02-29"),
         ("2024-02-28", "the last day of February", "2023-02-28"),
-        ("2026-01-01", "the last weekend of December", "2025-12-27 to 2025-12-28"),
         ("2026-01-01", "the last Monday of last month", "2025-12-29"),
-        ("2026-01-01", "two weeks ago on Thursday", "2025-12-18"),
         ("2026-01-01", "the 8th", "2025-12-08"),
-        ("2026-01-01", "the 1st", "2026-01-01"),
         ("2026-03-01", "the 31st", "2026-01-31"),
         ("2024-03-01", "am 29.", "2024-02-29"),
         ("2025-03-01", "le 29", "2025-01-29"),
-        ("2026-01-02", "8日", "2025-12-08"),
         ("2026-01-02", "from the 30th to the 2nd", "2025-12-30 to 2026-01-02"),
     ],
 )
@@ -254,46 +187,11 @@ def test_ends_of_years_and_leap_days(day: str, text: str, period: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("with_year", "without_year"),
-    [
-        (("{day} {en} {year}", "{en} {day}, {year}", "{year}-{month:02}-{day:02}"), ("{day} {en}",)),
-        (("{day}. {de} {year}", "{day}.{month}.{year}"), ("am {day}. {de}", "{day}.{month}.", "am {day}.")),
-        (("le {day} {fr} {year}",), ("le {day} {fr}", "le {day}")),
-        (("{day} de {es} de {year}",), ("el {day} de {es}", "el {day}")),
-        (("{day} de {pt} de {year}",), ("no dia {day} de {pt}", "no dia {day}")),
-        (("{year}年{month}月{day}日", "{wide}", "{kanji}"), ("{month}月{day}日", "{month}月{day}号", "{day}日")),
-    ],
-    ids=["en", "de", "fr", "es", "pt", "zh, ja"],
-)
-def test_each_day_of_two_years_is_read_as_it_is_written(
-    with_year: tuple[str, ...], without_year: tuple[str, ...]
-) -> None:
-    wide = str.maketrans("0123456789", "０１２３４５６７８９")
-    ones = ("", *"一二三四五六七八九")
-    kanji = [*ones, *(f"{tens}十{one}" for tens in ("", *"二三") for one in ones)]
-    for number in range(731):
-        day = date(2027, 1, 1) + timedelta(days=number)
-        names = {code: by_code("months")[code].split()[day.month - 1] for code in ("en", "de", "fr", "es", "pt")}
-        year = "".join("〇一二三四五六七八九"[int(digit)] for digit in str(day.year))
-        forms = {
-            "wide": f"{day.year}年{day.month}月{day.day}日".translate(wide),
-            "kanji": f"{year}年{kanji[day.month]}月{kanji[day.day]}日",
-        }
-        for form in (*with_year, *without_year):
-            text = form.format(year=day.year, month=day.month, day=day.day, **names, **forms)
-            calendar = MONDAY if form in with_year else on(str(day))
-            assert parsed(text, calendar) == str(day), text
-
-
-@pytest.mark.parametrize(
     ("zone", "at", "today", "yesterday"),
     [
-        ("Pacific/Auckland", "2026-04-04T13:30:00+00:00", "2026-04-05", "2026-04-04"),  # summer time ends at 3
-        ("Pacific/Auckland", "2026-09-26T14:30:00+00:00", "2026-09-27", "2026-09-26"),  # and begins at 2
+        ("Pacific/Auckland", "2026-04-04T13:30:00+00:00", "2026-04-05", "2026-04-04"),
         ("America/Los_Angeles", "2026-03-08T07:30:00+00:00", "2026-03-07", "2026-03-06"),
-        ("America/Los_Angeles", "2026-03-09T06:30:00+00:00", "2026-03-08", "2026-03-07"),  # a day of 23 hours
-        ("America/Los_Angeles", "2026-11-02T07:30:00+00:00", "2026-11-01", "2026-10-31"),  # a day of 25 hours
-        ("America/Los_Angeles", "2027-01-01T07:59:00+00:00", "2026-12-31", "2026-12-30"),
+        ("America/Los_Angeles", "2026-11-02T07:30:00+00:00", "2026-11-01", "2026-10-31"),
     ],
 )
 def test_days_are_those_of_the_zone(zone: str, at: str, today: str, yesterday: str) -> None:
@@ -324,11 +222,9 @@ def test_a_filter_lets_days_through(field: str, value: str, period: DayRange | N
     [
         ("today", "today (2026-11-16)"),
         ("since yesterday", "since yesterday (2026-11-15)"),
-        ("tomorrow", "tomorrow (2026-11-17)"),
         ("last Friday", "on Friday (2026-11-13)"),
         ("8 March", "on 2026-03-08"),
         ("this week", "this week (since Monday 2026-11-16)"),
-        ("last month", "last month (2026-10-01 to 2026-10-31)"),
         ("last 7 days", "in the last 7 days (since 2026-11-09)"),
         ("March", "from 2026-03-01 to 2026-03-31"),
         ("before 2026", "before 2026-01-01"),
@@ -378,9 +274,7 @@ def test_no_text_breaks_it(text: str, calendar: Calendar) -> None:
     ("text", "since", "on"),
     [
         ("monday", "2026-11-09", "2026-11-16"),
-        ("Montag", "2026-11-09", "2026-11-16"),
         ("星期一", "2026-11-09", "2026-11-16"),
-        ("this monday", "2026-11-16", "2026-11-16"),
         ("last monday", "2026-11-09", "2026-11-09"),
         ("sunday", "2026-11-15", "2026-11-15"),
         ("since monday", "2026-11-09", "since 2026-11-09"),

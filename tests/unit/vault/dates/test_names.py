@@ -30,7 +30,6 @@ def test_a_day_is_found_in_a_name(name: str) -> None:
     ("name", "moment"),
     [
         ("202603081230", f"{DAY}T12:30:00"),
-        ("202603081230 Title", f"{DAY}T12:30:00"),
         ("20260308123045-title", f"{DAY}T12:30:45"),
         ("20260308T123045--title__tag", f"{DAY}T12:30:45"),
         ("2026-03-08T1230", f"{DAY}T12:30:00"),
@@ -38,11 +37,8 @@ def test_a_day_is_found_in_a_name(name: str) -> None:
         ("2026-03-08-12-30", f"{DAY}T12:30:00"),
         ("2026-03-08 9999 steps", DAY),
         ("2026-W10", "2026-03-02"),
-        ("2026-W10 Review", "2026-03-02"),
         ("2026-03", "2026-03-01"),
         ("2026-Q1", "2026-01-01"),
-        ("2026-W53", "2026-12-28"),
-        ("2024-02-29", "2024-02-29"),
     ],
 )
 def test_zettel_ids_times_weeks_and_months_are_found(name: str, moment: str) -> None:
@@ -68,22 +64,14 @@ def test_other_numbers_are_no_dates(name: str) -> None:
         ("YYYY/MM/DD", "Journal/2026/03/08.md"),
         ("YYYY/MM-MMMM/YYYY-MM-DD-dddd", "J/2026/03-March/2026-03-08-Sunday.md"),
         ("YY-MM-DD", "26-03-08.md"),
-        ("MM-DD-YYYY", "Daily/03-08-2026.md"),
         ("[Daily] Do [of] MMMM YYYY", "Daily 8th of March 2026.md"),
-        ("D. MMMM YYYY", "8. März 2026.md"),
         ("YYYY-DDDD", "2026-067.md"),
         ("GGGG-[W]WW-E", "2026-W10-7.md"),
-        ("ddd DD MMM YYYY", "Sun 08 Mar 2026.md"),
         ("YYYY-MM-DD HHmm", "2026-03-08 1230.md"),
     ],
 )
 def test_the_formats_of_obsidian_are_read_back(notation: str, path: str) -> None:
     assert name_date(path, [notation]) == DAY
-
-
-def test_a_format_decides_which_number_is_the_month() -> None:
-    assert name_date("03-08-2026.md") == "2026-08-03"
-    assert name_date("03-08-2026.md", ["MM-DD-YYYY"]) == DAY
 
 
 @pytest.mark.parametrize(
@@ -92,11 +80,6 @@ def test_a_format_decides_which_number_is_the_month() -> None:
 )
 def test_formats_that_tell_no_day_find_none(notation: str, path: str) -> None:
     assert name_date(path, [notation]) is None
-
-
-def test_a_format_that_disagrees_with_itself_finds_no_day() -> None:
-    assert name_date("2026/04/2026-03-08x.md", ["YYYY/MM/YYYY-MM-DD[x]"]) is None
-    assert name_date("2026/03/2026-03-08x.md", ["YYYY/MM/YYYY-MM-DD[x]"]) == DAY
 
 
 @given(

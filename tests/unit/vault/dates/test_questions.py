@@ -1,6 +1,5 @@
 """Which time a question asks for, and which questions ask for none."""
 
-from calendar import monthrange
 from datetime import UTC, datetime
 
 import pytest
@@ -27,30 +26,16 @@ def asked(text: str) -> TimeInQuestion | None:
         ("What did we decide in spring 2025?", "2025-03-01 to 2025-05-31", "decide"),
         ("yesterday's standup", "2026-11-15", "standup"),
         ("What did I do on Friday and on Saturday?", "2026-11-13 to 2026-11-14", ""),
-        ("What did I do on Friday and Saturday?", "2026-11-13 to 2026-11-14", ""),
         ("What did I write on the 8th, 9th and 10th?", "2026-11-08 to 2026-11-10", ""),
-        ("Was habe ich im März und April gemacht?", "2026-03-01 to 2026-04-30", ""),
         ("Was habe ich seit Montag über Kompost geschrieben?", "since 2026-11-09", "Kompost"),
-        ("Qu'ai-je écrit sur le levain en mars 2025 ?", "2025-03-01 to 2025-03-31", "levain"),
         ("¿Qué hice con la masa el martes pasado?", "2026-11-10", "masa"),
-        ("O que escrevi sobre a horta na semana passada?", "2026-11-09 to 2026-11-15", "horta"),
         ("上周我写了关于堆肥的什么？", "2026-11-09 to 2026-11-15", "关于堆肥的 ？"),
-        ("Was haben wir im Februar beschlossen?", "2026-02-01 to 2026-02-28", "beschlossen"),
-        ("先月の会議", "2026-10-01 to 2026-10-31", "会議"),
         ("compost after:2026-03-01 before:2026-04", "2026-03-01 to 2026-03-31", "compost"),
         ('compost on:"8 March"', "2026-03-08", "compost"),
-        ('compost on:"last week of October"', "2026-10-25 to 2026-10-31", "compost"),
-        ("What did I write in the last week of October?", "2026-10-25 to 2026-10-31", ""),
-        ("What did I write about the pump in the first week of October 2026?", "2026-10-01 to 2026-10-07", "pump"),
         ("What did I do two weeks ago on Monday?", "2026-11-02", ""),
         ("What did I write on the 8th about compost?", "2026-11-08", "compost"),
-        ("Was habe ich in der letzten Oktoberwoche geschrieben?", "2026-10-25 to 2026-10-31", ""),
         ("Was habe ich am 8. über Kompost geschrieben?", "2026-11-08", "Kompost"),
-        ("Qu'ai-je écrit le 8 sur le levain ?", "2026-11-08", "levain"),
-        ("¿Qué escribí la última semana de octubre?", "2026-10-25 to 2026-10-31", ""),
-        ("O que escrevi no dia 8?", "2026-11-08", ""),
         ("10月最后一周我写了什么", "2026-10-25 to 2026-10-31", ""),
-        ("10月の最終週に何を書いた", "2026-10-25 to 2026-10-31", ""),
         ("我8号写了什么", "2026-11-08", ""),
         ("上周日记", "2026-11-09 to 2026-11-15", ""),
     ],
@@ -67,17 +52,12 @@ def test_a_question_asks_for_a_period(text: str, period: str, topic: str) -> Non
     [
         ("last meeting with Ann", "newest", False),
         ("When did I last write about compost?", "newest", True),
-        ("When was the last time I met Ann?", "newest", True),
-        ("When did I last walk along the river?", "newest", True),
         ("What was decided at our first meeting?", "oldest", False),
         ("wann habe ich zuletzt über Kompost geschrieben", "newest", True),
-        ("dernière réunion avec Théo", "newest", False),
         ("¿Cuándo escribí por última vez sobre el huerto?", "newest", True),
-        ("Quando escrevi pela última vez sobre a horta?", "newest", True),
         ("我上次什么时候写了关于堆肥的笔记？", "newest", True),
         ("最後に会議したのはいつですか", "newest", True),
         ("最後の田中さんとの打ち合わせ", "newest", False),
-        ("田中さんとの最後の打ち合わせはいつ?", "newest", True),
         ("最近的会议", "newest", False),
     ],
 )
@@ -95,24 +75,13 @@ def test_a_time_that_is_the_subject_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "hello", "the last of the Mohicans", 'What did I say about "last week"?', "x" * 401),
-        *("who is on call in week 49?", "bulbs that go into the ground in autumn, pointed end up"),
-        *(
-            "lamb's lettuce outdoors 20 August",
-            "is ten minutes of sun in the morning good",
-            "What comes on my Monday routine?",
-        ),
-        *(
-            "Compare what I wrote in March and in May",
-            "What did I do in March and May?",
-            "on:breakfast",
-            "section 8.3. of the contract",
-        ),
-        *("What did I find on the 2nd floor?", "What did I write in the 8th note?", "我坐8号线去了哪里"),
-        *("What did I do in the last week of my holidays?", "What did I write in the 3rd week?"),
-        "Was habe ich in der letzten Woche des Urlaubs gemacht?",
+        "", "the last of the Mohicans", 'What did I say about "last week"?', "x" * 401,
+        "lamb's lettuce outdoors 20 August", "What comes on my Monday routine?",
+        "Compare what I wrote in March and in May", "What did I do in March and May?", "on:breakfast",
+        "section 8.3. of the contract", "What did I find on the 2nd floor?", "What did I write in the 8th note?",
+        "我坐8号线去了哪里", "What did I do in the last week of my holidays?",
     ],
-)
+)  # fmt: skip
 def test_what_asks_for_no_time_is_left_alone(text: str) -> None:
     assert asked(text) is None
 
@@ -151,12 +120,8 @@ def test_a_time_in_a_title_or_in_the_name_of_a_note_is_none(text: str) -> None:
     [
         ("What did I write on 30 February?", "30 February", ""),
         ("What did I write about compost on April 31st?", "April 31st", "compost"),
-        ("What did I write on 29 February 2025?", "29 February 2025", ""),
         ("What did I write on 2026-02-30?", "2026-02-30", ""),
         ("Was habe ich am 31. Juni geschrieben?", "31. Juni", ""),
-        ("Qu'ai-je écrit le 30 février ?", "30 février", ""),
-        ("¿Qué escribí el 30 de febrero?", "30 de febrero", ""),
-        ("O que escrevi em 30 de fevereiro?", "30 de fevereiro", ""),
         ("2月30日写了什么", "2月30日", ""),
     ],
 )
@@ -181,32 +146,14 @@ def test_other_days_exist(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["我在{}月{}日写了什么", "{}月{}日に何を書いた", "去年{}月{}日写了什么", "{}月{}日まで何を書いた"]
-)
-def test_each_day_of_a_year_exists_in_chinese_and_japanese(form: str) -> None:
-    wide = str.maketrans("0123456789", "０１２３４５６７８９")
-    for month in range(1, 13):
-        for day in range(1, monthrange(2025, month)[1] + 1):
-            text = form.format(month, day)
-            assert missing_day(text, MONDAY) is None, text
-            assert missing_day(text.translate(wide), MONDAY) is None, text
-            assert asked(text), text
-    assert missing_day("我在十二月三十日写了什么", MONDAY) is None
-
-
-@pytest.mark.parametrize(
     ("text", "is_own"),
     [
         ("When did I last write about the pump?", True),
-        ("What have we written on pumps?", True),
         ("Was habe ich über die Pumpe geschrieben?", True),
-        ("Qu'ai-je écrit sur la pompe ?", True),
-        ("¿Qué escribí sobre la bomba?", True),
         ("O que escrevi sobre a bomba?", True),
         ("关于水泵我写了什么", True),
         ("ポンプについて書いたこと", True),
         ("Who wrote the manual of the pump?", False),
-        ("Which pump did I buy?", False),
         ("Wer hat das Handbuch geschrieben?", False),
         ("谁写了这本书?", False),
     ],

@@ -43,9 +43,7 @@ def test_what_is_no_drawing_is_found_by_its_name_and_refused_in_a_sentence(tmp_p
     ("path", "expected"),
     [
         ("types.canvas", "It holds 4 malformed nodes, used as far as possible."),
-        ("loose.canvas", "It holds 3 malformed edges, used as far as possible."),
         ("lists.canvas", "It holds 1 malformed list of nodes and 1 malformed list of edges, used as far as possible."),
-        ("ends.excalidraw", "It holds 1 malformed element, used as far as possible."),
     ],
 )
 def test_a_warning_says_what_is_wrong(tmp_path: Path, path: str, expected: str) -> None:

@@ -60,13 +60,6 @@ def test_files_pages_and_labelled_edges_are_links(launch: Document) -> None:
     assert "—depends on→" in lines[launch.note.links[1].line - 1]
 
 
-def test_an_edge_without_a_label_is_read_but_not_searched(launch: Document) -> None:
-    assert "- Everybody meets on Thursday. → Decision\n" in launch.text
-    assert not [
-        section for section in launch.sections if "→ Decision" in section.text and "may move" not in section.text
-    ]
-
-
 @pytest.mark.parametrize(
     ("ends", "expected"),
     [
@@ -91,21 +84,6 @@ def test_cards_are_read_row_by_row_and_inside_their_group() -> None:
     shown = canvas(*inside, group, *loose)
     words = [word for word in shown.text.split() if word.isalpha()]
     assert words == ["one", "two", "five", "Group", "three", "four"]
-
-
-def test_groups_of_the_same_place_stand_inside_each_other() -> None:
-    same = [node(name, type="group", label=name, width=500, height=500) for name in ("one", "two", "three")]
-    shown = canvas(*same, node("t", 200, 200, text="deep"))
-    (section,) = shown.sections
-    assert (sorted(section.heading_path), section.text) == (["one", "three", "two"], "deep")
-
-
-def test_more_groups_than_there_are_levels_are_one_level() -> None:
-    groups = [
-        node(f"g{each}", type="group", label=f"g{each}", width=900 - each, height=900 - each) for each in range(9)
-    ]
-    (section,) = canvas(*groups, node("t", 10, 10, text="# deep\nword")).sections
-    assert section.heading_path == ("g0", "g1", "g2", "g3", "g4", "g5", "deep")
 
 
 def test_what_a_card_leaves_open_does_not_take_in_the_next() -> None:
@@ -143,14 +121,10 @@ def test_an_empty_canvas_is_no_problem(text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("a.md", True),
-        ("a.canvas", True),
-        ("a.CANVAS", True),
-        ("a.excalidraw", True),
-        ("a.pdf", False),
+        ("a.md", True), ("a.canvas", True), ("a.CANVAS", True), ("a.excalidraw", True), ("a.pdf", False),
         ("a.txt", False),
     ],
-)
+)  # fmt: skip
 def test_what_is_indexed_goes_by_the_suffix(path: str, expected: bool) -> None:
     assert is_indexed(path) is expected
 

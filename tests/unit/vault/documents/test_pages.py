@@ -34,14 +34,6 @@ def test_nothing_on_a_page_is_taken_for_a_heading_a_listing_or_a_comment() -> No
     assert section_lines(document.note, "page=2") == (17, 20)
 
 
-def test_a_long_page_is_cut_into_passages_of_the_same_page() -> None:
-    sentences = " ".join(f"Sentence number {number} of the page." for number in range(120))
-    document = document_of_pages(PAPER, ExtractedText(pages=("Short.", sentences)))
-    assert len(document.sections) > 2
-    assert {section.heading_path for section in document.sections[1:]} == {("Page 2",)}
-    assert all(not section.text.startswith("#") for section in document.sections)
-
-
 def test_a_page_without_text_keeps_its_place_and_is_no_passage() -> None:
     document = document_of_pages(PAPER, ExtractedText(pages=("", "Second.")))
     assert [section.heading_path for section in document.sections] == [("Page 2",)]

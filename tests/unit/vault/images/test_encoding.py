@@ -8,7 +8,7 @@ from PIL import Image
 from tests.support.images import SECRET, animation, exif, first_pixel, picture, told
 from zkchat.core.errors import ImageUnusable
 from zkchat.notes import images as encoding
-from zkchat.notes.images import MAX_PIXELS, MAX_SCANS, encode_image, inspect_image
+from zkchat.notes.images import MAX_SCANS, encode_image, inspect_image
 
 BOX = (2048, 2048)
 RED = (256, 0, 0)
@@ -112,16 +112,12 @@ def test_what_is_drawn_on_nothing_can_be_seen(ink: str, paper: tuple[int, ...]) 
     assert first_pixel(encode_image(buffer.getvalue(), BOX, "drawing.png").data) == paper
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "CMYK", "I;16", "RGBA"])
+@pytest.mark.parametrize("mode", ["L", "P", "CMYK", "I;16", "RGBA"])
 def test_every_kind_of_pixel_is_written_as_three_colours(mode: str) -> None:
     buffer = BytesIO()
     Image.new(mode, (8, 8)).save(buffer, "TIFF")
     with Image.open(BytesIO(encode_image(buffer.getvalue(), BOX, "scan.tif").data)) as image:
         assert image.mode == "RGB"
-
-
-def test_a_name_does_not_decide_what_a_file_is() -> None:
-    assert inspect_image(picture("JPEG"), "photo.png").format == "jpeg"
 
 
 def bomb() -> bytes:
@@ -167,8 +163,3 @@ def test_each_broken_file_is_one_sentence(pillow: bool, kind: str) -> None:
 def test_a_jpeg_of_many_scans_is_not_decoded() -> None:
     with pytest.raises(ImageUnusable, match="scans"):
         encode_image(scans(), BOX, "slow.jpg")
-
-
-def test_the_limit_of_pixels_is_below_the_one_of_the_decoder() -> None:
-    assert Image.MAX_IMAGE_PIXELS is not None
-    assert MAX_PIXELS < Image.MAX_IMAGE_PIXELS

@@ -26,7 +26,6 @@ NOTES = {
         ("[[Naming]]", None, "It is the only file of that name."),
         ("[[people/Ada]]", None, "It is the only file whose path ends like that."),
         ("[[/Naming]]", None, "It is the file at that path."),
-        ("[[../Naming]]", "b/Note.md", "It is the file at that path."),
         ("[[Countess]]", None, "No file has that name; it is the only note with that alias."),
         ("[[202401151230]]", None, "No file has that name; it is the only note with that id."),
         ("[[A title of its own]]", None, "No file has that name; it is the only note with that title."),
@@ -63,12 +62,6 @@ NOTES = {
             "[[Naming^nope]]",
             None,
             "It is the only file of that name. There is no such block in it, so the link leads to its beginning.",
-        ),
-        (
-            "[[Note#Nope]]",
-            None,
-            "3 files have that name; this one wins because its path is the shortest."
-            " There is no such heading in it, so the link leads to its beginning.",
         ),
         ("[[Nobody]]", None, "No file has that name, no note that alias, and no single note that id or title."),
         ("[[../Naming]]", "Naming.md", "There is no file at that path."),

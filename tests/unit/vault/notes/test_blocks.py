@@ -11,70 +11,16 @@ FRAMES = re.compile(r"\s*|#{1,6}( .*)?|---|\^[a-z]+")
 """Lines that are in no block: blank ones, headings, rulers, block ids."""
 LINES = st.sampled_from(
     [
-        *(
-            "",
-            "",
-            "",
-            "# One",
-            "## Two",
-            "---",
-            "^id",
-            "Plain text.",
-            "Two. Sentences here.",
-            "It leads to:",
-            "**Bold**",
-        ),
-        *(
-            "Is it so?",
-            "**Why?**",
-            "Q: Who?",
-            "A: Me.",
-            "- item",
-            "  - nested",
-            "  text of an item",
-            "1. first",
-            "2. second",
-        ),
-        *(
-            "- [ ] task",
-            "- item ^id",
-            "- lead:",
-            "| a | b |",
-            "|---|---|",
-            "| 1 | 2 |",
-            "a | b",
-            "> quoted.",
-            "> [!note] Title",
-        ),
-        *(
-            "> - in a quote",
-            "> ",
-            "```",
-            "```sh",
-            "~~~",
-            "    indented",
-            "\tx",
-            "$$",
-            "$$x$$",
-            "Key:: value",
-            "Term",
-            ": meaning",
-        ),
-        *(
-            "[^1]: Footnote.",
-            "[r]: http://a.b",
-            "See also [[X]].",
-            "- [[X]]",
-            "一句话。第二句！",
-            "问：谁？",
-            "答：我。",
-            "…",
-            "***x",
-            "`",
-        ),
-        *("ประโยค ยาว มาก", "•  dot", "3、三", "|", "||", ":", "?", "^", ">", "-", "\ud800", "a\x0bb\u2028c"),
+        "", "", "", "# One", "## Two", "---", "^id", "Plain text.", "Two. Sentences here.", "It leads to:",
+        "**Bold**", "Is it so?", "**Why?**", "Q: Who?", "A: Me.", "- item", "  - nested", "  text of an item",
+        "1. first", "2. second", "- [ ] task", "- item ^id", "- lead:", "| a | b |", "|---|---|", "| 1 | 2 |",
+        "a | b", "> quoted.", "> [!note] Title", "> - in a quote", "> ", "```", "```sh", "~~~", "    indented", "\tx",
+        "$$", "$$x$$", "Key:: value", "Term", ": meaning", "[^1]: Footnote.", "[r]: http://a.b", "See also [[X]].",
+        "- [[X]]", "一句话。第二句！", "问：谁？", "答：我。", "…", "***x", "`", "ประโยค ยาว มาก",
+        "•  dot", "3、三", "|", "||", ":",
+        "?", "^", ">", "-", "\ud800", "a\x0bb\u2028c",
     ]
-)
+)  # fmt: skip
 TEXTS = st.lists(LINES, max_size=30).map("\n".join) | st.text(alphabet="ab .:?\n\r\t#-*>|`~^[]1$：？", max_size=120)
 
 
@@ -127,21 +73,16 @@ def test_the_units_of_a_block_are_in_order_and_lead_to_those_before_them(section
     ("section", "kind", "units"),
     [
         ("Before you go:\n\n- shut it\n- water them", "list", ["Before you go:", "- shut it", "- water them"]),
-        ("Steps\n1. dig\n2. rest", "list", ["Steps", "1. dig", "2. rest"]),
         ("Tools\n- spade\n- rake", "list", ["Tools", "- spade", "- rake"]),
         ("Sizes:\n\n| pot | l |\n|---|---|\n| S | 2 |", "table", ["Sizes:", "| pot | l |\n|---|---|", "| S | 2 |"]),
         ("**Is it safe?**\nYes. Quite.", "faq", ["**Is it safe?**", "Yes.", "Quite."]),
-        ("Is it safe?\n\n- by day\n- by night", "faq", ["Is it safe?", "- by day", "- by night"]),
         ("1. Is it safe?\n\nYes.", "faq", ["1. Is it safe?", "Yes."]),
         ("**F:** Wo ist er? **A:** Hier.", "faq", ["**F:** Wo ist er?", "**A:** Hier."]),
         ("问：几点开门？\n答：九点。", "faq", ["问：几点开门？", "答：九点。"]),
-        ("هل هو مفتوح؟\n\nنعم.", "faq", ["هل هو مفتوح؟", "نعم."]),
         ("Run it nightly.\n\n```sh\nrsync a b\n```", "code", ["Run it nightly.", "```sh\nrsync a b\n```"]),
         ("> [!tip] Water\n> At dawn.\n> - one can", "callout", ["> [!tip] Water", "> At dawn.", "> - one can"]),
         ("> It is late.\n> Go home.", "quote", ["> It is late.", "> Go home."]),
-        ("He said:\n\n> Go home.", "quote", ["He said:", "> Go home."]),
         ("**Setup**\n\nPlug it in.", "paragraph", ["**Setup**", "Plug it in."]),
-        ("The area is:\n\n$$\na = b. C\n$$", "code", ["The area is:", "$$\na = b. C\n$$"]),
         ("Run:\n\n    make it. Now\n\n    go", "code", ["Run:", "    make it. Now\n\n    go"]),
         ("- one ^a\n- two ^b", "list", ["- one", "- two"]),
         ("Ask Dr. Who. Then go. ^id", "paragraph", ["Ask Dr. Who.", "Then go."]),
@@ -167,13 +108,9 @@ def test_what_belongs_together_is_one_block(section: str, kind: str, units: list
         ("in the shed\n```\n\nAfter it.", ["in the shed\n```", "After it."]),
         ("---\ntitle: X\ntags: [y]\n---\n# X\nBody.", ["Body."]),
         ("Is it?\n\nWas it?\n\nYes.", ["Is it?", "Was it?\n\nYes."]),
-        ("![[photo.png|300]]\n\n- a\n- b", ["![[photo.png|300]]", "- a\n- b"]),
-        ("We have:\n\nYear:: 2017", ["We have:", "Year:: 2017"]),
         (f"{'A long text ' * 20}\n---\nMore.", [("A long text " * 20).rstrip(), "More."]),
         ("It was in\n1984. Then it ended.\n\n1. one", ["It was in\n1984. Then it ended.", "1. one"]),
-        ("- a\n- b\n\n1. one\n2. two", ["- a\n- b", "1. one\n2. two"]),
         ("- a\n  ```\n  x\n\ny\n  ```\n- b", ["- a\n  ```\n  x\n\ny\n  ```\n- b"]),
-        ("[^1]: A footnote\n    over two lines.\n\nText.", ["[^1]: A footnote\n    over two lines.", "Text."]),
     ],
 )
 def test_what_does_not_belong_together_is_apart(section: str, found: list[str]) -> None:
@@ -186,17 +123,13 @@ def test_what_does_not_belong_together_is_apart(section: str, found: list[str]) 
         ("Before you go:", True),
         ("| pot | litres |\n|---|---|", True),
         ("See also [[Compost]].", True),
-        ("Siehe auch [[Kompost]] und [[Garten]].", True),
         ("Related:\n\n- [[A]]\n- [[B]]", True),
         ("Up:: [[Index]]", True),
         ("![[photo.png]]", True),
-        ("#garden #beans", True),
         ("参见 [[堆肥]]", True),
         ("Author:: [[Ann Lee]]", False),
         ("Team:\n- [[Ann]]\n- [[Bob]]", False),
         ("Compost is in [[Shed]] behind the house.", False),
-        ("- milk\n- eggs", False),
-        ("Yes.", False),
     ],
 )
 def test_a_block_that_says_nothing_alone_is_marked(section: str, is_pointer: bool) -> None:
@@ -229,15 +162,6 @@ LANGUAGES = {
         How much does a tomato drink?
 
         About two litres a day. In August it is three.""",
-    "German": """## Gießen
-        Am 12. Mai beginnt die Saison, z. B. mit den Tomaten. Mittags verbrennt die Sonne die Blätter.
-
-        Wir brauchen:
-        - zwei Kannen
-        - einen Schlauch von 25 m
-
-        **Wie viel trinkt eine Tomate?**
-        Etwa zwei Liter am Tag. Im August sind es drei.""",
     "Chinese": """## 浇水
         早上六点给菜浇水。中午的太阳会晒伤叶子！
 
@@ -247,48 +171,6 @@ LANGUAGES = {
 
         问：番茄每天喝多少水？
         答：大约两升。八月要三升。""",
-    "Japanese": """## 水やり
-        水やりは朝の六時に行う。昼は日差しで葉が焼ける。
-
-        必要なもの：
-
-        - じょうろ二つ
-        - ホース二十五メートル
-
-        トマトは一日にどれだけ飲むか？
-
-        約二リットル。八月は三リットルになる。""",
-    "Russian": """## Полив
-        Грядки поливают на рассвете. В полдень солнце жжёт листья.
-
-        Что нужно:
-
-        1. две лейки
-        2. шланг, 25 м
-
-        **Вопрос:** Сколько воды пьёт томат?
-        **Ответ:** Около двух литров. В августе три.""",
-    "Arabic": """## الري
-        تُروى الأحواض عند الفجر. في الظهيرة تحرق الشمس الأوراق.
-
-        ما نحتاج إليه:
-
-        - إبريقان
-        - خرطوم طوله 25 مترًا
-
-        كم تشرب الطماطم؟
-
-        نحو لترين في اليوم. وثلاثة في آب.""",
-    "Hindi": """## सिंचाई
-        क्यारियों को सुबह छह बजे पानी दें। दोपहर की धूप पत्तियाँ जला देती है।
-
-        ज़रूरत की चीज़ें:
-        - दो डिब्बे
-        - पच्चीस मीटर का पाइप
-
-        टमाटर कितना पानी पीता है?
-
-        रोज़ लगभग दो लीटर। अगस्त में तीन।""",
     "Thai": """## การรดน้ำ
         รดน้ำแปลงผักทุกเช้าตอนหกโมงก่อนที่แดดจะแรงเกินไปสำหรับใบอ่อน ตอนเที่ยงแดดจะเผาใบไม้จนเหี่ยวและต้นไม้จะไม่ฟื้นอีกเลย
 

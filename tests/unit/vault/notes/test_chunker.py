@@ -23,12 +23,6 @@ def test_a_note_is_cut_at_its_headings() -> None:
     ]
 
 
-def test_the_place_of_a_section_is_that_of_its_text() -> None:
-    text = "\r\n\r\nOne\r\n\r\n\r\n# Two\r\n"
-
-    assert [(text[part.start : part.end], part.text) for part in sections(text)] == [("One", "One"), ("# Two", "# Two")]
-
-
 @pytest.mark.parametrize("text", ["", "\n\n", "---\na: b\n---\n", "%% only a comment %%\n", " \ufeff"[1:]])
 def test_a_note_without_text_has_no_sections(text: str) -> None:
     assert sections(text) == []
@@ -42,12 +36,6 @@ def test_comments_are_left_out_of_the_text_and_stay_in_the_place() -> None:
     assert first.text == "# One \nthree\n\nfive"
     assert text[first.start : first.end] == "# One %%two%%\nthree\n%%\nfour\n%%\nfive %%six%%"
     assert (second.text, second.first_line, second.last_line) == ("## Seven", 8, 11)
-
-
-def test_a_comment_longer_than_a_section_is_left_out_whole() -> None:
-    (before, after) = sections("before %% " + "hidden " * 1_000 + "%% after")
-
-    assert (before.text, after.text) == ("before", "after")
 
 
 def test_a_section_of_the_largest_size_is_not_cut() -> None:
@@ -100,15 +88,3 @@ def test_a_character_without_end_is_cut_all_the_same() -> None:
 
     assert sum(len(part.text) for part in parts) == 5_001
     assert unicodedata.combining(parts[1].text[0])
-
-
-def test_the_byte_order_mark_belongs_to_no_section() -> None:
-    (part,) = sections("\ufeffText")
-
-    assert part.text == "Text"
-
-
-def test_a_lone_surrogate_in_a_long_text_is_no_trouble() -> None:
-    text = "\ud800" + "x" * 5_000
-
-    assert "".join(part.text for part in sections(text)) == text

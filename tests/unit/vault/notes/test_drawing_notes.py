@@ -59,13 +59,6 @@ def test_texts_are_shown_where_all_of_the_drawing_is_a_comment() -> None:
     assert "The first shade was paper" in shown_text(text)
 
 
-def test_what_users_write_beside_a_drawing_stays_theirs() -> None:
-    text = read(SKETCH).replace("# Excalidraw Data", "# On the shade\n\nKeep it %%secret%% light.\n\n# Excalidraw Data")
-    note = parse_note(SKETCH, text)
-    assert note.title == "On the shade"
-    assert "Keep it  light." in shown_text(text)
-
-
 def test_a_note_about_excalidraw_is_a_note_like_any_other() -> None:
     text = "# Text Elements\n\nexcalidraw-plugin\n\n## Drawing\n```json\n{}\n```\n%%\nhidden\n%%\n"
     note = parse_note("About.md", text)

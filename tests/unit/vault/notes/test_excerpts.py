@@ -48,13 +48,6 @@ def test_a_list_keeps_its_lead_and_the_items_around_the_chosen_one() -> None:
     assert cut(f"These:\n{items}", 5) == "These:\n…\n- number 3\n- number 4\n- number 5\n- number 6\n…"
 
 
-def test_a_nested_item_keeps_the_item_around_it() -> None:
-    said = (
-        "- fruit, of which there are many in this garden\n  - apples\n  - pears\n- vegetables that nobody wants to eat"
-    )
-    assert cut(said, 2, limit=70) == "- fruit, of which there are many in this garden\n…\n  - pears\n…"
-
-
 def test_a_table_keeps_its_header_and_the_chosen_rows() -> None:
     rows = "\n".join(f"| {number} | row |" for number in range(9))
     assert cut(f"| n | what |\n|---|---|\n{rows}", 3, 7, limit=100) == (
@@ -87,11 +80,6 @@ def test_the_title_of_a_callout_and_the_question_of_an_answer_keep_their_lines()
     assert cut(f"Why?\n\n{said}", 2, limit=56) == "Why?\n\n[…] It is here all the same. So it goes."
 
 
-def test_a_listing_in_a_quote_is_cut_within_the_quote() -> None:
-    code = "> ```\n" + "> one line of many\n" * 20 + "> ```"
-    assert cut(code, 0, limit=40) == "> ```\n> one line of many\n> …\n> ```"
-
-
 def test_what_introduces_the_rest_does_not_stand_at_the_end() -> None:
     said = "Before the long way over the mountain take all of these:\n\n- bread\n- salt\n- matches"
     assert cut(said, 0, limit=58) == "Before the long way over the mountain take all of these:\n\n- bread\n…"
@@ -101,10 +89,6 @@ def test_a_sentence_that_is_too_long_is_cut_at_a_word_and_not_within_a_link() ->
     said = "This sentence goes on and on until it comes to [[A note with a long name]] and then still goes on."
     assert cut(said, 0) == "This sentence goes on and on until it comes to …"
     assert cut(f"{'word ' * 30}. Another.", 0, limit=26) == "word word word word word …"
-
-
-def test_much_space_between_two_sentences_is_not_kept() -> None:
-    assert cut(f"Is it far?\n{' ' * 90}\nNo, not at all.", 1) == "Is it far?\n\nNo, not at all."
 
 
 def test_code_has_at_most_twelve_lines() -> None:

@@ -9,29 +9,17 @@ TEXTS = {
     "de": "Die Zusammenfassung soll in derselben Sprache sein wie das Gespräch.",
     "fr": "Le résumé doit être dans la même langue que la conversation.",
     "es": "El resumen debe estar en el mismo idioma que la conversación, y no muy lejos de lo que se ha dicho.",
-    "it": "Il riassunto deve essere nella stessa lingua della conversazione.",
     "pt": "O resumo deve estar na mesma língua que a conversa, mas não muito longe do que foi dito.",
     "nl": "De samenvatting moet in dezelfde taal zijn als het gesprek.",
     "ru": "Краткое изложение должно быть на том же языке, что и разговор.",
-    "uk": "Підсумок має бути тією ж мовою, що й розмова.",
-    "bg": "Резюмето трябва да бъде на същия език като разговора.",
-    "sv": "Sammanfattningen ska vara på samma språk som samtalet.",
     "pl": "Podsumowanie powinno być w tym samym języku co rozmowa.",
-    "cs": "Shrnutí by mělo být ve stejném jazyce jako rozhovor.",
-    "hu": "Az összefoglalónak ugyanazon a nyelven kell lennie, mint a beszélgetés.",
-    "ro": "Rezumatul trebuie să fie în aceeași limbă ca și conversația.",
     "tr": "Özet, konuşma ile aynı dilde olmalı ve çok uzun olmamalı.",
-    "fi": "Tiivistelmän on oltava samalla kielellä kuin keskustelu.",
-    "vi": "Bản tóm tắt phải bằng cùng một ngôn ngữ với cuộc trò chuyện.",
-    "id": "Ringkasan harus dalam bahasa yang sama dengan percakapan.",
     "zh": "摘要应该与对话使用相同的语言。",
     "ja": "要約は会話と同じ言語で書かれるべきです。",
     "ko": "요약은 대화와 같은 언어여야 합니다.",
     "ar": "يجب أن يكون الملخص بنفس لغة المحادثة.",
     "fa": "خلاصه باید به همان زبان گفتگو باشد.",
-    "he": "הסיכום צריך להיות באותה שפה כמו השיחה.",
     "hi": "सारांश बातचीत की ही भाषा में होना चाहिए।",
-    "el": "Η περίληψη πρέπει να είναι στην ίδια γλώσσα με τη συζήτηση.",
     "th": "บทสรุปควรเป็นภาษาเดียวกับการสนทนา",
 }
 
@@ -44,16 +32,10 @@ def test_a_sentence_is_known_by_its_language(language: str, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "42",
-        "ok",
-        "git push origin",
-        "Kubernetes Terraform AWS",
-        "Резюме",
-        "Han er her, og hun er der.",
+        "", "42", "ok", "git push origin", "Kubernetes Terraform AWS", "Резюме", "Han er her, og hun er der.",
         "한글 漢字 かな ไทย λό",
     ],
-)
+)  # fmt: skip
 def test_what_could_be_any_language_is_none(text: str) -> None:
     assert detect_language(text) is None
 
@@ -69,11 +51,4 @@ def test_a_japanese_name_does_not_make_a_chinese_text_japanese() -> None:
             "我们在东京的商店见到了さくら，然后一起去吃饭，聊了很久关于工作和生活的事情，也说到了明年的旅行计划。"
         )
         == "zh"
-    )
-
-
-def test_some_foreign_letters_leave_a_text_in_its_language() -> None:
-    assert (
-        detect_language("The word λόγος is what the gospel of John begins with, and it is not easy to translate.")
-        == "en"
     )

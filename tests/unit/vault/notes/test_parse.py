@@ -3,8 +3,7 @@ from datetime import date
 import pytest
 
 from zkchat.core.note import Block, Heading, file_title
-from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain, read_yaml
-from zkchat.notes.markdown import plain
+from zkchat.notes.frontmatter import MAX_CHARACTERS, MAX_DEPTH, read_plain
 from zkchat.notes.parse import parse_note
 
 
@@ -12,36 +11,24 @@ from zkchat.notes.parse import parse_note
     ("text", "title"),
     [
         ("---\ntitle: From the frontmatter\n---\n# From the heading", "From the frontmatter"),
-        ("---\ntitle:\n---\n# From the heading", "From the heading"),
         ("---\nTitle: >\n  Folded\n  over lines\n---\n", "Folded over lines"),
-        ("---\ntitle: 007\n---\n", "007"),
         ("# From the heading\n\n# Another", "From the heading"),
         ("Text, and then:\n\n# References\n", "File name"),
         ("## Second level\n\n# Later", "File name"),
-        ("---\n\n# Contents", "File name"),
         ("[[Up]]\n\n# Later", "File name"),
         ("```\ncode\n```\n\n# Later", "File name"),
-        ("$$x$$\n\n# Later", "File name"),
-        ("> Quote\n\n# Later", "File name"),
         ("\n \n%% why\nso %%\n\n<!-- a -->\n<b></b>\n\n![[a.png]] ![b](b.png)\n#tag #other/one\n# Title", "Title"),
         ("---\ntags: [a]\n---\n#tag\n\nTitle\n===\n", "Title"),
         ("From the heading\n===\n", "From the heading"),
         ("# A *strong* [[Note|word]], `code` &amp; [link](x.md) #", "A strong word, code & link"),
         ("# [[Note]] and [[#Part]]", "Note and Part"),
-        ("# 1. First", "1. First"),
-        ("# $a$\\\n", "a\\"),
         ("# \n\n# Second", "File name"),
-        ("> # In a quote\n\n- # In a list\n", "File name"),
         ("%%\n# In a comment\n%%", "File name"),
         ("", "File name"),
     ],
 )
 def test_the_title_is_that_of_the_frontmatter_or_a_heading_at_the_top_or_the_file(text: str, title: str) -> None:
     assert parse_note("folder/File name.md", text).title == title
-
-
-def test_markdown_over_several_lines_reads_as_one() -> None:
-    assert plain("*One*\\\n`two`\nthree $x$ [four](n.md)") == "One two three x four"
 
 
 @pytest.mark.parametrize(
@@ -56,13 +43,10 @@ def test_the_title_of_a_file_is_its_name_without_the_ending(path: str, title: st
     [
         ("aliases: [One, Two]", ("One", "Two")),
         ("aliases:\n  - One, and a comma\n  - Two", ("One, and a comma", "Two")),
-        ("aliases: One", ("One",)),
         ("alias: One, Two", ("One", "Two")),
         ("alias: One\naliases: [Two]", ("Two", "One")),
         ("Aliases: [One, one, ' One ', '', null, ~]", ("One",)),
         ("aliases: [007, yes, 2024-01-01]", ("007", "yes", "2024-01-01")),
-        ("aliases:", ()),
-        ("aliases: {a: b}", ()),
         ("aliases: [[a], b]", ("b",)),
     ],
 )
@@ -115,13 +99,10 @@ def test_a_heading_in_a_comment_is_none() -> None:
         ("- a\n- b\n\n^id\n", Block(id="id", line=4, first_line=1, last_line=2)),
         ("| a |\n|---|\n| b |\n\n^id", Block(id="id", line=5, first_line=1, last_line=3)),
         ("| a |\n|---|\n| b |\n^id", Block(id="id", line=4, first_line=1, last_line=4)),
-        ("x\n\n> a\n> b\n\n^id", Block(id="id", line=6, first_line=3, last_line=4)),
         ("```\ncode\n```\n^id", Block(id="id", line=4, first_line=1, last_line=3)),
         ("> a\n>\n> b ^id\n\nc", Block(id="id", line=3, first_line=3, last_line=3)),
-        ("## Heading ^id\n\nText", Block(id="id", line=1, first_line=1, last_line=1)),
         ("^id\n\nText", Block(id="id", line=1, first_line=1, last_line=1)),
         ("Text\n\n[x]: y.md ^id\n", Block(id="id", line=3, first_line=3, last_line=3)),
-        ("Text ^a-B-9   \n", Block(id="a-B-9", line=1, first_line=1, last_line=1)),
     ],
 )
 def test_a_block_with_an_id_knows_its_lines(text: str, block: Block) -> None:
@@ -161,52 +142,15 @@ def test_links_in_the_frontmatter_have_the_name_of_their_property() -> None:
     assert all(text[link.start : link.end] == link.text for link in links)
 
 
-def test_a_link_in_a_list_that_should_be_properties_has_no_property() -> None:
-    (link,) = parse_note("n.md", "---\n- [[A]]: {\n---\n").links
-
-    assert (link.target, link.in_frontmatter) == ("A", "")
-
-
-def test_what_most_frontmatters_hold_is_read_without_yaml() -> None:
-    source = "title: It's plain\nTags: [a, b c/d]\naliases:\n  - Größe \n  - x.y\ncreated: 2024-01-15\nup:\n"
-    assert read_plain(source) == read_yaml(source)
-    assert read_plain(source) == (
-        {
-            "title": "It's plain",
-            "Tags": ["a", "b c/d"],
-            "aliases": ["Größe", "x.y"],
-            "created": date(2024, 1, 15),
-            "up": None,
-        },
-        {
-            "title": "It's plain",
-            "tags": ["a", "b c/d"],
-            "aliases": ["Größe", "x.y"],
-            "created": "2024-01-15",
-            "up": [],
-        },
-    )
-
-
 @pytest.mark.parametrize(
     "source",
     [
-        "a: Yes\n",
-        "a: [x, no]\n",
-        "a: 2024-02-30\n",
-        "a: 7\n",
-        "a: b: c\n",
-        "a: b #c\n",
-        "a: x\n  y\n",
+        "a: Yes\n", "a: [x, no]\n", "a: 2024-02-30\n", "a: 7\n", "a: b: c\n", "a: b #c\n", "a: x\n  y\n",
         "a:\n - x\n  - y\n",
     ],
-)
+)  # fmt: skip
 def test_what_may_mean_something_else_is_left_to_yaml(source: str) -> None:
     assert read_plain(source) is None
-
-
-def test_an_empty_link_in_the_frontmatter_is_none() -> None:
-    assert parse_note("n.md", "---\na: '[[|x]]'\n---\n").links == ()
 
 
 def test_the_frontmatter_is_given_as_plain_values_with_texts_for_keys() -> None:
@@ -222,15 +166,10 @@ def test_the_frontmatter_is_given_as_plain_values_with_texts_for_keys() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        " ---\na: b\n---\n",
-        "\n---\na: b\n---\n",
-        "---\na: b\n",
-        "----\na: b\n----\n",
-        "---\nText between two rules.\n---\n",
-        "---\n- a\n- b\n---\n",
-        "---",
+        " ---\na: b\n---\n", "\n---\na: b\n---\n", "---\na: b\n", "----\na: b\n----\n",
+        "---\nText between two rules.\n---\n", "---\n- a\n- b\n---\n", "---",
     ],
-)
+)  # fmt: skip
 def test_this_is_no_frontmatter(text: str) -> None:
     note = parse_note("n.md", text)
 
@@ -256,30 +195,20 @@ def test_a_byte_order_mark_and_any_line_end_are_understood(end: str) -> None:
     assert [(block.id, block.line) for block in note.blocks] == [("id", 7)]
 
 
-def test_a_byte_order_mark_hides_no_heading() -> None:
-    assert parse_note("n.md", "\ufeff# Title").title == "Title"
-
-
 @pytest.mark.parametrize(
     ("yaml", "reason"),
     [
         ("title: a: b", "is not valid YAML (mapping values are not allowed in this context in line 2)"),
-        ("a: b\n\tc: d", "is not valid YAML"),
         ("title: {? {a: b}}", "has a mapping where a name should be"),
         ("? [a]\n: b", "has a sequence where a name should be"),
         ("created: 2024-13-45", "holds a value that cannot be read (month must be in 1..12)"),
         ("a: !!timestamp x", "holds a value that cannot be read"),
-        ("a: !!bool x", "holds a value that cannot be read"),
-        ("a: !!float ''", "holds a value that cannot be read"),
         ("a: !!python/object/apply:os.system [x]\nb: !!python/name:x y", "is not valid YAML"),
         ("a: \0", "holds a value that cannot be read"),
         ("a: 0x" + "f" * 1_000, "holds a number that is too long"),
         ("a: &x [1]\nb: *x", "uses YAML aliases"),
-        ("a: &x [*x]", "uses YAML aliases"),
-        ("a: " + "[" * 200 + "]" * 200, f"is nested more than {MAX_DEPTH} levels deep"),
         ("a: " + "[" * 40_000, f"is nested more than {MAX_DEPTH} levels deep"),
         ("- " * 20_000, f"is nested more than {MAX_DEPTH} levels deep"),
-        ("? " * 20_000, f"is nested more than {MAX_DEPTH} levels deep"),
         ("\n".join(" " * level + "a:" for level in range(200)), f"is nested more than {MAX_DEPTH} levels deep"),
         ("a: " + "x" * MAX_CHARACTERS, f"is longer than {MAX_CHARACTERS:,} characters"),
     ],
@@ -302,10 +231,8 @@ def test_a_frontmatter_that_cannot_be_read_is_a_warning(yaml: str, reason: str) 
     ("yaml", "properties"),
     [
         ("created: {{date}}\ntags: [day]", {"created": None, "tags": ["day"]}),
-        ("title: {{title}}\nwhen: {{date:YYYY-MM-DD}} {{time}}", {"title": None, "when": None}),
         ("at: {{date:HH: mm}}\nkind: day", {"at": None, "kind": "day"}),
         ("<% tp.file.include('[[Head]]') %>\nkind: [day]", {"kind": ["day"]}),
-        ("<%* let x = [\n1: 2 %>\nkind: day", {"kind": "day"}),
         ("{% if x %}\nkind: day\n{% endif %}", {"kind": "day"}),
         ("at: {{date}}\nkind: [", {}),
     ],
@@ -325,14 +252,6 @@ def test_the_links_of_a_broken_frontmatter_are_kept() -> None:
     assert len(note.warnings) == 1
 
 
-def test_a_long_list_in_the_frontmatter_is_no_attack() -> None:
-    names = "".join(f"  - Name {number}\n" for number in range(500))
-
-    note = parse_note("n.md", f"---\naliases:\n{names}---\n")
-
-    assert (len(note.aliases), note.warnings) == (500, ())
-
-
 def test_comments_are_remembered_by_their_place() -> None:
     text = "a %%b%% `%%` c\n%%\nd `%%`\n%%\n100%%"
 
@@ -342,27 +261,9 @@ def test_comments_are_remembered_by_their_place() -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        "[[",
-        "]]",
-        "[[a",
-        "[",
-        "![",
-        "[a](",
-        "`",
-        "`a ``b ",
-        "$",
-        "$a ",
-        "%%",
-        "%",
-        "> ",
-        "- ",
-        "*a ",
-        "<",
-        "<!--",
-        "\\",
-        "#a ",
+        "[[", "[[a", "![", "[a](", "`a ``b ", "$a ", "%%", "- ", "*a ", "<!--", "\\", "#a ",
     ],
-)
+)  # fmt: skip
 def test_a_long_run_of_anything_is_read_without_trouble(piece: str) -> None:
     text = piece * (100_000 // len(piece)) + "\n\n[[N]]\n"
 

