@@ -54,13 +54,6 @@ class TestLocal(RealModel):
     """With llama.cpp in this process."""
 
 
-def test_window_and_tools_are_known_before_anything_is_loaded(file: Path, able: LlamaCpp) -> None:
-    info = LlamaCpp(file).info
-    assert info.context_limit == 8192
-    assert (info.calls_tools, able.info.calls_tools) == (False, True)
-    assert info.on_this_machine
-
-
 def test_who_leaves_while_the_prompt_is_read_can_ask_again(model: LlamaCpp) -> None:
     async def leave() -> None:
         async with aclosing(model.stream(asking("word " * 600))) as stream:

@@ -13,10 +13,9 @@ from contextlib import ExitStack
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
@@ -25,12 +24,11 @@ from zkchat.core import (
     ModelChunk,
     ModelInfo,
     ModelRequest,
-    PromptMessage,
     ProviderError,
     TextChunk,
     install_command,
 )
-from zkchat.models.completions import StreamedAnswer, message_param, tool_param
+from zkchat.models.completions import StreamedAnswer, message_param
 from zkchat.models.errors import BadReply, Endpoint, map_error
 from zkchat.models.gguf import read_header
 from zkchat.models.registry import DEFAULT_MODEL_SETTINGS, ModelSettings, is_small, sampling_for
@@ -64,7 +62,9 @@ def is_installed() -> bool:
 
 
 class Engine:
-    """A model that is loaded when it is first needed. Every thread may use it."""
+    """A model that is loaded when it is first needed, and its tokenizer. Every thread may use it."""
+
+    problem = ""
 
     def __init__(self, path: Path, *, window: int | None = None, threads: int | None = None) -> None:
         """Raises `ConfigError` where the package or the file is missing."""
@@ -105,14 +105,16 @@ class Engine:
         return self._control_tokens.sub(lambda found: f"{found[0][:1]}\u200b{found[0][1:]}", text)
 
     @property
-    def is_loaded(self) -> bool:
+    def exact(self) -> bool:
+        """Whether it is loaded, and counts tokens as it does itself; a count never loads it."""
         return self._server is not None
 
-    def count(self, text: str) -> int | None:
-        """The number of tokens of a text, asked over HTTP; None as long as the model is not loaded."""
-        server = self._server
+    def count(self, text: str) -> int:
+        """The number of tokens of a text, asked over HTTP; an estimate as long as the model is not loaded."""
+        words = self.escape_control_tokens(replace_surrogates(text))
+        server, estimate = self._server, len(words.encode()) // BYTES_PER_TOKEN + 1
         if server is None:
-            return None
+            return estimate
         import httpx
 
         parts = urlsplit(server.listening_address)
@@ -121,9 +123,9 @@ class Engine:
         headers = {"Authorization": f"Bearer {self._key}"}
         try:
             with httpx.Client(transport=transport, base_url=base, headers=headers, timeout=None) as client:  # noqa: S113
-                return len(client.post("/tokenize", json={"content": text}).json()["tokens"])
+                return len(client.post("/tokenize", json={"content": words}).json()["tokens"])
         except (httpx.HTTPError, ValueError, KeyError):
-            return None
+            return estimate
 
     def _check_memory(self) -> None:
         """A model that is too large does not fail to load: it brings the whole machine to a halt."""
@@ -149,7 +151,12 @@ class Engine:
         params.ui = False
         params.warmup = False
         # It always listens somewhere: in a folder that is ours alone, or at least behind a key that nobody knows.
-        params.hostnames = [self._socket() if hasattr(socket, "AF_UNIX") else "127.0.0.1"]
+        host = "127.0.0.1"
+        if hasattr(socket, "AF_UNIX"):
+            self._folder.close()
+            folder = self._folder.enter_context(tempfile.TemporaryDirectory(prefix="zkchat-"))
+            host = str(Path(folder) / "llama.sock")
+        params.hostnames = [host]
         params.api_keys = [self._key]
         params.n_threads_http = 1
         if self._threads is not None:
@@ -163,10 +170,6 @@ class Engine:
                 "pip install --upgrade xllamacpp",
             ) from error
         return server
-
-    def _socket(self) -> str:
-        self._folder.close()
-        return str(Path(self._folder.enter_context(tempfile.TemporaryDirectory(prefix="zkchat-"))) / "llama.sock")
 
 
 class LlamaCpp:
@@ -208,8 +211,8 @@ class LlamaCpp:
         return self._info
 
     @property
-    def tokenizer(self) -> "LlamaCppTokens":
-        return LlamaCppTokens(self._engine)
+    def tokenizer(self) -> Engine:
+        return self._engine
 
     async def connect(self) -> None:
         """Load the model, on a thread of its own. Raises `ProviderError` where it cannot be loaded."""
@@ -257,36 +260,18 @@ class LlamaCpp:
             closed.set()
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
-        sampling = sampling_for(request, self._settings, conservative=self._info.needs_evidence)
-        tools = [tool_param(spec) for spec in request.tools]
-        asked = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens, "tools": tools or None}
+        temperature, max_tokens = sampling_for(request, self._settings, conservative=self._info.needs_evidence)
+        tools = [spec.definition for spec in request.tools]
+        asked = {"temperature": temperature, "max_tokens": max_tokens, "tools": tools or None}
+        escape = self._engine.escape_control_tokens
         return {
             **self._settings.options,
             **{name: value for name, value in asked.items() if value is not None},
-            "messages": [message_param(self._escape_control_tokens(message)) for message in request.messages],
+            "messages": [message_param(replace(each, text=escape(each.text))) for each in request.messages],
             "stream": True,
             "stream_options": {"include_usage": True},
             "return_progress": True,  # so that a request can be left while its prompt is still being read
         }
-
-    def _escape_control_tokens(self, message: PromptMessage) -> PromptMessage:
-        return replace(message, text=self._engine.escape_control_tokens(message.text))
-
-
-class LlamaCppTokens(Struct, frozen=True):
-    """Counts as the model itself does once it is loaded; a count never loads it."""
-
-    engine: Engine
-    problem: ClassVar[str] = ""
-
-    @property
-    def exact(self) -> bool:
-        return self.engine.is_loaded
-
-    def count(self, text: str) -> int:
-        words = self.engine.escape_control_tokens(replace_surrogates(text))
-        counted = self.engine.count(words)
-        return len(words.encode()) // BYTES_PER_TOKEN + 1 if counted is None else counted
 
 
 def repeats(text: str) -> bool:

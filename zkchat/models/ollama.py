@@ -73,7 +73,7 @@ class OllamaDescriptor(ProviderDescriptor, frozen=True):
         host, local = self.address(context), self.settings(context)["local"] is not False
         source, name = f"Ollama at {without_password(host)}", urlsplit(host).hostname or ""
         try:
-            models, embedding = await list_all_models(host, api_key=self.key(context).value, local=local)
+            models, embedding = await list_models(host, api_key=self.key(context).value, local=local)
         except ProviderError as error:
             return ModelListing(source=source, host=name, problem=error.message, hint=error.hint)
         return ModelListing(source=source, host=name, models=tuple(models), embedding_models=tuple(embedding))
@@ -106,12 +106,7 @@ def server_key(key: str, host: str, *, is_users_choice: bool) -> ServerKey:
     )
 
 
-async def list_models(host: str, *, api_key: str = "", local: bool = True) -> list[ModelInfo]:
-    """The models of an Ollama server for conversations. Raises `ProviderError` where it does not answer as one."""
-    return (await list_all_models(host, api_key=api_key, local=local))[0]
-
-
-async def list_all_models(host: str, *, api_key: str = "", local: bool = True) -> tuple[list[ModelInfo], list[str]]:
+async def list_models(host: str, *, api_key: str = "", local: bool = True) -> tuple[list[ModelInfo], list[str]]:
     """The models of an Ollama server, and the names of those that only embed.
 
     Raises `ProviderError` where it does not answer as one.

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +119,7 @@ class Ollama(ServerModel):
         )
         super().__init__(info, host, endpoint=endpoint, settings=settings, policy=policy)
 
-    async def _learn(self, client: "httpx.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
+    async def _learn(self, client: "httpx.AsyncClient") -> ModelInfo:
         shown = await json_of(client, "POST", f"{self._address}/api/show", {"model": self._model})
         model = from_plain(_Shown, shown)
         window, tools = self._settings.context_limit, self._settings.calls_tools
@@ -135,14 +135,17 @@ class Ollama(ServerModel):
         )
         info = with_shown_vision(info, shown, declared=self._settings.sees_images)
         size = (model.model_info or {}).get("general.parameter_count") or size_in_name(self._model)
-        yield adapt_to_size(info, size, self._settings)
+        return adapt_to_size(info, size, self._settings)
 
     async def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        temperature, max_tokens = self._sampling(request)
+        sampling = {"temperature": temperature, "num_predict": max_tokens}
+        wanted = {name: value for name, value in sampling.items() if value is not None}
         body = {
             "model": self._model,
             "messages": [_message(message) for message in request.messages],
             "tools": [_tool(spec) for spec in request.tools],
-            "options": self._options_for(request),
+            "options": {**self._settings.options, **wanted, "num_ctx": request.window},
             "stream": True,
             # A prompt that is too long is to be refused, and not robbed of its beginning.
             "truncate": False,
@@ -163,22 +166,15 @@ class Ollama(ServerModel):
                     break
         for held in splitter.end():
             yield held
-        if last:
-            for chunk in finish_chunks(splitter, self._finish(last, request, called=called)):
-                yield chunk
-
-    def _options_for(self, request: ModelRequest) -> dict[str, object]:
-        sampling = self._sampling(request)
-        asked = {"temperature": sampling.temperature, "num_predict": sampling.max_tokens}
-        wanted = {name: value for name, value in asked.items() if value is not None}
-        return {**self._settings.options, **wanted, "num_ctx": request.window}
-
-    def _finish(self, part: _Part, request: ModelRequest, *, called: bool) -> Finish:
+        if not last:
+            return
         usage = None
-        if part.prompt_eval_count is not None:
-            usage = TokenUsage(prompt_tokens=part.prompt_eval_count, completion_tokens=part.eval_count or 0)
-        reason: FinishReason = "length" if part.done_reason == "length" else "tool_calls" if called else "stop"
-        return Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
+        if last.prompt_eval_count is not None:
+            usage = TokenUsage(prompt_tokens=last.prompt_eval_count, completion_tokens=last.eval_count or 0)
+        reason: FinishReason = "length" if last.done_reason == "length" else "tool_calls" if called else "stop"
+        finish = Finish(reason=reason, usage=usage, warning=truncation_warning(request, usage, self._endpoint))
+        for chunk in finish_chunks(splitter, finish):
+            yield chunk
 
 
 def _window(model: _Shown) -> int | None:
@@ -203,17 +199,13 @@ def _message(message: PromptMessage) -> dict[str, object]:
 
 
 def _tool(spec: ToolSpec) -> dict[str, object]:
-    properties = {name: _property(schema) for name, schema in spec.parameters.get("properties", {}).items()}
+    """With the types of each property in one list: older servers know no `anyOf`, and drop what is optional."""
+    properties = {**spec.parameters.get("properties", {})}
+    for name, schema in properties.items():
+        if isinstance(alternatives := schema.get("anyOf"), list):
+            types = [alternative["type"] for alternative in alternatives if isinstance(alternative.get("type"), str)]
+            properties[name] = {**{key: value for key, value in schema.items() if key != "anyOf"}, "type": types}
     return replace(spec, parameters={**spec.parameters, "properties": properties}).definition
-
-
-def _property(schema: Mapping[str, object]) -> dict[str, object]:
-    """With its types in one list: older servers know no alternatives, and drop the type of what is optional."""
-    alternatives = schema.get("anyOf")
-    if not isinstance(alternatives, list):
-        return dict(schema)
-    types = [alternative["type"] for alternative in alternatives if isinstance(alternative.get("type"), str)]
-    return {**{name: value for name, value in schema.items() if name != "anyOf"}, "type": types}
 
 
 def _chunks(part: _Part, splitter: ThinkingSplitter) -> Iterator[ModelChunk]:

@@ -1,10 +1,10 @@
 """Models of OpenAI, and of any server that speaks its protocol: llama.cpp, vLLM, LM Studio, OpenRouter…"""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from http.client import NOT_IMPLEMENTED
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from zkchat.core import (
     ProviderError,
     from_plain,
 )
-from zkchat.models.completions import StreamedAnswer, message_param, tool_param
+from zkchat.models.completions import StreamedAnswer, message_param
 from zkchat.models.errors import BadReply, Endpoint
 from zkchat.models.registry import (
     DEFAULT_MODEL_SETTINGS,
@@ -38,6 +38,8 @@ from zkchat.models.transport import DEFAULT_POLICY, ServerModel, TransportPolicy
 if TYPE_CHECKING:
     import httpx
 
+
+T = TypeVar("T")
 
 _OPENAI_SIDE: Final = 2048
 """Pixels to which OpenAI reduces every image anyway."""
@@ -94,7 +96,7 @@ def openai_vision(model: str) -> ImageRule | None:
     name = model.removeprefix("ft:")
     if name == "gpt-4" or name.startswith(_BLIND):
         return None
-    return next((rule for beginning, rule in _OPENAI.items() if name.startswith(beginning)), None)
+    return _by_beginning(_OPENAI, name)
 
 
 def estimated_rule(model: str, facts: Mapping[str, object]) -> ImageRule:
@@ -205,11 +207,11 @@ class OpenAI(ServerModel):
         info = ModelInfo(
             provider="openai",
             id=model,
-            context_limit=settings.context_limit or (_known_window(model) if self._is_openai else None),
+            context_limit=settings.context_limit or (_by_beginning(_WINDOWS, model) if self._is_openai else None),
             is_limit_declared=settings.context_limit is not None,
             calls_tools=settings.calls_tools is not False,
             is_located=not self._may_run_here,
-            tokenizer=encoding_of(model) if self._is_openai else "",
+            tokenizer=(_by_beginning(_ENCODINGS, model.removeprefix("ft:")) or "") if self._is_openai else "",
         )
         known = openai_vision(model) if self._is_openai else None
         sees = known is not None if settings.sees_images is None else settings.sees_images
@@ -226,7 +228,7 @@ class OpenAI(ServerModel):
             raise ProviderError(f"There is no key for OpenAI ({self._model}).", hint=self._endpoint.if_key_refused)
         return super()._client()
 
-    async def _learn(self, client: "httpx.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
+    async def _learn(self, client: "httpx.AsyncClient") -> ModelInfo:
         try:
             models = from_plain(_Models, await json_of(client, "GET", f"{self._address}/models")).data
         except BadReply as reply:
@@ -236,8 +238,11 @@ class OpenAI(ServerModel):
         here = await self._located(client)
         self._listed = frozenset(str(model.get("id")) for model in models)
         info = replace(self._info, on_this_machine=here is True, is_located=here is not None)
-        info = with_listed_facts(info, _facts(self._model, models), self._settings)
-        yield with_shown_vision(info, self._shown, declared=self._settings.sees_images)
+        # A server with one model answers with it, whatever name it is asked for.
+        alone = models[0] if len(models) == 1 else {}
+        listed = next((one for one in models if one.get("id") == self._model), alone)
+        info = with_listed_facts(info, listed, self._settings)
+        return with_shown_vision(info, self._shown, declared=self._settings.sees_images)
 
     async def verify(self) -> None:
         """Check that the server has the model and takes the key. Raises `ProviderError`.
@@ -302,13 +307,13 @@ class OpenAI(ServerModel):
                     yield data
 
     def _body(self, request: ModelRequest) -> dict[str, object]:
-        sampling = self._sampling(request)
+        temperature, max_tokens = self._sampling(request)
         # OpenAI has given up the old name, and most of the others have not learnt the new one.
         limit = "max_completion_tokens" if self._is_openai else "max_tokens"
         wanted = {
-            "tools": [tool_param(spec) for spec in request.tools] or None,
-            "temperature": None if self._thinks else sampling.temperature,
-            limit: sampling.max_tokens,
+            "tools": [spec.definition for spec in request.tools] or None,
+            "temperature": None if self._thinks else temperature,
+            limit: max_tokens,
         }
         return {
             "model": self._model,
@@ -320,19 +325,8 @@ class OpenAI(ServerModel):
         }
 
 
-def encoding_of(model: str) -> str:
-    """The encoding of a model of OpenAI, fine-tuned or not; empty if it is unknown."""
-    name = model.removeprefix("ft:")
-    return next((encoding for beginning, encoding in _ENCODINGS.items() if name.startswith(beginning)), "")
-
-
-def _known_window(model: str) -> int | None:
-    return next((window for beginning, window in _WINDOWS.items() if model.startswith(beginning)), None)
-
-
-def _facts(model: str, models: Sequence[Mapping[str, object]]) -> Mapping[str, object]:
-    """What a list of models says of one. A server with one model answers with it, whatever name it is asked for."""
-    return next((one for one in models if one.get("id") == model), models[0] if len(models) == 1 else {})
+def _by_beginning(values: Mapping[str, T], name: str) -> T | None:
+    return next((value for beginning, value in values.items() if name.startswith(beginning)), None)
 
 
 def with_listed_facts(

@@ -73,11 +73,6 @@ def test_closing_twice_or_without_a_start_does_nothing(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-def test_without_servers_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
-    with Bench(tmp_path, plain(is_enabled=False)) as bench:
-        assert [status.state for status in bench.servers.statuses()] == ["disabled"]
-
-
 def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> None:
     definitions = plain("mute"), plain("chatters"), plain("noisy", name="wordy", args=noise())
     with Bench(tmp_path, *definitions, connect_seconds=3) as bench:

@@ -50,10 +50,6 @@ def test_a_key_for_a_server_that_does_not_answer_is_not_taken_to_openai() -> Non
     assert chosen(SERVER, KEY).model == "quote"
 
 
-def test_a_model_in_a_file_comes_next() -> None:
-    assert chosen(local=["tiny", "small"]).model == "local:tiny"
-
-
 def test_without_anything_notes_are_quoted() -> None:
     assert chosen().model == "quote"
     assert HOW_TO_GET_ONE in chosen().sentence
@@ -96,7 +92,3 @@ def test_a_server_whose_name_takes_long_to_look_up_is_not_waited_for() -> None:
     assert reachable([OLLAMA, SERVER], look_up) == set()
     found.set()
     assert sorted(asked) == sorted([OLLAMA, SERVER])
-
-
-def test_servers_that_accept_a_connection_are_told_from_those_that_do_not() -> None:
-    assert reachable([OLLAMA, SERVER], lambda address: address == SERVER) == {SERVER}

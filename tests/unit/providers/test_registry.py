@@ -26,12 +26,6 @@ def context(tmp_path: Path) -> ProviderContext:
     return provider_context(tmp_path, variables={"OPENAI_API_KEY": "sk-canary"})
 
 
-def test_quote_and_scripted_are_found_by_name(tmp_path: Path, context: ProviderContext) -> None:
-    (tmp_path / "p.json").write_text('{"model": "demo", "answers": []}')
-    assert create("quote", context).info.name == "quote"
-    assert create("scripted:p.json", context).info.name == "scripted:demo"
-
-
 def test_servers_are_found_by_name_and_their_keys_are_not_shown(context: ProviderContext) -> None:
     assert create("ollama:qwen3:8b", context).info.id == "qwen3:8b"
     assert create("openai:gpt-5-mini", context).info.name == "openai:gpt-5-mini"
@@ -100,10 +94,3 @@ def test_a_client_library_can_be_imported_ahead_of_the_first_question(monkeypatc
     monkeypatch.delitem(sys.modules, "httpx", raising=False)
     preload_client("ollama")
     assert "httpx" in sys.modules
-
-
-@pytest.mark.parametrize("provider", ["quote", "local", "scripted"])
-def test_who_talks_through_no_client_library_has_nothing_to_import(provider: str) -> None:
-    before = set(sys.modules)
-    preload_client(provider)
-    assert {name for name in set(sys.modules) - before if not name.startswith("zkchat")} == set()
