@@ -25,6 +25,7 @@ from zkchat.core import (
     NoteUnreadable,
     VaultError,
     changed_blocks,
+    path_before_moves,
     split_lines,
 )
 
@@ -265,12 +266,7 @@ class StagedChanges:
 
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is before the staged moves; None where they leave nothing at this path."""
-        for move in reversed(self._moves):
-            if origin := move.reversed().follow(path):
-                path = origin
-            elif move.follow(path):
-                return None
-        return path
+        return path_before_moves(self._moves, path)
 
     def path_after(self, path: str) -> str:
         """Where a file that is on disk will be."""
@@ -311,7 +307,9 @@ class StagedChanges:
         """
         if not self.is_taken(source):
             raise NoteNotFound(f"There is no file {source} in the vault.")
-        if self.is_taken(target) and not self._is_same_file(source, target):
+        # Two names may be of one file, because the disk ignores case or normal form.
+        is_alike = source != target and same_name(source) == same_name(target)
+        if self.is_taken(target) and not (is_alike and self.read_bytes(source) == self.read_bytes(target)):
             raise VaultError(f"{target} is there already, and was left as it is.", hint="Choose another name.")
         if _is_within(same_name(target), same_name(source)) and same_name(target) != same_name(source):
             raise VaultError(f"{source} cannot be moved into itself.", hint="Choose another folder.")
@@ -340,8 +338,9 @@ class StagedChanges:
 
     def change_set(self) -> ChangeSet:
         """All that is staged."""
+        first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]
         return ChangeSet(
-            title=self._title(),
+            title=f"{first}, and {len(others)} more" if others else first,
             moves=tuple(move for move in self._moves if move.source not in self.refusals),
             writes=tuple(
                 FileWrite(path=path, before=write.before, after=write.after) for path, write in self._writes.items()
@@ -385,10 +384,6 @@ class StagedChanges:
             moved = [*(move.follow(each) or each for each in moved), move.target]
         return any(_is_within(each, path) for each in moved)
 
-    def _is_same_file(self, path: str, other: str) -> bool:
-        """Whether two names may be of one file, because the disk ignores case or normal form."""
-        return path != other and same_name(path) == same_name(other) and self.read_bytes(path) == self.read_bytes(other)
-
     def _check_folders(self, path: str) -> None:
         """Raise `VaultError` where a file is in the way of the folders of a path."""
         folder = path.rpartition("/")[0]
@@ -402,10 +397,6 @@ class StagedChanges:
             return self.read_bytes(path) is not None
         except NoteUnreadable:
             return False  # a folder, or what cannot be told from one: writing it will show
-
-    def _title(self) -> str:
-        first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]
-        return f"{first}, and {len(others)} more" if others else first
 
     def _free_place_in_trash(self, path: str) -> str:
         name = path.rpartition("/")[2]

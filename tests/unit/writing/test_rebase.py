@@ -63,9 +63,3 @@ def test_a_change_set_is_brought_to_the_files_as_they_are_or_refused_as_a_whole(
     with pytest.raises(FilesChanged) as refusal:
         rebase_changes(changes, [conflict(first, BASE + "more\n"), conflict(second, "d\n")])
     assert [each.path for each in refusal.value.conflicts] == ["B.md"]
-
-
-def test_a_conflict_of_no_write_is_one_of_the_set() -> None:
-    moved = FileConflict(path="Moved.md", expected=b"a", wanted=b"a", found=None)
-    with pytest.raises(FilesChanged):
-        rebase_changes(ChangeSet(title="Move"), [moved])

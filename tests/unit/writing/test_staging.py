@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.changeable_files import FilesInMemory
-from zkchat.core.changes import FileMove, FileWrite
+from zkchat.core.changes import FileWrite
 from zkchat.core.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.writing.staging import StagedChanges
 
@@ -19,18 +19,6 @@ def staged(files: FilesInMemory) -> StagedChanges:
 def tree(files: FilesInMemory, staged: StagedChanges) -> dict[str, str]:
     files.apply(staged.change_set())
     return {path: content.decode() for path, content in files.files.items()}
-
-
-def test_nothing_is_staged_at_first_and_after_all_is_taken_back(staged: StagedChanges) -> None:
-    assert not staged
-    assert not staged.change_set()
-    staged.move("A.md", "X.md", title="Move")
-    staged.create("Y.md", "y", title="Create")
-    staged.reasons_to_ask.append("It is odd.")
-    staged.clear()
-    assert not staged
-    assert staged.read("A.md") == "a"
-    assert (staged.titles, staged.reasons_to_ask) == ([], [])
 
 
 def test_writes_of_one_file_are_one(staged: StagedChanges) -> None:
@@ -86,11 +74,6 @@ def test_a_folder_moves_neither_into_itself_nor_onto_or_below_a_file(staged: Sta
     with pytest.raises(VaultError):
         staged.move("Folder", target, title="Move")
     assert not staged
-
-
-def test_a_name_may_change_in_case_only(staged: StagedChanges) -> None:
-    staged.move("A.md", "a.md", title="Move")
-    assert staged.change_set().moves == (FileMove(source="A.md", target="a.md"),)
 
 
 def test_a_name_that_differs_in_case_is_taken_where_another_file_has_it(
