@@ -24,17 +24,13 @@ from mcp_types import (
     UnsupportedProtocolVersionErrorData,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
-from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 
 from zkchat.core import (
     ServerAnswer,
     ServerDefinition,
-    ServerPrompt,
-    ServerResource,
     ServerStatus,
-    ServerTool,
     ZkchatError,
 )
 from zkchat.models.mcp_contents import (
@@ -225,14 +221,8 @@ _SECONDS_TO_RENEW: Final = 10.0
 T = TypeVar("T")
 
 
-class Offers(Struct, frozen=True, kw_only=True):
-    """The lists of a server."""
-
-    tools: tuple[ServerTool, ...] = ()
-    resources: tuple[ServerResource, ...] = ()
-    prompts: tuple[ServerPrompt, ...] = ()
-    problem: str = ""
-    """What of them could not be listed, after the server's name."""
+Offers = tuple[dict[str, tuple[Any, ...]], str]
+"""The lists of a server, and what of them could not be listed, after the server's name."""
 
 
 async def list_offers(session: ClientSession, server: str) -> Offers:
@@ -253,12 +243,12 @@ async def list_offers(session: ClientSession, server: str) -> Offers:
     usable = _distinct(tools_of(server, tools))
     if len(usable) < len(tools):
         problems.append(f"lists {len(tools) - len(usable)} tools with names or schemas that cannot be used")
-    return Offers(
-        tools=usable,
-        resources=_distinct(resources_of(server, resources)),
-        prompts=_distinct(prompts_of(server, prompts)),
-        problem="; it ".join(problems),
-    )
+    lists = {
+        "tools": usable,
+        "resources": _distinct(resources_of(server, resources)),
+        "prompts": _distinct(prompts_of(server, prompts)),
+    }
+    return lists, "; it ".join(problems)
 
 
 async def follow_changes(link: Link, server: str, renew: Callable[[Offers], None]) -> None:
@@ -506,8 +496,8 @@ class Connection:
         self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
 
     def _renew(self, offers: Offers, **changes: Any) -> None:
-        problem = f"{self._sentence(offers.problem)} {self.hint}".rstrip() if offers.problem else ""
-        lists = {"tools": offers.tools, "resources": offers.resources, "prompts": offers.prompts}
+        lists, lacking = offers
+        problem = f"{self._sentence(lacking)} {self.hint}".rstrip() if lacking else ""
         self.status = replace(self.status, **lists, problem=problem, **changes)
 
     def _conclude(self, problem: str) -> None:

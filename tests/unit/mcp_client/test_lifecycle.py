@@ -147,13 +147,3 @@ def test_a_signal_to_us_ends_the_servers_and_nothing_of_them_is_shown(tmp_path: 
         program.kill()
     assert (program.returncode, output) == (128 + signal.SIGTERM, b"")
     assert [is_alive(process) for process in processes] == [False, False]
-
-
-def test_without_the_package_every_server_says_how_to_install_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "zkchat.models.mcp_connection", None)
-    with Bench(tmp_path, plain()) as bench:
-        status = bench.status("plain")
-        assert (status.state, "pip install 'zkchat[mcp]'" in status.problem) == ("failed", True)
-        assert bench.call("echo").text == status.problem

@@ -1,15 +1,13 @@
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.providers.contract import PLAYS
 from tests.providers.loopback import KEY
-from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from zkchat.core.errors import ProviderError
-from zkchat.models import local, ollama, openai
+from zkchat.models import ollama, openai
 from zkchat.models import transport as listing
 
 pytestmark = pytest.mark.outside
@@ -41,24 +39,9 @@ def test_the_models_of_ollama_come_with_windows_and_tools(server: Listing) -> No
     ]
 
 
-def test_models_that_only_embed_are_left_out(server: Listing) -> None:
-    server.lists["/api/tags"] = tags("qwen3:8b", "embeddinggemma:300m")
-    assert [model.name for model in ollama.fetch_models(server.address)] == ["qwen3:8b"]
-    server.lists["/api/tags"] = tags("bge-m3", family="bert")
-    assert [model.name for model in ollama.fetch_models(server.address)] == []
-
-
 def test_the_key_is_not_taken_elsewhere(server: Listing) -> None:
     server.lists["/v1/models"] = 302, {}
     assert "another address" in openai_error(server).message
-
-
-def test_a_key_that_is_refused_is_a_sentence_without_the_key(server: Listing) -> None:
-    server.lists["/v1/models"] = 401, {"error": {"message": f"Bad key {KEY}"}}
-    error = openai_error(server)
-    assert "refused the key" in error.message
-    assert "MY_KEY" in error.hint
-    assert KEY not in error.message + error.hint
 
 
 def test_a_server_without_a_list_is_a_sentence(server: Listing) -> None:
@@ -78,23 +61,6 @@ def test_a_list_without_end_is_not_read_to_its_end(server: Listing, monkeypatch:
     monkeypatch.setattr(listing, "MAX_LIST_BYTES", 100)
     server.lists["/v1/models"] = 200, {"data": [{"id": "m" * 101}]}
     assert "sent more at once than" in openai_error(server).message
-
-
-def test_a_server_that_is_not_there_is_a_sentence_with_a_way_out() -> None:
-    with pytest.raises(ProviderError, match=r"Ollama \(http://127.0.0.1:9\) cannot be reached") as caught:
-        asyncio.run(ollama.list_models("http://127.0.0.1:9"))
-    assert "ollama serve" in caught.value.hint
-
-
-def test_models_in_files_come_with_windows_and_tools_and_what_is_none_is_left_out(tmp_path: Path) -> None:
-    write_gguf(tmp_path / "models" / "small.gguf")
-    write_gguf(tmp_path / "models" / "able.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
-    (tmp_path / "models" / "broken.gguf").write_text("no model")
-    assert [(info.name, info.context_limit, info.calls_tools) for info in local.list_models(tmp_path)] == [
-        ("local:able", 2048, True),
-        ("local:small", 2048, False),
-    ]
-    assert local.list_models(tmp_path / "nowhere") == []
 
 
 @pytest.mark.parametrize(

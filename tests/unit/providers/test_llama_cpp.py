@@ -21,7 +21,6 @@ from tests.providers.contract import (
     text_of,
 )
 from tests.support.gguf_files import write_gguf
-from zkchat.core.errors import ConfigError
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.llama_cpp import LlamaCpp, repeats
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings
@@ -218,13 +217,6 @@ def test_tokens_are_estimated_until_the_model_is_loaded_and_a_count_does_not_loa
 def test_tokens_that_llama_cpp_does_not_count_are_estimated(model: LlamaCpp) -> None:
     asyncio.run(model.connect())
     assert model.tokenizer.count("hello there \ud800") == 5
-
-
-def test_a_missing_package_is_a_sentence_with_a_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(ConfigError, match="xllamacpp, which is not installed") as caught:
-        LlamaCpp(write_gguf(tmp_path / "small.gguf"))
-    assert "pip install 'zkchat[local]'" in caught.value.hint
 
 
 @pytest.mark.parametrize(

@@ -160,13 +160,6 @@ def test_calls_without_ids_and_arguments_get_both(server: Server) -> None:
     assert finish_of(chunks).reason == "tool_calls"
 
 
-def test_calls_of_an_answer_that_was_cut_do_not_count(server: Server) -> None:
-    server.streams(piece(0, call_id="a", name="find", text='{"quer'))
-    server.events.pop()
-    _, error = failure(model(server))
-    assert "no answer" in error.message
-
-
 @pytest.mark.parametrize("odd", ["counts", "name"])
 def test_an_answer_with_counts_or_names_that_are_none_is_no_answer(server: Server, odd: str) -> None:
     if odd == "counts":
@@ -200,12 +193,6 @@ def test_all_that_a_server_counts_is_reported(server: Server) -> None:
 def test_a_server_that_cut_the_prompt_is_told_on(server: Server) -> None:
     server.streams({"content": "Yes."}, usage={"prompt_tokens": 50, "completion_tokens": 1})
     assert "did not see everything" in finish_of(answer(model(server), asking("word " * 100))).warning
-
-
-def test_an_error_in_the_stream_may_bear_a_status(server: Server) -> None:
-    server.events = [{"error": {"code": 404, "message": "No such model"}}]
-    _, error = failure(model(server))
-    assert "has no model 'tells'" in error.message
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from tests.support.gguf_files import write_gguf
 from tests.support.provider_contexts import provider_context
 from zkchat.app.models import preload_client
-from zkchat.core.errors import ConfigError
 from zkchat.models.registry import (
     ModelSettings,
     NamedModel,
@@ -30,12 +29,6 @@ def test_servers_are_found_by_name_and_their_keys_are_not_shown(context: Provide
     assert create("ollama:qwen3:8b", context).info.id == "qwen3:8b"
     assert create("openai:gpt-5-mini", context).info.name == "openai:gpt-5-mini"
     assert "sk-canary" not in repr(context)
-
-
-@pytest.mark.outside
-def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(context: ProviderContext) -> None:
-    assert choose(replace(context, variables={})).model == "quote"
-    assert choose(context).model.startswith("openai:")
 
 
 @pytest.mark.outside
@@ -72,13 +65,6 @@ def test_a_name_of_the_users_own_stands_for_a_model_and_what_is_said_of_it(conte
     assert (info.name, info.context_limit, info.calls_tools) == ("ollama:qwen3:4b", 4096, True)
     assert resolve_name("fast", own).model == "ollama:qwen3:4b"
     assert resolve_name("ollama:qwen3:4b", own).model == "ollama:qwen3:4b"
-
-
-def test_a_misspelt_name_of_the_users_own_is_led_to_the_right_one(context: ProviderContext) -> None:
-    own = replace(context, models={"fast": NamedModel(provider="ollama", id="qwen3:4b")})
-    with pytest.raises(ConfigError, match="There is no model 'fst'") as caught:
-        create("fst", own)
-    assert "Did you mean 'fast'?" in caught.value.hint
 
 
 @pytest.mark.parametrize(("allowed", "said", "window"), [(1024, 512, 512), (1024, None, 1024), (None, 512, 512)])

@@ -104,24 +104,10 @@ def test_a_target_is_found_by_path_link_and_alias(desk: Desk) -> None:
         assert desk.editor.append(target, target).path == "Reading/Sleep.md"
 
 
-def test_a_target_that_may_mean_several_notes_is_refused_with_them(desk: Desk) -> None:
-    with pytest.raises(EditRefused, match=r"A/Twin.md, B/Twin.md"):
-        desk.editor.append("Twin", "x")
-    assert desk.editor.append("B/Twin.md", "x").path == "B/Twin.md"
-
-
 def test_a_target_that_is_not_there_is_refused_with_the_closest(desk: Desk) -> None:
     with pytest.raises(NoteNotFound) as refusal:
         desk.editor.append("Cofee", "x")
     assert "[[Coffee]]" in refusal.value.hint
-
-
-def test_what_links_to_a_deleted_note_is_counted(tmp_path: Path) -> None:
-    with open_desk(
-        tmp_path, VaultConventions(), {**NOTES, "Link.md": "[[Coffee]]", "Other.md": "[[Coffee]] [[Coffee]]"}
-    ) as desk:
-        remarks = desk.editor.delete("Coffee").remarks
-        assert remarks == ("3 links in 2 notes lead to Coffee.md, and will lead nowhere.",)
 
 
 DAILY = VaultConventions(daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD", template="Templates/Day"))
@@ -208,13 +194,6 @@ def test_an_odd_name_that_is_there_can_be_moved_and_is_kept(tmp_path: Path) -> N
         assert desk.editor.move("pic #1.png", "A").path == "A/pic #1.png"
         with pytest.raises(EditRefused):
             desk.editor.rename("A/What now?.md", "Why?")
-
-
-def test_a_folder_that_is_named_like_a_note_is_not_guessed(tmp_path: Path) -> None:
-    with open_desk(tmp_path, VaultConventions(), {"Work.md": "x", "Work/Plan.md": "y"}) as desk:
-        with pytest.raises(EditRefused, match="folder Work/"):
-            desk.editor.rename("Work", "Job")
-        assert desk.editor.rename("Work.md", "Job").path == "Job.md"
 
 
 @pytest.mark.parametrize("new", ["A/Twin", "a/twin.md", "../x", "a:b", "", "Twin"])

@@ -35,17 +35,6 @@ def test_a_file_that_gets_its_own_text_back_is_not_written(staged: StagedChanges
     assert not staged
 
 
-def test_a_file_is_read_as_it_will_be(staged: StagedChanges) -> None:
-    staged.move("Folder", "Other", title="Move")
-    staged.write("Other/B.md", "new", made_from="b", title="Write")
-    staged.create("New.md", "n", title="Create")
-    assert [staged.read(path) for path in ("Other/B.md", "Other/Deep/C.md", "New.md")] == ["new", "c", "n"]
-    assert [staged.read(path) for path in ("Folder/B.md", "Nowhere.md")] == [None, None]
-    assert staged.path_on_disk("Other/Deep/C.md") == "Folder/Deep/C.md"
-    assert staged.path_after("Folder/B.md") == "Other/B.md"
-    assert staged.new_paths == ["New.md"]
-
-
 def test_only_what_is_utf_8_is_read_as_text(files: FilesInMemory, staged: StagedChanges) -> None:
     files.put("Latin.md", b"caf\xe9")
     with pytest.raises(EditRefused):

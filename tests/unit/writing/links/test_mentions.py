@@ -121,12 +121,3 @@ def test_templates_and_saved_answers_neither_link_nor_are_linked(tmp_path: Path)
     }
     with finder(tmp_path, notes) as (found, *_):
         assert links_of(found.everywhere()) == []
-
-
-def test_running_it_twice_changes_nothing(tmp_path: Path) -> None:
-    with finder(tmp_path, GARDEN) as (found, staged, files, _):
-        stage_links(staged, [(group, group.links[:1]) for group in found.everywhere()])
-        files.apply(staged.change_set())
-    after = {path: content.decode() for path, content in files.files.items()}
-    with finder(tmp_path / "again", after) as (found, *_):
-        assert links_of(found.everywhere()) == []
