@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zkchat.core import OpenText, ProviderError, SimilarityTraits, TextKeptHere, TextRefused
-from zkchat.models.embedding_wires import DEFAULT_EMBEDDING_SETTINGS, EmbeddingSettings, convention_for
+from zkchat.models.embedding_conventions import DEFAULT_EMBEDDING_SETTINGS, EmbeddingSettings, convention_for
 from zkchat.models.errors import Endpoint
 from zkchat.models.registry import display_address, is_forwarded, may_run_here, ollama_address
 from zkchat.models.transport import DEFAULT_POLICY, JsonRequests, RequestFailed, replace_surrogates

@@ -21,7 +21,6 @@ from mcp_types import (
     PromptListChangedNotification,
     ResourceListChangedNotification,
     ToolListChangedNotification,
-    UnsupportedProtocolVersionErrorData,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
@@ -186,7 +185,7 @@ async def negotiate(session: ClientSession, *, only_older: bool, seconds: float)
 async def _discovered(session: ClientSession, seconds: float) -> bool:
     try:
         with anyio.fail_after(seconds):
-            answer = DiscoverResult.model_validate(await _discovery(session))
+            answer = DiscoverResult.model_validate(await session.send_discover(LATEST_MODERN_VERSION))
     except MCPError as error:
         if is_closing(error):
             raise
@@ -197,20 +196,6 @@ async def _discovered(session: ClientSession, seconds: float) -> bool:
         return False
     session.adopt(answer)
     return True
-
-
-async def _discovery(session: ClientSession) -> dict[str, Any]:
-    """The answer to discovery; a server that refuses the revision is asked once more, by one that it names."""
-    try:
-        return await session.send_discover(LATEST_MODERN_VERSION)
-    except MCPError as error:
-        if error.code != UNSUPPORTED_PROTOCOL_VERSION:
-            raise
-        named = UnsupportedProtocolVersionErrorData.model_validate(error.error.data).supported
-        common = [version for version in MODERN_PROTOCOL_VERSIONS if version in named]
-        if not common:
-            raise
-        return await session.send_discover(common[-1])
 
 
 _MAX_PAGES: Final = 64

@@ -93,11 +93,6 @@ def test_a_server_that_leaves_discovery_without_an_answer_gets_the_older_handsha
         assert bench.status("silent on discovery").protocol == "2025-11-25"
 
 
-def test_a_server_that_refuses_the_revision_is_asked_again_by_one_that_it_names(tmp_path: Path) -> None:
-    with Bench(tmp_path, plain("refuses a revision")) as bench:
-        assert bench.status("refuses a revision").protocol == "2026-07-28"
-
-
 def test_a_lost_server_is_tried_at_each_call_until_it_is_back(tmp_path: Path) -> None:
     program = tmp_path / "server"
     program.symlink_to(sys.executable)

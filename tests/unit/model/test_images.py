@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.core.prompt import LEAST_SIDE, ImageRule, fitted
-from zkchat.models.openai_client import openai_vision
+from zkchat.models.openai import openai_vision
 
 SIDES = st.integers(1, 70_000)
 RULES = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zkchat.models.embedding_wires import convention_for
+from zkchat.models.embedding_conventions import convention_for
 
 RETRIEVE = "Represent this sentence for searching relevant passages: "
 TASK = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"

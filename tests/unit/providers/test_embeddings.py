@@ -12,7 +12,7 @@ from tests.support.waiting import DEADLINE
 from zkchat.core.embeddings import OpenText
 from zkchat.core.errors import ProviderError, TextKeptHere, TextRefused
 from zkchat.models import embeddings
-from zkchat.models.embedding_wires import EmbeddingSettings
+from zkchat.models.embedding_conventions import EmbeddingSettings
 from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
 from zkchat.models.transport import TransportPolicy
 

@@ -22,7 +22,7 @@ from tests.providers.contract import (
 )
 from tests.support.gguf_files import write_gguf
 from zkchat.core.prompt import ModelRequest, PromptMessage
-from zkchat.models.llama_cpp import LlamaCpp, repeats
+from zkchat.models.local import LlamaCpp, repeats
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings
 
 Piece = dict[str, object]

@@ -13,8 +13,8 @@ from tests.support.provider_contexts import provider_context
 from tests.support.waiting import DEADLINE
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish
-from zkchat.models.ollama_client import Ollama
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.ollama import Ollama
+from zkchat.models.openai import OpenAI
 from zkchat.models.registry import ModelSettings, NamedModel, create, is_cloud_name, is_loopback
 from zkchat.models.transport import TransportPolicy
 

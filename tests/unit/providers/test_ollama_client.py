@@ -10,8 +10,8 @@ from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, f
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
 from tests.support.waiting import DEADLINE
 from zkchat.core.message import ImagePart, ToolCallPart
-from zkchat.core.prompt import ModelRequest, PromptMessage, ToolSpec
-from zkchat.models.ollama_client import Ollama
+from zkchat.core.prompt import ModelRequest, PromptMessage
+from zkchat.models.ollama import Ollama
 from zkchat.models.registry import ModelSettings
 from zkchat.models.transport import TransportPolicy
 
@@ -98,25 +98,6 @@ def test_every_kind_of_message_is_sent(server: Server) -> None:
         },
         {"role": "tool", "content": "Nothing.", "tool_name": "find"},
     ]
-
-
-def test_optional_arguments_of_a_tool_keep_their_types(server: Server) -> None:
-    parameters = {
-        "type": "object",
-        "properties": {
-            "folder": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Where."},
-            "limit": {"type": "integer"},
-        },
-        "required": ["limit"],
-    }
-    tool = ToolSpec(name="list", description="Lists.", parameters=parameters)
-    (body,) = sent(server, asking(tools=(tool,)))["tools"]
-    assert body["function"]["name"] == "list"
-    assert body["function"]["parameters"]["required"] == ["limit"]
-    assert body["function"]["parameters"]["properties"] == {
-        "folder": {"type": ["string", "null"], "description": "Where."},
-        "limit": {"type": "integer"},
-    }
 
 
 def test_window_and_tools_are_known_once_connected(server: Server) -> None:

@@ -13,7 +13,7 @@ from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ProviderError
 from zkchat.core.message import ImagePart, ToolCallPart
 from zkchat.core.prompt import ModelRequest, PromptMessage
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.openai import OpenAI
 from zkchat.models.registry import ModelSettings
 from zkchat.models.transport import TransportPolicy
 

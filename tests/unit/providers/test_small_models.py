@@ -12,8 +12,8 @@ from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
-from zkchat.models.ollama_client import Ollama
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.ollama import Ollama
+from zkchat.models.openai import OpenAI
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, is_small, parse_size, size_in_name
 from zkchat.models.transport import ServerModel, TransportPolicy
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from zkchat.core.prompt import ModelInfo
-from zkchat.models.openai_client import (
+from zkchat.models.openai import (
     OpenAI,
     estimated_rule,
     openai_vision,
