@@ -75,27 +75,19 @@ def _patches(multiplier: float, max_patches: int) -> ImageRule:
 
 _BLIND: Final = ("gpt-3.5", "gpt-4-0", "gpt-4-1106", "gpt-4-32k", "o1-mini", "o1-preview", "o3-mini", "gpt-oss")
 _OPENAI: Final[Mapping[str, ImageRule]] = {
-    "gpt-5-mini": _patches(1.2, 1536),
+    **dict.fromkeys(("gpt-5-mini", "gpt-5.1-codex-mini"), _patches(1.2, 1536)),
     "gpt-5-nano": _patches(1.5, 1536),
-    "gpt-5.1-codex-mini": _patches(1.2, 1536),
     "gpt-5.1": _tiles(70, 140),
-    "gpt-5.2": _patches(1.2, 6144),
-    "gpt-5.3": _patches(1.2, 6144),
+    **dict.fromkeys(("gpt-5.2", "gpt-5.3"), _patches(1.2, 6144)),
     "gpt-5.": _patches(1.2, 2500),
     "gpt-5": _tiles(70, 140),
     "gpt-4.1-mini": _patches(1.62, 6144),
     "gpt-4.1-nano": _patches(2.46, 1536),
-    "gpt-4.1": _tiles(85, 170),
-    "gpt-4.5": _tiles(85, 170),
     "gpt-4o-mini": _tiles(2833, 5667),
-    "gpt-4o": _tiles(85, 170),
-    "chatgpt-4o": _tiles(85, 170),
-    "gpt-4-turbo": _tiles(85, 170),
-    "gpt-4-vision": _tiles(85, 170),
+    **dict.fromkeys(("gpt-4.1", "gpt-4.5", "gpt-4o", "chatgpt-4o", "gpt-4-turbo", "gpt-4-vision"), _tiles(85, 170)),
     "gpt-": _patches(1.2, 2500),
     "o4-mini": _patches(1.72, 1536),
-    "o1": _tiles(75, 150),
-    "o3": _tiles(75, 150),
+    **dict.fromkeys(("o1", "o3"), _tiles(75, 150)),
     "computer-use": _tiles(65, 129),
 }
 """By the beginning of the name, the longer ones first. The last of GPT is for models that come later."""

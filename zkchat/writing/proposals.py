@@ -380,12 +380,12 @@ class _Agreed(Struct, frozen=True, kw_only=True):
 
     def rebased(self, error: FilesChanged) -> "_Agreed":
         """The same on top of what was found. Raises `FilesChanged` where it clashes, or is there already."""
-        rebased = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
-        if not rebased.changes:
+        changes, paths = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
+        if not changes:
             there = FilesChanged(f"{error.message} It holds what was proposed already.")
             there.exit_code = ExitCode.OK
             raise there
-        return self.brought_to(rebased.changes, brought_to_present(rebased.paths))
+        return self.brought_to(changes, brought_to_present(paths))
 
     def kept(self, reason: str, exit_code: int) -> ReviewOutcome:
         return replace(self.outcome("kept"), reason=reason, exit_code=exit_code)

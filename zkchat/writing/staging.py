@@ -42,14 +42,6 @@ class Edit(Struct, frozen=True):
     """Whether it may take lines away; else it only adds."""
 
 
-class Rebased(Struct, frozen=True, kw_only=True):
-    """Changes on top of what the files hold now."""
-
-    changes: ChangeSet
-    paths: tuple[str, ...] = ()
-    """The files that had changed."""
-
-
 class Followed(Struct, frozen=True, kw_only=True):
     """Changes with moves on top of what the files hold now."""
 
@@ -82,15 +74,16 @@ FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
 def rebase_changes(
     changes: ChangeSet,
     conflicts: Iterable[FileConflict],
-    edits: Mapping[str, Sequence[Edit]] | None = None,
-) -> Rebased:
-    """The same changes made to the files as they were found. `edits` tells by path how they were made.
+    edits: Mapping[str, Sequence[Edit]],
+) -> tuple[ChangeSet, list[str]]:
+    """The same changes made to the files as they were found, and the paths of those that had changed.
+
+    `edits` tells by path how the changes were made.
 
     Where it is known how a change was made it is made again, unless that would take other lines away. Else each changed
     passage has to be there untouched, and only once, with the lines around it. Raises `FilesChanged` with the files of
     which neither is so.
     """
-    edits = edits or {}
     found = {conflict.path: conflict for conflict in conflicts}
     writes: list[FileWrite] = []
     clashes: list[FileConflict] = []
@@ -106,7 +99,7 @@ def rebase_changes(
     if clashes:
         raise changed_meanwhile(clashes)
     touched = {write.path for write in changes.writes if write not in writes}
-    return Rebased(changes=replace(changes, writes=tuple(writes)), paths=tuple(sorted(touched)))
+    return replace(changes, writes=tuple(writes)), sorted(touched)
 
 
 def changed_meanwhile(clashes: Sequence[FileConflict]) -> FilesChanged:

@@ -48,7 +48,7 @@ class _Failed(Exception):
 
 
 class GitCommits:
-    """Implements `storage.changes.store.Committer`."""
+    """Commits the files of change sets."""
 
     def __init__(self, vault: Path, variables: Mapping[str, str]) -> None:
         self._vault = vault

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -39,6 +39,9 @@ from zkchat.writing.changes.journal import (
     reverse,
 )
 
+if TYPE_CHECKING:
+    from zkchat.writing.changes.git import GitCommits
+
 _LOCK_SECONDS: Final = 20.0
 _MAX_BROUGHT: Final = 9
 """Times that changes are brought to what somebody else, who knows no lock, writes at the same moment."""
@@ -46,16 +49,6 @@ _MAX_NAMED: Final = 10
 """Files that are named one by one; of more, their number is told."""
 
 Result = TypeVar("Result")
-
-
-class Committer(Protocol):
-    """Commits the files of change sets."""
-
-    def reason_against(self, changes: ChangeSet) -> str:
-        """Why a change set that is about to be made or undone must not be committed; empty where it may be."""
-
-    def __call__(self, changes: ChangeSet, message: str) -> str:
-        """Commit under a message. Returns a warning; empty where all went well."""
 
 
 class JournalFile(Protocol):
@@ -75,7 +68,7 @@ class VaultChanges:
         files: VaultTree,
         journal: JournalFile,
         *,
-        commit: Committer | None = None,
+        commit: "GitCommits | None" = None,
         notify: Callable[[str], object] = lambda _: None,
     ) -> None:
         """`notify` takes what the user should know of changes that were interrupted."""

@@ -67,7 +67,7 @@ CASES = (
     Case("list", "append", "A", "# A\n- a\n\n# B\n", "- b", "# A\n- a\n- b\n\n# B\n"),
     Case("nested", "append", "A", "# A\n- a\n  - b\n", "- c", "# A\n- a\n  - b\n- c\n"),
     Case("other kind", "append", "A", "# A\n- a\n", "1. b", "# A\n- a\n\n1. b\n"),
-    Case("loose", "append", "A", "# A\n- a\n\n- b\n", "- c", "# A\n- a\n\n- b\n\n- c\n"),
+    Case("loose", "append", "A", "# A\n- a\n\n- b\n  - c\n", "- d", "# A\n- a\n\n- b\n  - c\n\n- d\n"),
     Case("text after a list", "append", "A", "# A\n- a\n", "x", "# A\n- a\n\nx\n"),
     Case("prepend an item", "prepend", "A", "# A\n\n- a\n", "- x", "# A\n\n- x\n- a\n"),
     Case("row", "append", "A", "# A\n|a|\n|-|\n|b|\n", "|c|", "# A\n|a|\n|-|\n|b|\n|c|\n"),

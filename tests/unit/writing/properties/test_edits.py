@@ -161,6 +161,7 @@ def test_values_are_read_back_as_they_were_given() -> None:
         ("a: [ 'x','y' ]\n", "a", ["x", "y", "z"], "a: [ 'x','y','z' ]\n"),
         ("a: [x,\n  y]\nb: 1\n", "a", ["x", "y", "z"], "a: [x,\n  y,\n  z]\nb: 1\n"),
         ("a: [x]\n", "a", [], "a: []\n"),
+        ("a: # c\n  - x\nb: 1\n", "a", [], "a: [] # c\nb: 1\n"),
         ("a:\n- x # why\n- y\n", "a", ["x", "z", "y"], "a:\n- x # why\n- z\n- y\n"),
         ("a:\n  # top\n  - x\n  # mid\n  - y\n", "a", ["x", "y", "z"], "a:\n  # top\n  - x\n  # mid\n  - y\n  - z\n"),
         ("l:\n- x\na: 1\n", "b", ["z"], "l:\n- x\na: 1\nb:\n- z\n"),
