@@ -255,13 +255,14 @@ def test_closing_ends_what_is_waited_for(server: EmbeddingServer) -> None:
         embedder.embed_query("tea")
 
 
-def test_a_server_that_is_away_is_a_sentence() -> None:
+def test_a_server_that_is_away_is_a_sentence_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddingServer() as gone:
         embedder = embedder_at(gone)
         assert embedder.embed_query("tea").any()
     with pytest.raises(ProviderError, match="cannot be reached") as caught:
         embedder.embed_query("tea")
     assert "ollama serve" in (caught.value.hint or "")
+    monkeypatch.setattr(embedder._closing, "wait", lambda _: pytest.fail("it is of no use to ask again"))
     with pytest.raises(ProviderError, match="cannot be reached"):
         embedder.embed(["tea"])
 
