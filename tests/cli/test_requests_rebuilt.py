@@ -18,7 +18,7 @@ from zkchat.core.message import ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.core.session_history import History
 from zkchat.core.values import from_plain
-from zkchat.models.completions import message_param, tool_param
+from zkchat.models.completions import message_param
 
 TURNS = 100
 SUBJECTS = ("bees", "the harbour", "chess", "sourdough", "glaciers")
@@ -88,7 +88,7 @@ def talk(world: World, turns: int) -> None:
 
 def sent(request: ModelRequest) -> str:
     messages = [message_param(message) for message in request.messages]
-    return json.dumps([messages, [tool_param(spec) for spec in request.tools]], sort_keys=True)
+    return json.dumps([messages, [spec.definition for spec in request.tools]], sort_keys=True)
 
 
 @pytest.mark.slow

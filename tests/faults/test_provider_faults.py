@@ -15,8 +15,8 @@ from tests.providers.loopback import KEY
 from zkchat.core.errors import ExitCode, ProviderError
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish, ModelChunk, ThinkingChunk
-from zkchat.models.ollama_client import Ollama
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.ollama import Ollama
+from zkchat.models.openai import OpenAI
 from zkchat.models.transport import TransportPolicy
 
 RETRYING = TransportPolicy(backoff=0.001)

@@ -14,8 +14,7 @@ from tests.support.world import World
 from zkchat.core.errors import ExitCode, ProviderError
 from zkchat.core.prompt import ModelRequest
 from zkchat.models import registry as small_models
-from zkchat.models.ollama import list_models
-from zkchat.models.ollama_client import Ollama
+from zkchat.models.ollama import Ollama, list_models
 from zkchat.models.registry import ModelSettings
 from zkchat.models.transport import min_tokens
 

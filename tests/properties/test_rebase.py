@@ -93,12 +93,12 @@ def test_an_edit_made_again_keeps_what_both_wrote_or_is_refused(
     write = FileWrite(path="N.md", before=before.encode(), after=after.encode())
     conflict = FileConflict(path="N.md", expected=write.before, wanted=write.after, found=found.encode())
     try:
-        rebased = rebase_changes(ChangeSet(title="", writes=(write,)), [conflict], {"N.md": edits})
+        changes, _ = rebase_changes(ChangeSet(title="", writes=(write,)), [conflict], {"N.md": edits})
     except FilesChanged:
         event("refused")
         return
     event("brought to the present text")
-    result = words(rebased.changes.writes[0].after.decode()) if rebased.changes else words(found)
+    result = words(changes.writes[0].after.decode()) if changes else words(found)
     assert words(found) - result <= words(before) - words(after)
     assert result["ours"]
     assert result["theirs"]

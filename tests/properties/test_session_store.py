@@ -23,7 +23,7 @@ from zkchat.core.session import (
     PriorityEntry,
     TitleEntry,
 )
-from zkchat.core.session_history import head_of, messages_of, orphans_of, thread_of
+from zkchat.core.session_history import History, messages_of, thread_of
 from zkchat.sessions.store import SqliteSessions, open_sessions
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -98,7 +98,7 @@ class SessionsOfOneVault(RuleBasedStateMachine):
 
     @rule(session=sessions)
     def recover(self, session: str) -> None:
-        orphans = orphans_of(self.store.entries(session))
+        orphans = History(self.store.entries(session)).orphans
         self.append(session, [MessageEntry(message=orphan) for orphan in orphans])
 
     @rule(session=consumes(sessions))
@@ -168,17 +168,17 @@ TestSessionsOfOneVault.settings = settings(max_examples=30, stateful_step_count=
 @settings(max_examples=200, deadline=None)
 def test_the_views_of_a_session_agree_with_each_other(bodies: list[EntryBody]) -> None:
     entries = [Entry(session_id="s", sequence=n, at=NOON, body=body) for n, body in enumerate(bodies, start=1)]
-    messages, thread, head = messages_of(entries), thread_of(entries), head_of(entries)
+    messages, thread, head = messages_of(entries), thread_of(entries), History(entries).head
     assert len({message.id for message in thread}) == len(thread)
     assert all(messages[message.id] == message for message in thread)
     assert thread == [] if head not in messages else thread[-1].id == head
     for earlier, later in pairwise(thread):
         assert later.parent_id == earlier.id or later.parent_id not in messages
-    recovered = [MessageEntry(message=orphan) for orphan in orphans_of(entries)]
+    recovered = [MessageEntry(message=orphan) for orphan in History(entries).orphans]
     again = [
         *entries,
         *(Entry(session_id="s", sequence=n, at=NOON, body=body) for n, body in enumerate(recovered, len(entries) + 1)),
     ]
-    assert orphans_of(again) == []
-    assert head_of(again) == head
+    assert History(again).orphans == []
+    assert History(again).head == head
     assert messages_of(again) == messages

@@ -7,8 +7,8 @@ from tests.providers.loopback import KEY, Loopback
 from zkchat.core.ports import ModelProvider
 from zkchat.core.prompt import Finish, ModelChunk, RemarkChunk, TextChunk, ThinkingChunk, ToolRequested
 from zkchat.core.values import from_plain
-from zkchat.models.ollama_client import Ollama
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.ollama import Ollama
+from zkchat.models.openai import OpenAI
 from zkchat.models.quote import Quote
 from zkchat.models.scripted import Script, Scripted
 

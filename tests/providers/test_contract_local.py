@@ -13,7 +13,7 @@ from tests.providers.contract import answer, asking, failure, finish_of, text_of
 from tests.providers.real_model import RealModel
 from tests.providers.weights import NoWeights, smollm2, with_tools
 from zkchat.core.errors import ProviderError
-from zkchat.models.llama_cpp import LlamaCpp
+from zkchat.models.local import LlamaCpp
 from zkchat.models.registry import ModelSettings
 
 WINDOW = 1024
@@ -22,7 +22,7 @@ LEAVE_EARLY = """\
 import asyncio, sys
 from pathlib import Path
 from tests.providers.contract import first_words
-from zkchat.models.llama_cpp import LlamaCpp
+from zkchat.models.local import LlamaCpp
 from zkchat.models.registry import ModelSettings
 model = LlamaCpp(Path(sys.argv[1]), settings=ModelSettings(context_limit=512), threads=1)
 print(asyncio.run(first_words(model)))
@@ -52,13 +52,6 @@ def able(file: Path, tmp_path_factory: pytest.TempPathFactory) -> LlamaCpp:
 
 class TestLocal(RealModel):
     """With llama.cpp in this process."""
-
-
-def test_window_and_tools_are_known_before_anything_is_loaded(file: Path, able: LlamaCpp) -> None:
-    info = LlamaCpp(file).info
-    assert info.context_limit == 8192
-    assert (info.calls_tools, able.info.calls_tools) == (False, True)
-    assert info.on_this_machine
 
 
 def test_who_leaves_while_the_prompt_is_read_can_ask_again(model: LlamaCpp) -> None:

@@ -9,8 +9,9 @@ from threading import Lock
 
 from zkchat.core.changes import ChangeOrigin, ChangeSet, FileMove, FileWrite
 from zkchat.writing.changes.files import VaultTree
+from zkchat.writing.changes.git import GitCommits
 from zkchat.writing.changes.journal import ContentChange, SqliteChangeJournal, is_there, open_journal
-from zkchat.writing.changes.store import Committer, VaultChanges
+from zkchat.writing.changes.store import VaultChanges
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HERE = ChangeOrigin(command="test")
@@ -109,7 +110,7 @@ class Disk:
     """A vault in a folder, with its journal in another. Implements `storage.changes.store.JournalFile`."""
 
     folder: Path
-    commit: Committer | None = None
+    commit: GitCommits | None = None
     notices: list[str] = field(default_factory=list)
     exclude: Sequence[str] = ()
 

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
         file_changes,
         file_diffs,
         hunks_of_write,
+        is_in_trash,
         joined,
         last_path_named,
         patch_of,
         path_before,
+        path_before_moves,
         text_of,
+        touched_paths,
         touches,
         units_of,
     )
@@ -459,8 +462,8 @@ else:
         {
             "changes": (
                 "ChangeOrigin ChangeRecord ChangeSet Decision FileChange FileDiff FileMove FileWrite ReviewOutcome "
-                "TRASH changes_of direct_moves edits_of_user file_changes file_diffs hunks_of_write joined "
-                "last_path_named patch_of path_before text_of touches units_of"
+                "TRASH changes_of direct_moves edits_of_user file_changes file_diffs hunks_of_write is_in_trash joined "
+                "last_path_named patch_of path_before path_before_moves text_of touched_paths touches units_of"
             ),
             "choices": (
                 "BudgetUse CompactionStrategy ContextUsage DEFAULT_AGENT DEFAULT_GOAL_MINUTES DEFAULT_GOAL_STEPS "

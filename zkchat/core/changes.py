@@ -126,21 +126,40 @@ def hunks_of_write(write: FileWrite) -> Iterator[Hunk]:
 def path_before(changes: ChangeSet, path: str) -> str:
     """Where a file was before the moves of its change set."""
     for move in reversed(changes.moves):
-        if _inside(path, move.target):
-            path = move.source + path[len(move.target) :]
+        path = move.reversed().follow(path) or path
     return path
+
+
+def path_before_moves(moves: Sequence[FileMove], path: str) -> str | None:
+    """The same of any moves; None where they leave nothing at this path."""
+    for move in reversed(moves):
+        if origin := move.reversed().follow(path):
+            path = origin
+        elif move.follow(path):
+            return None
+    return path
+
+
+def touched_paths(changes: ChangeSet) -> tuple[str, ...]:
+    """Every path that a change set reads from or writes to."""
+    moved = (path for move in changes.moves for path in (move.source, move.target))
+    return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
 
 
 def patch_of(changes: ChangeSet) -> str:
     """The patch. A folder that moves is a sentence, because a patch knows files only; its changed files are there."""
     written = {write.path for write in changes.writes}
-    moves = [move for move in direct_moves(changes) if move.target not in written]
-    return "".join(
-        [
-            *("".join(_move(changes, move)) for move in moves),
-            *("".join(_write(changes, write)) for write in changes.writes),
-        ]
-    )
+    pieces: list[str] = []
+    for move in direct_moves(changes):
+        if move.target in written:
+            continue
+        if is_folder_move(changes, move):
+            pieces.append(f"The folder {_name(move.source)} becomes {_name(move.target)}.\n")
+        else:
+            pieces += _rename(move.source, move.target, similarity=100)
+    for write in changes.writes:
+        pieces += _write(changes, write)
+    return "".join(pieces)
 
 
 def direct_moves(changes: ChangeSet) -> Iterator[FileMove]:
@@ -150,8 +169,7 @@ def direct_moves(changes: ChangeSet) -> Iterator[FileMove]:
             continue
         target = move.target
         for later in changes.moves[number + 1 :]:
-            if _inside(target, later.source):
-                target = later.target + target[len(later.source) :]
+            target = later.follow(target) or target
         if target != move.source:
             yield FileMove(source=move.source, target=target)
 
@@ -164,13 +182,6 @@ def is_folder_move(changes: ChangeSet, move: FileMove) -> bool:
 
 def _inside(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place}/")
-
-
-def _move(changes: ChangeSet, move: FileMove) -> Iterator[str]:
-    if is_folder_move(changes, move):
-        yield f"The folder {_name(move.source)} becomes {_name(move.target)}.\n"
-    else:
-        yield from _rename(move.source, move.target, similarity=100)
 
 
 def _rename(source: str, target: str, *, similarity: int) -> Iterator[str]:
@@ -220,13 +231,8 @@ def _label(path: str, prefix: str) -> str:
 
 def _name(path: str, prefix: str = "") -> str:
     name = prefix + path
-    if not _PATCH_QUOTED.search(name):
-        return name
-    return f'"{_PATCH_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
-
-
-def _escaped(character: str) -> str:
-    return f"\\{_ESCAPES[character]}" if character in _ESCAPES else f"\\{ord(character):03o}"
+    quoted = _PATCH_QUOTED.sub(lambda found: f"\\{_ESCAPES.get(found[0]) or f'{ord(found[0]):03o}'}", name)
+    return name if quoted == name else f'"{quoted}"'
 
 
 def edits_of_user(proposed: ChangeSet, applied: ChangeSet) -> str:
@@ -261,29 +267,28 @@ class FileChange(Struct, frozen=True, kw_only=True):
 def file_changes(changes: ChangeSet) -> list[FileChange]:
     """The files of a change set: first those that are moved, then those that are only written."""
     written = {write.path for write in changes.writes}
-    moved = [*_moves(changes, written)]
-    also_moved = {each.path for each in moved}
-    return [
-        *moved,
-        *(
-            FileChange(path=write.path, action=_action(write), is_edited=True)
-            for write in changes.writes
-            if write.path not in also_moved
-        ),
+    files = [
+        FileChange(
+            path=move.target,
+            action="trashed" if is_in_trash(move.target) else "moved",
+            moved_from=move.source,
+            is_edited=move.target in written,
+        )
+        for move in direct_moves(changes)
     ]
-
-
-def _action(write: FileWrite) -> FileAction:
-    if write.goes_away:
-        return "removed"
-    return "created" if write.before is None else "edited"
+    moved = {each.path for each in files}
+    for write in changes.writes:
+        if write.path not in moved:
+            action: FileAction = "removed" if write.goes_away else "created" if write.before is None else "edited"
+            files.append(FileChange(path=write.path, action=action, is_edited=True))
+    return files
 
 
 def touches(changes: ChangeSet, path: str) -> bool:
     """Whether a change set concerns a file, under its present path or an earlier one, or a folder above it."""
-    named = {write.path for write in changes.writes}
-    moved = {end for move in changes.moves for end in (move.source, move.target)}
-    return path in named or any(path == each or path.startswith(f"{each}/") for each in moved)
+    return any(write.path == path for write in changes.writes) or any(
+        _inside(path, end) for move in changes.moves for end in (move.source, move.target)
+    )
 
 
 def changes_of(records: Iterable[ChangeRecord], path: str) -> Iterator[ChangeRecord]:
@@ -301,24 +306,11 @@ def last_path_named(records: Iterable[ChangeRecord], name: str) -> str:
     A file that went to the trash is known by its path before that.
     """
     for record in records:
-        writes, moves = record.changes.writes, record.changes.moves
-        paths = [*(end for move in moves for end in (move.source, move.target)), *(write.path for write in writes)]
-        for path in paths:
+        for path in touched_paths(record.changes):
             names = {path, path.rpartition("/")[2], file_title(path), without_suffix(path)}
-            if name in names and not path.startswith(f"{TRASH}/"):
+            if name in names and not is_in_trash(path):
                 return path
     return ""
-
-
-def _moves(changes: ChangeSet, written: set[str]) -> Iterator[FileChange]:
-    for move in direct_moves(changes):
-        is_trashed = move.target.startswith(f"{TRASH}/")
-        yield FileChange(
-            path=move.target,
-            action="trashed" if is_trashed else "moved",
-            moved_from=move.source,
-            is_edited=move.target in written,
-        )
 
 
 _LINK: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|^ {0,3}\[[^\]\n]+\]:\s*\S.*")
@@ -410,7 +402,11 @@ def units_of(changes: ChangeSet) -> list[ChangeSet]:
     return [
         *first,
         *(ChangeSet(title=_move_title([move]), moves=(move,)) for move in alone),
-        *(ChangeSet(title=_write_title(each), writes=(each,)) for each in changes.writes if each not in following),
+        *(
+            ChangeSet(title=f"{'Create' if each.before is None else 'Edit'} {each.path}", writes=(each,))
+            for each in changes.writes
+            if each not in following
+        ),
     ]
 
 
@@ -429,12 +425,8 @@ def _is_alone(move: FileMove, changes: ChangeSet) -> bool:
     """Whether it is a file that goes to the trash, with which nothing else has to do."""
     ends = {end for other in changes.moves if other != move for end in (other.source, other.target)}
     return is_in_trash(move.target) and not any(
-        _overlap(end, place) for end in (move.source, move.target) for place in ends
+        _inside(end, place) or _inside(place, end) for end in (move.source, move.target) for place in ends
     )
-
-
-def _overlap(path: str, other: str) -> bool:
-    return path == other or path.startswith(f"{other}/") or other.startswith(f"{path}/")
 
 
 def _follows(write: FileWrite, changes: ChangeSet) -> bool:
@@ -443,20 +435,14 @@ def _follows(write: FileWrite, changes: ChangeSet) -> bool:
         return True
     if write.before is None:
         return any(write.path.startswith(f"{move.target}/") for move in changes.moves)
-    before, after = text_of(write.before), text_of(write.after)
-    return sorted(_links(before)) != sorted(_links(after))
-
-
-def _links(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        yield from _LINK.findall(line)
+    before, after = (
+        sorted(link for line in text_of(content).split("\n") for link in _LINK.findall(line))
+        for content in (write.before, write.after)
+    )
+    return before != after
 
 
 def _move_title(moves: Sequence[FileMove]) -> str:
     first = moves[0]
     place = "the trash" if is_in_trash(first.target) else first.target
     return f"Move {first.source} to {place}" + (f", and {len(moves) - 1} more" if len(moves) > 1 else "")
-
-
-def _write_title(write: FileWrite) -> str:
-    return f"{'Create' if write.before is None else 'Edit'} {write.path}"

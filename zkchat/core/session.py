@@ -256,12 +256,8 @@ def _current_message(message: Any, read_items: ItemsReader | None = None) -> Any
     if isinstance(parts := message.get("parts"), list):
         changed["parts"] = [_current_part(part) for part in parts]
     if isinstance(context := message.get("request_context"), dict):
-        changed["request_context"] = _current_context(context, read_items or _no_items)
+        changed["request_context"] = _current_context(context, read_items or (lambda _: ()))
     return {**message, **changed}
-
-
-def _no_items(_: str) -> tuple[RequestItem, ...]:
-    return ()
 
 
 def _current_context(context: dict[str, Any], read_items: ItemsReader) -> dict[str, Any]:
@@ -270,16 +266,14 @@ def _current_context(context: dict[str, Any], read_items: ItemsReader) -> dict[s
     if isinstance(items := context.get("items"), str):
         changed["items"] = read_items(items)
     if isinstance(left_out := context.get("left_out"), list):
-        changed["left_out"] = [left for stored in left_out for left in _current_left_out(stored, read_items)]
+        changed["left_out"] = []
+        for stored in left_out:
+            match stored:
+                case [why, str(items)]:
+                    changed["left_out"] += [{"item": item, "why": why} for item in read_items(items)]
+                case _:
+                    changed["left_out"].append(stored)
     return {**context, **changed}
-
-
-def _current_left_out(stored: Any, read_items: ItemsReader) -> list[Any]:
-    match stored:
-        case [why, str(items)]:
-            return [{"item": item, "why": why} for item in read_items(items)]
-        case _:
-            return [stored]
 
 
 def _current_part(part: Any) -> Any:
@@ -287,15 +281,12 @@ def _current_part(part: Any) -> Any:
     if kind is not None and kind not in _PART_KINDS:
         return UnknownPart(fields={"kind": kind, **part})
     if kind == "evidence":
-        found = {name: part[name] for name in ("evidence", "nearest") if isinstance(part.get(name), list)}
-        return {**part, **{name: [_current_evidence(each) for each in listed] for name, listed in found.items()}}
+        for name in ("evidence", "nearest"):
+            listed = part.get(name)
+            for each in listed if isinstance(listed, list) else ():
+                if isinstance(each, dict) and "sentence" in each:  # as the text was called once
+                    each.setdefault("text", each["sentence"])
     return part
-
-
-def _current_evidence(evidence: Any) -> Any:
-    """Its text was called `sentence` once."""
-    is_old = isinstance(evidence, dict) and "text" not in evidence and "sentence" in evidence
-    return {**evidence, "text": evidence["sentence"]} if is_old else evidence
 
 
 class Session(Value, frozen=True, kw_only=True):

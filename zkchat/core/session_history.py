@@ -37,28 +37,24 @@ from zkchat.core.text import shorten
 from zkchat.core.values import Value
 
 
-def messages_of(entries: Iterable[Entry]) -> dict[str, ChatMessage]:
+def messages_of(entries: Iterable[Entry]) -> Mapping[str, ChatMessage]:
     """Every message of every branch by id, in order of first appearance; unfinished drafts included as such."""
-    messages: dict[str, ChatMessage] = {}
-    drafts: set[str] = set()
-    priorities: dict[str, int] = {}
-    for entry in entries:
-        body = entry.body
-        if isinstance(body, MessageEntry):
-            messages[body.message.id] = body.message
-            drafts.discard(body.message.id)
-        elif isinstance(body, PriorityEntry):
-            priorities[body.message_id] = body.priority
-        elif isinstance(body, DraftEntry) and (body.message_id not in messages or body.message_id in drafts):
-            messages[body.message_id] = extend_draft(messages.get(body.message_id), body, entry)
-            drafts.add(body.message_id)
-    return {id_: with_priority(message, priorities.get(id_)) for id_, message in messages.items()}
+    return History(entries).messages
 
 
-def with_priority(message: ChatMessage, priority: int | None) -> ChatMessage:
-    if priority is None or message.priority == priority:
-        return message
-    return replace(message, priority=priority)
+def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
+    """The conversation as it stands: the messages from the first to the head."""
+    return History(entries).thread
+
+
+def head_of(entries: Iterable[Entry]) -> str | None:
+    """The message after which the conversation continues."""
+    return History(entries).head
+
+
+def orphans_of(entries: Iterable[Entry]) -> list[ChatMessage]:
+    """Answers whose writer stopped before it could store them whole."""
+    return History(entries).orphans
 
 
 def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> ChatMessage:
@@ -78,37 +74,6 @@ def extend_draft(draft: ChatMessage | None, chunk: DraftEntry, entry: Entry) -> 
         model=chunk.model,
         status="unfinished",
     )
-
-
-def orphans_of(entries: Iterable[Entry]) -> list[ChatMessage]:
-    """Answers whose writer stopped before it could store them whole."""
-    kept = list(entries)
-    stored = {entry.body.message.id for entry in kept if isinstance(entry.body, MessageEntry)}
-    return [message for id_, message in messages_of(kept).items() if id_ not in stored]
-
-
-def head_of(entries: Iterable[Entry]) -> str | None:
-    """The message after which the conversation continues: the newest one, unless a branch was begun since.
-
-    A message that is stored again, say by another process that finishes it late, does not move the head.
-    """
-    head: str | None = None
-    seen: set[str] = set()
-    for entry in entries:
-        body = entry.body
-        if isinstance(body, HeadEntry):
-            head = body.message_id
-        elif isinstance(body, MessageEntry | DraftEntry):
-            message_id = body.message.id if isinstance(body, MessageEntry) else body.message_id
-            head = head if message_id in seen else message_id
-            seen.add(message_id)
-    return head
-
-
-def thread_of(entries: Iterable[Entry]) -> list[ChatMessage]:
-    """The conversation as it stands: the messages from the first to the head."""
-    kept = list(entries)
-    return thread_to(head_of(kept), messages_of(kept))
 
 
 def thread_to(head: str | None, messages: Mapping[str, ChatMessage]) -> list[ChatMessage]:
@@ -136,6 +101,7 @@ def abstained_turns(messages: Iterable[ChatMessage]) -> frozenset[str]:
 
 def unanswered_turns(messages: Sequence[ChatMessage]) -> frozenset[str]:
     """The ids of the messages of each turn, before the last one, in which nothing came from the model."""
+    said = ToolCallPart | ToolResultPart | CompactionPart
     turns: list[list[ChatMessage]] = []
     for message in messages:
         if message.role == "user" or not turns:
@@ -144,14 +110,10 @@ def unanswered_turns(messages: Sequence[ChatMessage]) -> frozenset[str]:
     return frozenset(
         message.id
         for turn in turns[:-1]
-        if turn[0].role == "user" and not any(_says_something(answer) for answer in turn[1:])
+        if turn[0].role == "user"
+        if not any(answer.text.strip() or any(isinstance(part, said) for part in answer.parts) for answer in turn[1:])
         for message in turn
     )
-
-
-def _says_something(answer: ChatMessage) -> bool:
-    has_tools = any(isinstance(part, ToolCallPart | ToolResultPart) for part in answer.parts)
-    return has_tools or bool(answer.text.strip()) or compaction_of(answer) is not None
 
 
 def compaction_of(message: ChatMessage) -> CompactionPart | None:
@@ -204,7 +166,11 @@ class History:
         """Texts that requests were built from, by digest."""
         self._messages: dict[str, ChatMessage] = {}
         self._drafts: set[str] = set()
-        self._head: str | None = None
+        self.head: str | None = None
+        """The message after which the conversation continues: the newest one, unless a branch was begun since.
+
+        A message that is stored again, say by another process that finishes it late, does not move the head.
+        """
         self._pinned: set[str] = set()
         self._priorities: dict[str, int] = {}
         self._restored: set[str] = set()
@@ -220,13 +186,18 @@ class History:
         self.goal: Goal | None = None
         """The goal that was worked on last."""
         self._thread: list[ChatMessage] | None = None
-        self._window: _Views | None = None
+        self._parts: tuple[dict[str, ChatMessage], list[ChatMessage], dict[str, ChatMessage]] | None = None
         self.extend(entries)
 
     @property
     def messages(self) -> Mapping[str, ChatMessage]:
         """Every message of every branch, by id."""
         return self._messages
+
+    @property
+    def orphans(self) -> list[ChatMessage]:
+        """Answers that are not stored whole."""
+        return [message for id_, message in self._messages.items() if id_ in self._drafts]
 
     @property
     def thread(self) -> list[ChatMessage]:
@@ -269,21 +240,19 @@ class History:
 
     @property
     def window(self) -> Window:
-        views = self._views()
-        return Window(
-            live=tuple(views.live.values()), compactions=tuple(views.compactions), pinned=frozenset(self._pinned)
-        )
+        live, compactions, _ = self._parted()
+        return Window(live=tuple(live.values()), compactions=tuple(compactions), pinned=frozenset(self._pinned))
 
     @property
     def archived(self) -> Mapping[str, ChatMessage]:
         """The messages of this conversation that the model no longer sees, by id, the oldest first."""
-        return self._views().archived
+        return self._parted()[2]
 
     def extend(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             self.entries.append(entry)
             self._take(entry)
-        self._thread = self._window = None
+        self._thread = self._parts = None
 
     def _take(self, entry: Entry) -> None:
         match entry.body:
@@ -298,7 +267,7 @@ class History:
                     self._drafts.add(chunk.message_id)
                     self._put(extend_draft(known, chunk, entry))
             case HeadEntry(message_id=id_):
-                self._head = id_
+                self.head = id_
             case PinEntry(message_id=id_, pinned=pinned):
                 (self._pinned.add if pinned else self._pinned.discard)(id_)
             case PriorityEntry(message_id=id_, priority=priority):
@@ -340,31 +309,26 @@ class History:
 
     def _put(self, stored: ChatMessage) -> None:
         if stored.id not in self._messages:
-            self._head = stored.id
-        self._messages[stored.id] = with_priority(stored, self._priorities.get(stored.id))
+            self.head = stored.id
+        priority = self._priorities.get(stored.id, stored.priority)
+        self._messages[stored.id] = stored if priority == stored.priority else replace(stored, priority=priority)
 
     def _current_thread(self) -> list[ChatMessage]:
         if self._thread is None:
-            self._thread = thread_to(self._head, self._messages)
+            self._thread = thread_to(self.head, self._messages)
         return self._thread
 
-    def _views(self) -> "_Views":
-        if self._window is None:
-            self._window = _Views(self._current_thread(), self._restored)
-        return self._window
-
-
-class _Views:
-    """The thread, parted into what the model sees and what it does not."""
-
-    def __init__(self, thread: Sequence[ChatMessage], restored: set[str]) -> None:
-        markers = [(message, part) for message in thread if (part := compaction_of(message))]
-        in_force = [(message, part) for message, part in markers if message.id not in restored]
-        said = [message for message in thread if compaction_of(message) is None]
-        hidden = {id_ for _, part in in_force for id_ in part.archived}
-        self.compactions = [message for message, _ in in_force]
-        self.live = {message.id: message for message in said if message.id not in hidden}
-        self.archived = {message.id: message for message in said if message.id in hidden}
+    def _parted(self) -> tuple[dict[str, ChatMessage], list[ChatMessage], dict[str, ChatMessage]]:
+        """The thread in what the model sees, the markers of compactions in force, and what it does not see."""
+        if self._parts is None:
+            thread = self._current_thread()
+            parts = {message.id: part for message in thread if (part := compaction_of(message))}
+            in_force = [message for message in thread if message.id in parts and message.id not in self._restored]
+            hidden = {id_ for message in in_force for id_ in parts[message.id].archived}
+            said = {message.id: message for message in thread if message.id not in parts}
+            live = {id_: message for id_, message in said.items() if id_ not in hidden}
+            self._parts = live, in_force, {id_: message for id_, message in said.items() if id_ in hidden}
+        return self._parts
 
 
 class MessageCache(Generic[Known]):
@@ -402,8 +366,15 @@ def branches_of(history: History) -> list[Branch]:
     for message in messages.values():
         children.setdefault(message.parent_id if message.parent_id in messages else None, []).append(message.id)
     places = {id_: place for place, id_ in enumerate(messages)}
-    paths = [_path_to(message, messages) for id_, message in messages.items() if id_ not in children]
-    owns = [(path, _own_part(path, children)) for path in paths if path]
+    owns = []
+    for end in (message for id_, message in messages.items() if id_ not in children):
+        path, first = {end.id: end}, end
+        while (parent := messages.get(first.parent_id or "")) and parent.id not in path:
+            path[parent.id] = first = parent
+        whole = [*reversed(path.values())]
+        parents = [None, *(message.id for message in whole)]
+        shared = (place for place in range(len(whole) - 1, 0, -1) if len(children.get(parents[place], ())) > 1)
+        owns.append((whole, whole[next(shared, 0) :]))  # and the end of it that no other branch shares
     owns.sort(key=lambda each: places[each[1][0].id])
     current = history.last.id if history.last else None
     return [
@@ -417,21 +388,6 @@ def branches_of(history: History) -> list[Branch]:
         )
         for number, (path, own) in enumerate(owns, start=1)
     ]
-
-
-def _path_to(message: ChatMessage, messages: Mapping[str, ChatMessage]) -> list[ChatMessage]:
-    """From the first message to this one, along their parents."""
-    path = {message.id: message}
-    while (parent := messages.get(message.parent_id or "")) and parent.id not in path:
-        path[parent.id] = message = parent
-    return [*reversed(path.values())]
-
-
-def _own_part(path: Sequence[ChatMessage], children: Mapping[str | None, Sequence[str]]) -> Sequence[ChatMessage]:
-    """The end of a path that no other branch shares."""
-    parents = [None, *(message.id for message in path)]
-    start = next((place for place in range(len(path) - 1, 0, -1) if len(children.get(parents[place], ())) > 1), 0)
-    return path[start:]
 
 
 def _first_words(own: Sequence[ChatMessage]) -> str:

@@ -23,7 +23,10 @@ class Glob:
 
     def __init__(self, components: Iterable[str], *, whole: bool) -> None:
         """A glob that is not to match the `whole` path matches whatever is below it, too."""
-        self._components = _without_repeats(components)
+        given = [*components]  # of which `**` is never there twice in a row
+        self._components = [
+            each for each, before in zip(given, ["", *given], strict=False) if (each, before) != (ANY_DEPTH, ANY_DEPTH)
+        ]
         self._tests = [_test_of(component) for component in self._components]
         self._whole = whole
 
@@ -50,14 +53,6 @@ class Glob:
     def _with_skipped(self, places: set[int]) -> set[int]:
         """And those behind a `**`, which may stand for no folder at all; there are never two in a row."""
         return places | {place + 1 for place in places if self._components[place : place + 1] == [ANY_DEPTH]}
-
-
-def _without_repeats(components: Iterable[str]) -> list[str]:
-    kept: list[str] = []
-    for component in components:
-        if component != ANY_DEPTH or kept[-1:] != [ANY_DEPTH]:
-            kept.append(component)
-    return kept
 
 
 def _test_of(component: str) -> Callable[[str], bool]:

@@ -185,11 +185,10 @@ def redacted_table(value: object) -> object:
     """The table `mcpServers` of the settings as it may be shown, whatever it holds."""
     if not isinstance(value, Mapping):
         return HIDDEN
-    return {name: _redacted_entry(entry) for name, entry in value.items()}
-
-
-def _redacted_entry(entry: object) -> object:
-    return {key: _redacted(key, value) for key, value in entry.items()} if isinstance(entry, Mapping) else HIDDEN
+    return {
+        name: {key: _redacted(key, each) for key, each in entry.items()} if isinstance(entry, Mapping) else HIDDEN
+        for name, entry in value.items()
+    }
 
 
 def _redacted(key: str, value: object) -> object:
@@ -213,18 +212,14 @@ def describe_for_approval(definition: ServerDefinition) -> Iterator[str]:
         yield f"is reached at {escape_unprintable(definition.url)}, which gets what tools are called with"
     if definition.command:
         yield f"runs {command_line((definition.command, *definition.args))}"
-        yield _folder(definition)
+        where = f"the folder {escape_unprintable(definition.cwd)}" if definition.cwd else "the vault's folder"
+        yield f"in {where}, so that files of the vault may become a part of it"
     if definition.env:
         yield f"with the variables {', '.join(_assignments(definition.env))}"
     if definition.headers:
         yield f"with the headers {', '.join(_assignments(definition.headers))}"
     if taken := sorted({found["name"] for text in texts_of(definition) for found in REFERENCE.finditer(text)}):
         yield f"gets the values of your variables {', '.join(taken)}"
-
-
-def _folder(definition: ServerDefinition) -> str:
-    where = f"the folder {escape_unprintable(definition.cwd)}" if definition.cwd else "the vault's folder"
-    return f"in {where}, so that files of the vault may become a part of it"
 
 
 def _assignments(values: Mapping[str, str]) -> Iterator[str]:

@@ -53,11 +53,12 @@ from zkchat.core import (
     is_drawing,
     is_note,
     patch_of,
+    touched_paths,
 )
 from zkchat.index import GuardedLibrary, Library, Progress, targets_of
 from zkchat.notes import unmatched
 from zkchat.render import sanitize_text
-from zkchat.writing import Proposals, Verdict, touched_paths, why_asked
+from zkchat.writing import Proposals, Verdict, why_asked
 
 WITHHELD_TOUCHED: Final = (
     "It would change notes that are kept from this host: nothing was changed. Do it with `zkchat note` in a terminal."

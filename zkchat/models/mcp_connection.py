@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 import httpx2
@@ -21,20 +21,15 @@ from mcp_types import (
     PromptListChangedNotification,
     ResourceListChangedNotification,
     ToolListChangedNotification,
-    UnsupportedProtocolVersionErrorData,
 )
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
-from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import TypeAdapter, ValidationError
 
 from zkchat.core import (
     ServerAnswer,
     ServerDefinition,
-    ServerPrompt,
-    ServerResource,
     ServerStatus,
-    ServerTool,
     ZkchatError,
 )
 from zkchat.models.mcp_contents import (
@@ -108,27 +103,6 @@ def _refusal(response: httpx2.Response) -> str:
     return ""
 
 
-def client_for(definition: ServerDefinition) -> BoundedClient:
-    """A client with the headers of a server. Raises `ServerFault` where they are none."""
-    try:
-        return BoundedClient(
-            headers={**definition.headers, "accept-encoding": "identity"},
-            timeout=httpx2.Timeout(_SECONDS_TO_CONNECT, read=None),
-        )
-    except (ValueError, TypeError, httpx2.InvalidURL):
-        raise ServerFault("cannot be reached: its `headers` in the settings are not valid") from None
-
-
-@asynccontextmanager
-async def open_http(client: BoundedClient, definition: ServerDefinition) -> AsyncGenerator[Any, None]:
-    """The streams of a server over HTTP."""
-    async with (
-        client,
-        streamable_http_client(definition.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
-    ):
-        yield streams
-
-
 _CHANGES = ToolListChangedNotification | PromptListChangedNotification | ResourceListChangedNotification
 
 
@@ -173,8 +147,16 @@ async def open_link(
     async with AsyncExitStack() as stack:
         streams: tuple[Any, Any]
         if definition.url:
-            link.client = client_for(definition)
-            streams = await stack.enter_async_context(open_http(link.client, definition))
+            try:
+                client = BoundedClient(
+                    headers={**definition.headers, "accept-encoding": "identity"},
+                    timeout=httpx2.Timeout(_SECONDS_TO_CONNECT, read=None),
+                )
+            except (ValueError, TypeError, httpx2.InvalidURL):
+                raise ServerFault("cannot be reached: its `headers` in the settings are not valid") from None
+            link.client = await stack.enter_async_context(client)
+            opened = streamable_http_client(definition.url, http_client=client, max_sse_event_size=MAX_MESSAGE)
+            streams = await stack.enter_async_context(opened)
         else:
             link.process = start_process(definition, variables, log, link.over.set)
             streams = await stack.enter_async_context(open_process(link.process))
@@ -185,16 +167,13 @@ async def open_link(
         yield link
 
 
-Handshake = Literal["any", "older"]
-
-
-async def negotiate(session: ClientSession, handshake: Handshake, *, seconds: float) -> None:
+async def negotiate(session: ClientSession, *, only_older: bool, seconds: float) -> None:
     """Settle on a revision: by discovery, or by the handshake of the older ones where the server does not know it.
 
     `seconds`: for discovery, because servers of the older revisions may leave it without an answer.
     Raises `MCPError`; where the connection was closed, the server may be one that ends on an unknown question.
     """
-    if handshake == "older" or not await _discovered(session, seconds):
+    if only_older or not await _discovered(session, seconds):
         try:
             await session.initialize()
         except MCPError as error:
@@ -206,7 +185,7 @@ async def negotiate(session: ClientSession, handshake: Handshake, *, seconds: fl
 async def _discovered(session: ClientSession, seconds: float) -> bool:
     try:
         with anyio.fail_after(seconds):
-            answer = DiscoverResult.model_validate(await _discovery(session))
+            answer = DiscoverResult.model_validate(await session.send_discover(LATEST_MODERN_VERSION))
     except MCPError as error:
         if is_closing(error):
             raise
@@ -219,20 +198,6 @@ async def _discovered(session: ClientSession, seconds: float) -> bool:
     return True
 
 
-async def _discovery(session: ClientSession) -> dict[str, Any]:
-    """The answer to discovery; a server that refuses the revision is asked once more, by one that it names."""
-    try:
-        return await session.send_discover(LATEST_MODERN_VERSION)
-    except MCPError as error:
-        if error.code != UNSUPPORTED_PROTOCOL_VERSION:
-            raise
-        named = UnsupportedProtocolVersionErrorData.model_validate(error.error.data).supported
-        common = [version for version in MODERN_PROTOCOL_VERSIONS if version in named]
-        if not common:
-            raise
-        return await session.send_discover(common[-1])
-
-
 _MAX_PAGES: Final = 64
 _SECONDS_BETWEEN: Final = 1.0
 """At least so long the lists stay as they are, however often a server says that they changed."""
@@ -241,14 +206,8 @@ _SECONDS_TO_RENEW: Final = 10.0
 T = TypeVar("T")
 
 
-class Offers(Struct, frozen=True, kw_only=True):
-    """The lists of a server."""
-
-    tools: tuple[ServerTool, ...] = ()
-    resources: tuple[ServerResource, ...] = ()
-    prompts: tuple[ServerPrompt, ...] = ()
-    problem: str = ""
-    """What of them could not be listed, after the server's name."""
+Offers = tuple[dict[str, tuple[Any, ...]], str]
+"""The lists of a server, and what of them could not be listed, after the server's name."""
 
 
 async def list_offers(session: ClientSession, server: str) -> Offers:
@@ -269,12 +228,12 @@ async def list_offers(session: ClientSession, server: str) -> Offers:
     usable = _distinct(tools_of(server, tools))
     if len(usable) < len(tools):
         problems.append(f"lists {len(tools) - len(usable)} tools with names or schemas that cannot be used")
-    return Offers(
-        tools=usable,
-        resources=_distinct(resources_of(server, resources)),
-        prompts=_distinct(prompts_of(server, prompts)),
-        problem="; it ".join(problems),
-    )
+    lists = {
+        "tools": usable,
+        "resources": _distinct(resources_of(server, resources)),
+        "prompts": _distinct(prompts_of(server, prompts)),
+    }
+    return lists, "; it ".join(problems)
 
 
 async def follow_changes(link: Link, server: str, renew: Callable[[Offers], None]) -> None:
@@ -386,7 +345,7 @@ class Connection:
             await asyncio.wait([self._holder])
         if self._lacks_holder():
             self._settled, self._concluded, self._scope = asyncio.Event(), asyncio.Event(), anyio.CancelScope()
-            self._update(state="connecting", problem="")
+            self.status = replace(self.status, state="connecting", problem="")
             self._holder = asyncio.create_task(self._hold())
         await self._settled.wait()
 
@@ -449,17 +408,13 @@ class Connection:
         except MCPError as error:
             if error.code == types.INVALID_REQUEST and error.message == "Session terminated":
                 raise _SessionGone from None
-            raise ServerFault(await self._explain(error, link)) from None
+            if is_closing(error):  # why the connection ended is known in a moment
+                with anyio.move_on_after(_CLOSE_SECONDS):
+                    await self._concluded.wait()
+                    raise ServerFault(self._reason) from None
+            raise ServerFault(self._sentence(await link.describe(error))) from None
         except Exception as error:  # noqa: BLE001 - whatever a server sends ends here, as a sentence
             raise ServerFault(self._sentence(describe(error))) from None
-
-    async def _explain(self, error: MCPError, link: Link) -> str:
-        """Why a request failed; of a connection that ended, what is said of its end."""
-        if is_closing(error):
-            with anyio.move_on_after(_CLOSE_SECONDS):
-                await self._concluded.wait()
-                return self._reason
-        return self._sentence(await link.describe(error))
 
     async def close(self) -> None:
         """End the connection for good."""
@@ -484,26 +439,32 @@ class Connection:
             self._secrets, self._address = _secrets_of(definition), definition.url
             end = anyio.current_time() + self._connect_seconds
             with self._scope:
-                if not await self._was_held(definition, end, "any"):
-                    await self._was_held(definition, end, "older")
+                if not await self._was_held(definition, end, only_older=False):
+                    await self._was_held(definition, end, only_older=True)
         except ZkchatError as error:
             self._conclude(f"cannot be used: {error.message}")
         except BaseException as error:  # noqa: BLE001 - whatever a server does ends here, as a sentence
             self._conclude(describe(error, self._address))
         self._conclude("is not connected any more")
 
-    async def _was_held(self, definition: ServerDefinition, end: float, handshake: Handshake) -> bool:
+    async def _was_held(self, definition: ServerDefinition, end: float, *, only_older: bool) -> bool:
         """Hold one connection; False where the server ended on our first words, and may understand the older ones."""
         async with open_link(definition, self._variables, self._log) as link:
             self._link = link
             try:
                 with anyio.move_on_after(end - anyio.current_time()) as limit:
-                    await negotiate(link.session, handshake, seconds=0.4 * self._connect_seconds)
-                    self._be_ready(link.session, await list_offers(link.session, self.status.name))
+                    await negotiate(link.session, only_older=only_older, seconds=0.4 * self._connect_seconds)
+                    offers = await list_offers(link.session, self.status.name)
+                    info = link.session.server_info
+                    version = one_line(f"{info.name} {info.version}", 100) if info else ""
+                    protocol = link.session.protocol_version or ""
+                    self._was_ready = True
+                    self._renew(offers, state="ready", version=version, protocol=protocol)
+                    self._settled.set()
                 if limit.cancelled_caught:
                     raise link.silence(self._connect_seconds)
             except Exception as error:  # noqa: BLE001 - said before the process is ended, which takes its time
-                if is_closing(error) and handshake == "any":
+                if is_closing(error) and not only_older:
                     return False
                 self._conclude(await link.describe(error))
                 return True
@@ -519,29 +480,19 @@ class Connection:
         self._conclude(describe(closed) if self._is_closed else await link.describe(closed))
         self._scope.deadline = anyio.current_time() + _CLOSE_SECONDS
 
-    def _be_ready(self, session: ClientSession, offers: Offers) -> None:
-        self._was_ready = True
-        info = session.server_info
-        version = one_line(f"{info.name} {info.version}", 100) if info else ""
-        self._renew(offers, state="ready", version=version, protocol=session.protocol_version or "")
-        self._settled.set()
-
     def _renew(self, offers: Offers, **changes: Any) -> None:
-        problem = f"{self._sentence(offers.problem)} {self.hint}".rstrip() if offers.problem else ""
-        lists = {"tools": offers.tools, "resources": offers.resources, "prompts": offers.prompts}
-        self._update(**lists, problem=problem, **changes)
+        lists, lacking = offers
+        problem = f"{self._sentence(lacking)} {self.hint}".rstrip() if lacking else ""
+        self.status = replace(self.status, **lists, problem=problem, **changes)
 
     def _conclude(self, problem: str) -> None:
         """The connection is over; the first reason is the one that counts."""
         if not self._concluded.is_set():
             state = "lost" if self._was_ready else "failed"
             self._reason = self._sentence(problem)
-            self._update(state=state, problem=f"{self._reason} {self.hint}".rstrip())
+            self.status = replace(self.status, state=state, problem=f"{self._reason} {self.hint}".rstrip())
         self._concluded.set()
         self._settled.set()
-
-    def _update(self, **changes: Any) -> None:
-        self.status = replace(self.status, **changes)
 
     def _sentence(self, clause: str) -> str:
         for secret in self._secrets:

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
@@ -17,6 +17,8 @@ from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
 from pydantic import ValidationError
 
 from zkchat.core import PromptArgument, ServerAnswer, ServerPrompt, ServerResource, ServerTool
+
+T = TypeVar("T", bound=BaseException)
 
 MAX_ITEMS: Final = 256
 """Of tools, of resources, of prompts, of arguments, and of resources that an answer names."""
@@ -89,15 +91,13 @@ def prompts_of(server: str, prompts: Iterable[types.Prompt]) -> Iterator[ServerP
                 server=server,
                 name=prompt.name,
                 description=_description(prompt.description or prompt.title),
-                arguments=tuple(_arguments_of(prompt)),
-            )
-
-
-def _arguments_of(prompt: types.Prompt) -> Iterator[PromptArgument]:
-    for argument in (prompt.arguments or ())[:MAX_ITEMS]:
-        if _is_name(argument.name):
-            yield PromptArgument(
-                name=argument.name, description=_description(argument.description), is_required=bool(argument.required)
+                arguments=tuple(
+                    PromptArgument(
+                        name=each.name, description=_description(each.description), is_required=bool(each.required)
+                    )
+                    for each in (prompt.arguments or ())[:MAX_ITEMS]
+                    if _is_name(each.name)
+                ),
             )
 
 
@@ -152,13 +152,8 @@ def _left_out(kind: str, media_type: str, name: str = "") -> str:
 
 def _uris_of(blocks: Iterable[types.ContentBlock]) -> Iterator[str]:
     for block in blocks:
-        match block:
-            case types.ResourceLink():
-                yield block.uri
-            case types.EmbeddedResource():
-                yield block.resource.uri
-            case _:
-                pass
+        if isinstance(block, types.ResourceLink | types.EmbeddedResource):
+            yield block.uri if isinstance(block, types.ResourceLink) else block.resource.uri
 
 
 def _answer(texts: Iterable[str], uris: Iterable[str], *, failed: bool = False) -> ServerAnswer:
@@ -213,7 +208,10 @@ def describe(error: BaseException, address: str = "") -> str:
         case httpx2.HTTPError() | httpx2.InvalidURL():
             return _describe_http(cause, address)
         case ValidationError():
-            return f"sent what the protocol does not allow: {_first_mistake(cause)}"
+            first = cause.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = "".join(f"{part}." for part in first["loc"])[:-1]
+            told = f"{place}: {first['msg']}" if place else first["msg"]
+            return f"sent what the protocol does not allow: {_shortened(told)}"
         case OSError():
             return f"failed: {_shortened(cause.strerror or str(cause))}"
         case _:
@@ -235,10 +233,14 @@ def _describe_http(error: httpx2.HTTPError | httpx2.InvalidURL, address: str) ->
             return "cannot be reached: its `url` in the settings is not valid"
         case httpx2.LocalProtocolError():  # its message shows the header
             return "cannot be reached: its `headers` in the settings are not valid"
-        case httpx2.ConnectError() if _is_about_tls(error):
+        case httpx2.ConnectError() if _causes(error, ssl.SSLError) or "SSL" in str(error) or "certif" in str(error):
             return f"{unreachable}: the connection is not secure ({_message(error)})"
         case httpx2.ConnectError() | httpx2.TimeoutException() | httpx2.ProxyError():
-            return f"{unreachable}: {_system_error(error) or _message(error)}"
+            found = next((each for each in _causes(error, OSError) if each.errno), None)
+            if found is None or found.errno is None:
+                return f"{unreachable}: {_message(error)}"
+            # Below zero, it is that of a name that is not known.
+            return f"{unreachable}: {os.strerror(found.errno) if found.errno > 0 else found.strerror}"
         case _:
             return f"closed the connection ({_message(error)})"
 
@@ -281,35 +283,14 @@ def _rank(error: BaseException) -> int:
     return next((rank for kind, rank in ranks if isinstance(error, kind)), 5)
 
 
-def _system_error(error: BaseException) -> str:
-    """What the system says of a connection that could not be made, where its error is among the causes."""
+def _causes(error: BaseException, kind: type[T]) -> list[T]:
+    """Those of this kind among an exception, its causes, and the members of groups among them."""
     causes: list[BaseException] = [error]
     for cause in causes:
-        inner = (
-            cause.__cause__,
-            cause.__context__,
-            *(cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()),
-        )
+        members = cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
+        inner = (cause.__cause__, cause.__context__, *members)
         causes += [one for one in inner if one is not None and one not in causes]
-    found = next((one for one in causes if isinstance(one, OSError) and one.errno), None)
-    if found is None or found.errno is None:
-        return ""
-    return os.strerror(found.errno) if found.errno > 0 else str(found.strerror)  # below: a name that is not known
-
-
-def _is_about_tls(error: BaseException) -> bool:
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, ssl.SSLError):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return "SSL" in str(error) or "certificate" in str(error)
-
-
-def _first_mistake(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return _shortened(f"{place}: {first['msg']}" if place else first["msg"])
+    return [each for each in causes if isinstance(each, kind)]
 
 
 def _message(error: BaseException) -> str:

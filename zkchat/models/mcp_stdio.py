@@ -62,11 +62,18 @@ class ServerLog:
 
     def write(self, text: bytes) -> None:
         with suppress(OSError):
-            handle = self._open()
-            size = os.fstat(handle).st_size
+            if self._handle is None:
+                make_private(self.file.parent)
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+                flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+                self._handle = os.open(self.file, flags, 0o600)
+            size = os.fstat(self._handle).st_size
             if size + len(text) > _MAX_BYTES:
-                self._shorten(handle, size)
-            os.write(handle, text[-_MAX_BYTES // 2 :])
+                os.lseek(self._handle, max(0, size - _KEPT_BYTES), os.SEEK_SET)
+                end = os.read(self._handle, _KEPT_BYTES)
+                os.ftruncate(self._handle, 0)
+                os.write(self._handle, b"(what was before is gone)\n" + end.partition(b"\n")[2])
+            os.write(self._handle, text[-_MAX_BYTES // 2 :])
 
     def line(self, text: str) -> None:
         self.write(f"{text}\n".encode("utf-8", "replace"))
@@ -76,20 +83,6 @@ class ServerLog:
             with suppress(OSError):
                 os.close(self._handle)
             self._handle = None
-
-    def _open(self) -> int:
-        if self._handle is None:
-            make_private(self.file.parent)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-            self._handle = os.open(self.file, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
-        return self._handle
-
-    @staticmethod
-    def _shorten(handle: int, size: int) -> None:
-        os.lseek(handle, max(0, size - _KEPT_BYTES), os.SEEK_SET)
-        end = os.read(handle, _KEPT_BYTES)
-        os.ftruncate(handle, 0)
-        os.write(handle, b"(what was before is gone)\n" + end.partition(b"\n")[2])
 
 
 MAX_MESSAGE: Final = 16_000_000
@@ -175,7 +168,10 @@ class ServerProcess:
         if message is None:
             self.noise += 1
             self._log.line(f"(not a message) {one_line(line[:2000].decode('utf-8', 'replace'), 500)}")
-            return _failure(line)
+            # What it answers has failed, as far as that can be seen; what answers nothing is waited past.
+            answered = _ANSWER.match(line)
+            error = ErrorData(code=PARSE_ERROR, message=f"{UNREADABLE} line")
+            return JSONRPCError(jsonrpc="2.0", id=int(answered[1]), error=error) if answered else None
         if isinstance(message, JSONRPCNotification) and message.method in _UNUSED:
             return None
         return message
@@ -287,7 +283,10 @@ def start_process(
     inherited = {name: variables[name] for name in DEFAULT_INHERITED_ENV_VARS if name in variables}
     safe = {name: value for name, value in inherited.items() if not value.startswith("()")}
     environment = safe | definition.env
-    folder = _folder(definition, variables)
+    # The user's home rather than a vault, whose files it would else run or read.
+    folder = Path(definition.cwd or variables.get("HOME", "/"))
+    if not folder.is_dir():
+        raise ServerFault(f"cannot be started: its folder {folder} is not there")
     command = [_program(definition, environment, folder), *definition.args]
     log.line(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} started: {definition.command}")
     try:
@@ -296,14 +295,6 @@ def start_process(
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ServerFault(f"cannot be started: {reason}: {definition.command}") from None
     return ServerProcess(program, log, on_end)
-
-
-def _folder(definition: ServerDefinition, variables: Mapping[str, str]) -> Path:
-    """Its own working folder; the user's home rather than a vault, whose files it would else run or read."""
-    folder = Path(definition.cwd or variables.get("HOME", "/"))
-    if not folder.is_dir():
-        raise ServerFault(f"cannot be started: its folder {folder} is not there")
-    return folder
 
 
 def _program(definition: ServerDefinition, environment: Mapping[str, str], folder: Path) -> str:
@@ -327,13 +318,6 @@ def parse_line(line: bytes) -> JSONRPCMessage | None:
         return jsonrpc_message_adapter.validate_python(cleaned(json.loads(line)), by_name=False)
     except (ValueError, RecursionError):
         return None
-
-
-def _failure(line: bytes) -> JSONRPCError | None:
-    """That the request failed which a line answers, as far as that can be seen; what answers none is waited past."""
-    found = _ANSWER.match(line)
-    error = ErrorData(code=PARSE_ERROR, message=f"{UNREADABLE} line")
-    return JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=error) if found else None
 
 
 async def _reader(pipe: object) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:

@@ -345,20 +345,16 @@ def first_choice(
         small += [f"{descriptor.name}:{model.id}" for model in offered or () if model.is_small]
         choice = descriptor.choose([model.id for model in offered or () if not model.is_small], context)
         if choice and choice.model == "quote":
-            suggestions += [_about_small(small)] if small else []
+            if small:
+                more = f" (and {len(small) - 1} more)" if len(small) > 1 else ""
+                use_it = f"`zkchat config set model {small[0]}` uses it."
+                suggestions.append(f"{small[0]}{more} is there, but too small to be relied on: {use_it}")
             return replace(choice, offer=" ".join(filter(None, suggestions)) or HOW_TO_GET_ONE)
         if choice:
             return choice
         answers = offered is not None
         suggestions.append(descriptor.suggestion(context, answers=answers, has_models=bool(offered)))
     raise AssertionError("the provider `quote` can always be chosen")
-
-
-def _about_small(names: Sequence[str]) -> str:
-    """One sentence about models that are there and not used by themselves."""
-    first, *others = names
-    more = f" (and {len(others)} more)" if others else ""
-    return f"{first}{more} is there, but too small to be relied on: `zkchat config set model {first}` uses it."
 
 
 def reachable(addresses: Iterable[str], probe: Callable[[str], bool]) -> set[str]:
@@ -498,13 +494,6 @@ _MIN_SIZE_IN_NAME = 20_000_000
 """Parameters: less in a name is the length of a context, such as `1m`."""
 
 
-class Sampling(Struct, frozen=True):
-    """Sampling parameters of a request. None: the server's default."""
-
-    temperature: float | None
-    max_tokens: int | None
-
-
 def adapt_to_size(info: ModelInfo, size: object, settings: ModelSettings) -> ModelInfo:
     """Mark a small model as one that needs evidence and gets no tools, unless the settings give it tools."""
     if not isinstance(size, int) or not is_small(size) or settings.calls_tools is True:
@@ -529,12 +518,17 @@ def size_in_name(name: str) -> int | None:
     return max((size for size in sizes if size >= _MIN_SIZE_IN_NAME), default=None)
 
 
-def sampling_for(request: ModelRequest, settings: ModelSettings, *, conservative: bool) -> Sampling:
-    """The request's parameters, else the settings'. `conservative` defaults to temperature 0 and a limited length."""
+def sampling_for(
+    request: ModelRequest, settings: ModelSettings, *, conservative: bool
+) -> tuple[float | None, int | None]:
+    """Temperature and limit of the answer, None for the server's default: the request's, else the settings'.
+
+    `conservative` defaults to temperature 0 and a limited length.
+    """
     temperature = settings.temperature if request.temperature is None else request.temperature
     max_tokens = request.max_answer_tokens
     if conservative and temperature is None and "temperature" not in settings.options:
         temperature = 0.0
     if conservative and max_tokens is None and _LIMIT_OPTIONS.isdisjoint(settings.options):
         max_tokens = MAX_ANSWER_TOKENS
-    return Sampling(temperature, max_tokens)
+    return temperature, max_tokens

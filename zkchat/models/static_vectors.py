@@ -99,7 +99,7 @@ class _Words:
     def tokens(self, text: str) -> "NDArray[np.uint16]":
         import numpy as np
 
-        words = _words_of(text)
+        words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
         return np.frombuffer(b"".join(map(self._tokens_of, words)), dtype=np.uint16)
 
     def sums(self, texts: Sequence["NDArray[np.uint16]"]) -> "NDArray[np.float32]":
@@ -130,11 +130,6 @@ class _Words:
             if (piece if is_sign else len(piece) > 1 and piece.isalpha())
         ]
         return np.array(kept, dtype=np.uint16).tobytes()
-
-
-def _words_of(text: str) -> list[str]:
-    """The words of a text in lower case, those of one sign among them."""
-    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
 def _mapped(path: Path) -> "NDArray[np.float16]":
@@ -196,7 +191,14 @@ class Subwords:
 
     def pieces(self, word: str) -> list[tuple[str, int]]:
         """The pieces of a word with their numbers, without the mark of where a word begins."""
-        return [each for piece in self._merged(word) for each in self._numbered(piece)]
+        found: list[tuple[str, int]] = []
+        for piece in self._merged(word):
+            number = self._numbers.get(piece)
+            if number is not None:
+                found.append((piece.strip(_WORD_START), number))
+            else:
+                found += [(f"<0x{byte:02X}>", self._first_byte + byte) for byte in piece.encode()]
+        return found
 
     def _merged(self, word: str) -> list[str]:
         """Of two pieces side by side that make another one, those are joined first that make the first learned."""
@@ -210,9 +212,3 @@ class Subwords:
             at = ranks.index(best)
             pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
         return pieces
-
-    def _numbered(self, piece: str) -> list[tuple[str, int]]:
-        number = self._numbers.get(piece)
-        if number is not None:
-            return [(piece.strip(_WORD_START), number)]
-        return [(f"<0x{byte:02X}>", self._first_byte + byte) for byte in piece.encode()]

@@ -7,7 +7,7 @@ import re
 import ssl
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import aclosing
 from functools import cache
@@ -29,7 +29,7 @@ from zkchat.models.errors import (
     map_error,
     reason_in,
 )
-from zkchat.models.registry import ModelSettings, Sampling, is_loopback, sampling_for
+from zkchat.models.registry import ModelSettings, is_loopback, sampling_for
 from zkchat.subprocesses import DaemonThreads
 from zkchat.version import __version__
 
@@ -83,7 +83,11 @@ async def stream_with_retries(
         arrived = False
         try:
             async with aclosing(ask()) as items:
-                while (item := await _next(items, timeout)) is not None:
+                while True:
+                    async with asyncio.timeout(timeout):
+                        item = await anext(items, None)
+                    if item is None:
+                        break
                     timeout, arrived = policy.chunk_timeout, True
                     yield item
             if arrived:
@@ -102,11 +106,6 @@ async def stream_with_retries(
         if delay is None:
             raise failure.error
         await asyncio.sleep(delay)
-
-
-async def _next(items: AsyncGenerator[T, None], seconds: float) -> T | None:
-    async with asyncio.timeout(seconds):
-        return await anext(items, None)
 
 
 async def lines_of(
@@ -194,12 +193,18 @@ class ServerModel(ABC):
         if self._connected:
             return
         policy = replace(self._policy, first_chunk_timeout=self._policy.connect_timeout)
-        async with aclosing(self._request(self._learn, policy)) as answers:
-            self._info = await anext(answers)
+        self._info = await self._request_once(self._learn, policy)
         self._connected = self._info.is_located
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         return self._request(lambda client: self._ask(client, request), self._policy)
+
+    async def _request_once(self, ask: Callable[["httpx.AsyncClient"], Awaitable[T]], policy: TransportPolicy) -> T:
+        async def asked(client: "httpx.AsyncClient") -> AsyncGenerator[T, None]:
+            yield await ask(client)
+
+        async with aclosing(self._request(asked, policy)) as answers:
+            return await anext(answers)
 
     def _request(
         self, ask: Callable[["httpx.AsyncClient"], AsyncGenerator[T, None]], policy: TransportPolicy
@@ -215,13 +220,14 @@ class ServerModel(ABC):
     def _client(self) -> "httpx.AsyncClient":
         return open_client(self._address, self._endpoint, self._policy.connect_timeout)
 
-    def _sampling(self, request: ModelRequest) -> Sampling:
+    def _sampling(self, request: ModelRequest) -> tuple[float | None, int | None]:
+        """Temperature and limit of an answer; None is the server's default."""
         conservative = self._info.needs_evidence and not self._thinks
         return sampling_for(request, self._settings, conservative=conservative)
 
     @abstractmethod
-    def _learn(self, client: "httpx.AsyncClient") -> AsyncGenerator[ModelInfo, None]:
-        """Yield what the server says of the model, once."""
+    async def _learn(self, client: "httpx.AsyncClient") -> ModelInfo:
+        """What the server says of the model."""
 
     @abstractmethod
     def _ask(self, client: "httpx.AsyncClient", request: ModelRequest) -> AsyncGenerator[ModelChunk, None]: ...
@@ -229,21 +235,18 @@ class ServerModel(ABC):
 
 def client_settings(address: str) -> dict[str, Any]:
     """How the HTTP client deals with a server at that address."""
+    # Authorities take 30 ms to load, which plain HTTP does not need: without any, all of TLS would fail.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if address.startswith("https:"):
+        import httpx
+
+        context = httpx.create_ssl_context()  # of the library, or that the variables of the process name
+        context.load_default_certs()
     return {
         "follow_redirects": False,  # notes go to the address that the user chose, and nowhere else
         "trust_env": not is_loopback(address),  # no proxy stands between us and ourselves
-        # Authorities take 30 ms to load, which plain HTTP does not need: without any, all of TLS would fail.
-        "verify": _authorities() if address.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+        "verify": context,
     }
-
-
-def _authorities() -> ssl.SSLContext:
-    """Those of the HTTP library, or that the variables of the process name, and those of the system."""
-    import httpx
-
-    context = httpx.create_ssl_context()
-    context.load_default_certs()
-    return context
 
 
 def replace_surrogates(text: str) -> str:
@@ -302,17 +305,22 @@ class RequestFailed(Exception):
 class JsonRequests:
     """Asks one server. Every thread may use it, and `cancel` ends what the others wait for."""
 
-    def __init__(self, endpoint: Endpoint, *, connect_timeout: float, max_bytes: int) -> None:
+    def __init__(self, endpoint: Endpoint, *, max_bytes: int) -> None:
         self._endpoint = endpoint
-        self._connect_timeout = connect_timeout
         self._max_bytes = max_bytes
         self._under_way: set[Future[Any]] = set()
         self._is_cancelled = False
 
-    def ask(self, url: str, body: Mapping[str, object] | None, seconds: float) -> Any:
+    def ask(self, url: str, body: Mapping[str, object] | None, seconds: float, connect_timeout: float) -> Any:
         """The reply as JSON, after at most so many seconds; a body is posted. Raises `RequestFailed`."""
+
+        async def fetched() -> Any:
+            client = open_client(url, self._endpoint, connect_timeout)
+            async with asyncio.timeout(seconds), client:
+                return await json_of(client, "GET" if body is None else "POST", url, body, max_bytes=self._max_bytes)
+
         name = self._endpoint.name
-        future = asyncio.run_coroutine_threadsafe(self._reply(url, body, seconds), _loop())
+        future = asyncio.run_coroutine_threadsafe(fetched(), _loop())
         self._under_way.add(future)
         try:
             if self._is_cancelled:
@@ -335,11 +343,6 @@ class JsonRequests:
         finally:
             self._under_way.discard(future)
         raise failed
-
-    async def _reply(self, url: str, body: Mapping[str, object] | None, seconds: float) -> Any:
-        client = open_client(url, self._endpoint, self._connect_timeout)
-        async with asyncio.timeout(seconds), client:
-            return await json_of(client, "GET" if body is None else "POST", url, body, max_bytes=self._max_bytes)
 
     def cancel(self) -> None:
         """End the requests under way, and refuse any other."""
@@ -409,8 +412,8 @@ def fetch_list(address: str, endpoint: Endpoint, *, probe: bool = True) -> list[
     """Fetch the list at that address; with `probe`, it has to accept a connection quickly. Raises `ProviderError`."""
     connect_timeout = PROBE_SECONDS if probe else LIST_TIMEOUT
     try:
-        requests = JsonRequests(endpoint, connect_timeout=connect_timeout, max_bytes=MAX_LIST_BYTES)
-        lists = from_plain(_Lists, requests.ask(address, None, LIST_TIMEOUT))
+        requests = JsonRequests(endpoint, max_bytes=MAX_LIST_BYTES)
+        lists = from_plain(_Lists, requests.ask(address, None, LIST_TIMEOUT, connect_timeout))
         return [from_plain(ListedModel, {**entry, "facts": entry}) for entry in (*lists.data, *lists.models)]
     except RequestFailed as failed:
         if failed.status == 404:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         ReviewPolicy,
         Verdict,
         folders_of,
-        touched_paths,
         why_asked,
     )
     from zkchat.writing.staging import Followed, FollowLinks, StagedChanges
@@ -58,9 +57,7 @@ else:
             "links.moved": "LinkRepairer RepairedLink past_renames",
             "links.renames": "MoveSummary entry_of follow_links links_to_new remarks_on_new stage_move",
             "properties.edits": "parse_property_value",
-            "proposals": (
-                "ChangeReviewer PROPOSE_ONLY Proposals ReviewPolicy Verdict folders_of touched_paths why_asked"
-            ),
+            "proposals": ("ChangeReviewer PROPOSE_ONLY Proposals ReviewPolicy Verdict folders_of why_asked"),
             "staging": "FollowLinks Followed StagedChanges",
             "targets": "LinkStyle VaultConventions",
             "tools": "PROPOSED write_tools",

@@ -235,7 +235,10 @@ class NoteEditor:
         try:
             summary = stage_move(self.library.on_disk, self.staged, source, target, self._conventions.link_style)
         except VaultError as error:
-            if any(path in f"{error.message} {error.hint}" for path in self._hidden()):
+            shown = {row.path for row in self.library.files()}
+            paths = (row.path for row in self.library.on_disk.files())
+            hidden = (path for path in paths if self.staged.path_after(path) not in shown)
+            if any(path in f"{error.message} {error.hint}" for path in hidden):
                 raise EditRefused(f"{source} cannot be moved, because of another file that links to it.") from None
             raise
         others = self.library.confirmed(path for path in summary.rewritten if path != target)
@@ -248,11 +251,6 @@ class NoteEditor:
             if f"{without_suffix(path)}/".startswith(f"{without_suffix(source)}/")
         ]
         return StagedEdit(path=target, title=title_of_move(source, target), follow=follow, remarks=tuple(remarks))
-
-    def _hidden(self) -> set[str]:
-        """The files that are not to be named."""
-        shown = {row.path for row in self.library.files()}
-        return {row.path for row in self.library.on_disk.files() if self.staged.path_after(row.path) not in shown}
 
     def _shown(self, paths: Sequence[str]) -> list[str]:
         return self.library.confirmed(paths[:MAX_NAMED])
@@ -295,12 +293,15 @@ class NoteEditor:
         if before is None:
             raise EditRefused(f"{path} cannot be changed.")
         after = self._changed(before, edit.change)
-        title = f"{verb} {path}{_place(place)}{end}"
+        names = " › ".join(name.strip() for name in place.split("#") if name.strip())
+        title = f"{verb} {path}{f' › {shorten(names, _MAX_PLACE)}' if names else ''}{end}"
         if after != before:
             self.staged.write(path, after, made_from=before, title=title, edit=edit)
         elif self._for_model:
             raise EditRefused(f"Nothing would change in {path}: it says so already.")
-        return StagedEdit(path=path, title=title, before=before, after=after, remarks=self._remarks(path))
+        copies = self.library.confirmed(conflict_copies(path, (row.path for row in self.library.files())))
+        remarks = tuple(f"A sync left another version of {path} beside it: {copy}." for copy in copies)
+        return StagedEdit(path=path, title=title, before=before, after=after, remarks=remarks)
 
     def _changed(self, before: str, change: Callable[[str], str]) -> str:
         try:
@@ -310,10 +311,6 @@ class NoteEditor:
                 raise
             change(shown)  # raises with what the model may see
             raise EditRefused("It cannot be changed so, because of a comment in the note.") from None
-
-    def _remarks(self, path: str) -> tuple[str, ...]:
-        copies = self.library.confirmed(conflict_copies(path, (row.path for row in self.library.files())))
-        return tuple(f"A sync left another version of {path} beside it: {copy}." for copy in copies)
 
     def _filled(self, template: str, path: str) -> tuple[str, tuple[str, ...]]:
         """The text of a template for the note at a path, and what should be known of it."""
@@ -351,9 +348,3 @@ class NoteEditor:
         found = self.library.confirmed(sorted(paths)[:_MAX_TEMPLATES])
         where = ", ".join(folders)
         return f"Those in {where}: {', '.join(map(file_title, found))}." if found else f"There are no notes in {where}."
-
-
-def _place(place: str) -> str:
-    """A heading or block as a title names it: ` › State › Tasks`."""
-    names = [name.strip() for name in place.split("#") if name.strip()]
-    return "".join(f" › {name}" for name in [shorten(" › ".join(names), _MAX_PLACE)] if name)

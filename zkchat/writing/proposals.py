@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.core import (
-    TRASH,
     ChangeOrigin,
     ChangeSet,
     ChangeStore,
@@ -24,6 +23,8 @@ from zkchat.core import (
     WriteMode,
     ZkchatError,
     hunks_of_write,
+    is_in_trash,
+    touched_paths,
 )
 from zkchat.writing.staging import Edit, FollowLinks, StagedChanges, brought_to_present, rebase_changes
 
@@ -70,13 +71,7 @@ class ReviewPolicy(Struct, frozen=True, kw_only=True):
 
 def folders_of(changes: ChangeSet) -> tuple[str, ...]:
     """The folders that hold what changes; empty for the root of the vault."""
-    return tuple(sorted({path.rpartition("/")[0] for path in touched_paths(changes) if not _is_in_trash(path)}))
-
-
-def touched_paths(changes: ChangeSet) -> tuple[str, ...]:
-    """Every path that a change set reads from or writes to."""
-    moved = (path for move in changes.moves for path in (move.source, move.target))
-    return tuple(dict.fromkeys([*moved, *(write.path for write in changes.writes)]))
+    return tuple(sorted({path.rpartition("/")[0] for path in touched_paths(changes) if not is_in_trash(path)}))
 
 
 class WhyAsked(Struct, frozen=True, kw_only=True):
@@ -113,7 +108,7 @@ def why_asked(
         sentences.append(f"{withheld[0]} {are} kept from this model.")
     if sentences:
         return WhyAsked(sentences=tuple(sentences), takes_yes=False, takes_always=False)
-    if any(_is_in_trash(move.target) for move in changes.moves):
+    if any(is_in_trash(move.target) for move in changes.moves):
         return WhyAsked(
             sentences=("Something is moved to the trash, about which you are always asked.",), takes_always=False
         )
@@ -139,10 +134,6 @@ def _accepting(path: str, globs: Sequence[str], folders: Sequence[str]) -> str:
             return f"{glob}, which write.accept names"
     folder = path.rpartition("/")[0]
     return f"{folder or 'the top folder'}, which you agreed to in this session" if folder in folders else ""
-
-
-def _is_in_trash(path: str) -> bool:
-    return path.startswith(f"{TRASH}/")
 
 
 DRY_RUN: Final = "It is only shown: this is a dry run."
@@ -389,12 +380,12 @@ class _Agreed(Struct, frozen=True, kw_only=True):
 
     def rebased(self, error: FilesChanged) -> "_Agreed":
         """The same on top of what was found. Raises `FilesChanged` where it clashes, or is there already."""
-        rebased = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
-        if not rebased.changes:
+        changes, paths = rebase_changes(self.verdict.changes, error.conflicts, self.edits)
+        if not changes:
             there = FilesChanged(f"{error.message} It holds what was proposed already.")
             there.exit_code = ExitCode.OK
             raise there
-        return self.brought_to(rebased.changes, brought_to_present(rebased.paths))
+        return self.brought_to(changes, brought_to_present(paths))
 
     def kept(self, reason: str, exit_code: int) -> ReviewOutcome:
         return replace(self.outcome("kept"), reason=reason, exit_code=exit_code)

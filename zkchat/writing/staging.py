@@ -25,6 +25,7 @@ from zkchat.core import (
     NoteUnreadable,
     VaultError,
     changed_blocks,
+    path_before_moves,
     split_lines,
 )
 
@@ -39,14 +40,6 @@ class Edit(Struct, frozen=True):
     """Raises `EditRefused` where that cannot be done."""
     replaces: bool = False
     """Whether it may take lines away; else it only adds."""
-
-
-class Rebased(Struct, frozen=True, kw_only=True):
-    """Changes on top of what the files hold now."""
-
-    changes: ChangeSet
-    paths: tuple[str, ...] = ()
-    """The files that had changed."""
 
 
 class Followed(Struct, frozen=True, kw_only=True):
@@ -81,15 +74,16 @@ FollowLinks = Callable[[ChangeSet, frozenset[str]], Followed]
 def rebase_changes(
     changes: ChangeSet,
     conflicts: Iterable[FileConflict],
-    edits: Mapping[str, Sequence[Edit]] | None = None,
-) -> Rebased:
-    """The same changes made to the files as they were found. `edits` tells by path how they were made.
+    edits: Mapping[str, Sequence[Edit]],
+) -> tuple[ChangeSet, list[str]]:
+    """The same changes made to the files as they were found, and the paths of those that had changed.
+
+    `edits` tells by path how the changes were made.
 
     Where it is known how a change was made it is made again, unless that would take other lines away. Else each changed
     passage has to be there untouched, and only once, with the lines around it. Raises `FilesChanged` with the files of
     which neither is so.
     """
-    edits = edits or {}
     found = {conflict.path: conflict for conflict in conflicts}
     writes: list[FileWrite] = []
     clashes: list[FileConflict] = []
@@ -105,7 +99,7 @@ def rebase_changes(
     if clashes:
         raise changed_meanwhile(clashes)
     touched = {write.path for write in changes.writes if write not in writes}
-    return Rebased(changes=replace(changes, writes=tuple(writes)), paths=tuple(sorted(touched)))
+    return replace(changes, writes=tuple(writes)), sorted(touched)
 
 
 def changed_meanwhile(clashes: Sequence[FileConflict]) -> FilesChanged:
@@ -265,12 +259,7 @@ class StagedChanges:
 
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is before the staged moves; None where they leave nothing at this path."""
-        for move in reversed(self._moves):
-            if origin := move.reversed().follow(path):
-                path = origin
-            elif move.follow(path):
-                return None
-        return path
+        return path_before_moves(self._moves, path)
 
     def path_after(self, path: str) -> str:
         """Where a file that is on disk will be."""
@@ -311,7 +300,9 @@ class StagedChanges:
         """
         if not self.is_taken(source):
             raise NoteNotFound(f"There is no file {source} in the vault.")
-        if self.is_taken(target) and not self._is_same_file(source, target):
+        # Two names may be of one file, because the disk ignores case or normal form.
+        is_alike = source != target and same_name(source) == same_name(target)
+        if self.is_taken(target) and not (is_alike and self.read_bytes(source) == self.read_bytes(target)):
             raise VaultError(f"{target} is there already, and was left as it is.", hint="Choose another name.")
         if _is_within(same_name(target), same_name(source)) and same_name(target) != same_name(source):
             raise VaultError(f"{source} cannot be moved into itself.", hint="Choose another folder.")
@@ -340,8 +331,9 @@ class StagedChanges:
 
     def change_set(self) -> ChangeSet:
         """All that is staged."""
+        first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]
         return ChangeSet(
-            title=self._title(),
+            title=f"{first}, and {len(others)} more" if others else first,
             moves=tuple(move for move in self._moves if move.source not in self.refusals),
             writes=tuple(
                 FileWrite(path=path, before=write.before, after=write.after) for path, write in self._writes.items()
@@ -385,10 +377,6 @@ class StagedChanges:
             moved = [*(move.follow(each) or each for each in moved), move.target]
         return any(_is_within(each, path) for each in moved)
 
-    def _is_same_file(self, path: str, other: str) -> bool:
-        """Whether two names may be of one file, because the disk ignores case or normal form."""
-        return path != other and same_name(path) == same_name(other) and self.read_bytes(path) == self.read_bytes(other)
-
     def _check_folders(self, path: str) -> None:
         """Raise `VaultError` where a file is in the way of the folders of a path."""
         folder = path.rpartition("/")[0]
@@ -402,10 +390,6 @@ class StagedChanges:
             return self.read_bytes(path) is not None
         except NoteUnreadable:
             return False  # a folder, or what cannot be told from one: writing it will show
-
-    def _title(self) -> str:
-        first, *others = [*dict.fromkeys(self.titles)] or ["Nothing"]
-        return f"{first}, and {len(others)} more" if others else first
 
     def _free_place_in_trash(self, path: str) -> str:
         name = path.rpartition("/")[2]

@@ -220,10 +220,12 @@ class Targets:
 
         Raises `NoteNotFound`, and `EditRefused` with the files that it may mean.
         """
-        for path in _exact_paths(target):
-            if self._library.has_text(path):
-                return path
-        link = _link(target)
+        if target and "[[" not in target:
+            with_suffix = [f"{target}{NOTE_SUFFIX}"] if "/" in target and not is_note(target) else []
+            for path in (target, *with_suffix):
+                if self._library.has_text(path):
+                    return path
+        link = next(iter(link_catalog.scan(target)), Link(text=target, target=target.strip()))
         found = self._library.resolve(link)
         match found:
             case Resolved(path=path, via=via) if via != "id" or link.target.isalnum():
@@ -281,18 +283,6 @@ class Targets:
         raise EditRefused(f"{taken} is there already, and is left as it is.", hint="Choose another name, or edit it.")
 
 
-def _exact_paths(target: str) -> Iterator[str]:
-    if target and "[[" not in target:
-        yield target
-        if not is_note(target) and "/" in target:
-            yield f"{target}{NOTE_SUFFIX}"
-
-
 def _parents(path: str) -> Iterator[str]:
     while path := path.rpartition("/")[0]:
         yield path
-
-
-def _link(target: str) -> Link:
-    links = link_catalog.scan(target)
-    return links[0] if links else Link(text=target, target=target.strip())

@@ -6,30 +6,28 @@ from typing import Final
 from msgspec import Struct
 
 from zkchat.core import (
-    TRASH,
     ChangeRecord,
     ChangeSet,
     ChangeStore,
     FileConflict,
-    FileMove,
     FilesChanged,
     FileWrite,
     UsageError,
     ZkchatError,
     counted,
     direct_moves,
+    is_in_trash,
     path_before,
+    touched_paths,
     touches,
 )
-from zkchat.writing.proposals import touched_paths
+from zkchat.writing.changes.journal import Outlook
 
 _MAX_NAMED: Final = 3
 """Files that changed since."""
 
 _MAX_DIGITS: Final = 9
 """Of a number of changes."""
-
-_TRASHED: Final = f"{TRASH}/"
 
 
 class UndoPlan(Struct, frozen=True):
@@ -94,18 +92,18 @@ def plan_undo_of(store: ChangeStore, record: ChangeRecord) -> UndoPlan:
 
 
 def _plan(applied: Sequence[ChangeRecord], store: ChangeStore, count: int) -> UndoPlan:
-    files = FilesAfterUndo(store)
+    files = Outlook(store.is_taken)
     chosen: list[ChangeRecord] = []
     taken_back: list[ChangeRecord] = []
     for listed in applied:
         if len(chosen) == count:
             break
         record = store.record(listed.id)
-        if record.has_contents and files.is_taken_back(record.changes):
+        if record.has_contents and _is_taken_back(record.changes, files, store):
             taken_back.append(record)
             continue
         try:
-            files.undo(record)
+            _undo_in_mind(record, files, store)
         except FilesChanged as error:
             raise _with_way_on(error, record, chosen, applied, count) from None
         chosen.append(record)
@@ -133,73 +131,41 @@ def _with_way_on(
     return error
 
 
-class FilesAfterUndo:
-    """The files as they will be when changes are undone, without any being undone yet."""
+def _undo_in_mind(record: ChangeRecord, files: Outlook, store: ChangeStore) -> None:
+    """Let the files be as they will be. Raises `FilesChanged` where one is not what the change made of it.
 
-    def __init__(self, store: ChangeStore) -> None:
-        self._store = store
-        self._steps: list[FileMove | tuple[str, bytes | None]] = []
+    What comes back from the trash is not looked at: the store has it also where the trash was emptied.
+    """
+    changes = record.changes
+    conflicts = [
+        FileConflict(path=write.path, expected=write.after, wanted=write.before, found=found)
+        for write in changes.writes
+        if record.has_contents
+        and not files.is_in_trash(write.path)
+        and (found := files.read_bytes(write.path, store.read_bytes)) != write.after
+    ]
+    if conflicts:
+        raise _refusal(record, conflicts)
+    for write in changes.writes:
+        files.change(write.path, write.before)
+    for move in reversed(changes.moves):
+        if not files.is_taken(move.target) and not is_in_trash(move.target):
+            reason = f"{move.target} is no longer there"
+        elif files.is_taken(move.source) and move.source.casefold() != move.target.casefold():
+            reason = f"{move.source} is there again"
+        else:
+            files.move(move.reversed())
+            continue
+        raise FilesChanged(
+            f"Change {record.id} ({changes.title}) is not undone: {reason}.", hint="Nothing was changed."
+        )
 
-    def undo(self, record: ChangeRecord) -> None:
-        """Raises `FilesChanged` where a file is not what the change made of it."""
-        changes = record.changes
-        conflicts = [
-            FileConflict(path=write.path, expected=write.after, wanted=write.before, found=found)
-            for write in changes.writes
-            if record.has_contents
-            and self._is_known(write.path)
-            and (found := self.read_bytes(write.path)) != write.after
-        ]
-        if conflicts:
-            raise _refusal(record, conflicts)
-        self._steps += [(write.path, write.before) for write in changes.writes]
-        for move in reversed(changes.moves):
-            if not self.is_taken(move.target) and not move.target.startswith(_TRASHED):
-                reason = f"{move.target} is no longer there"
-            elif self.is_taken(move.source) and move.source.casefold() != move.target.casefold():
-                reason = f"{move.source} is there again"
-            else:
-                self._steps.append(move.reversed())
-                continue
-            raise FilesChanged(
-                f"Change {record.id} ({changes.title}) is not undone: {reason}.", hint="Nothing was changed."
-            )
 
-    def is_taken_back(self, changes: ChangeSet) -> bool:
-        """Whether all files are as they were before the changes already."""
-        return all(
-            self.read_bytes(path_before(changes, write.path)) == write.before for write in changes.writes
-        ) and all(self.is_taken(move.source) and not self.is_taken(move.target) for move in direct_moves(changes))
-
-    def read_bytes(self, path: str) -> bytes | None:
-        on_disk, written = self._trace(path)
-        if on_disk is None or not self._store.is_taken(on_disk):
-            return written
-        return self._store.read_bytes(on_disk)
-
-    def is_taken(self, path: str) -> bool:
-        below = f"{path}/"
-        if any(not isinstance(step, FileMove) and step[1] and step[0].startswith(below) for step in self._steps):
-            return True
-        on_disk, written = self._trace(path)
-        return written is not None if on_disk is None else self._store.is_taken(on_disk)
-
-    def _is_known(self, path: str) -> bool:
-        """Not so of a file that comes back from the trash: the store has it also where the trash was emptied."""
-        on_disk, _ = self._trace(path)
-        return on_disk is None or not on_disk.startswith(_TRASHED)
-
-    def _trace(self, path: str) -> tuple[str | None, bytes | None]:
-        """Where a file is now; None for one that will be written, with its content, or that will be gone."""
-        for step in reversed(self._steps):
-            if not isinstance(step, FileMove):
-                if step[0] == path:
-                    return None, step[1]
-            elif (earlier := step.reversed().follow(path)) is not None:
-                path = earlier
-            elif step.follow(path) is not None:
-                return None, None
-        return path, None
+def _is_taken_back(changes: ChangeSet, files: Outlook, store: ChangeStore) -> bool:
+    """Whether all files are as they were before the changes already."""
+    return all(
+        files.read_bytes(path_before(changes, write.path), store.read_bytes) == write.before for write in changes.writes
+    ) and all(files.is_taken(move.source) and not files.is_taken(move.target) for move in direct_moves(changes))
 
 
 def _overlap(later: ChangeRecord, earlier: ChangeRecord) -> bool:
@@ -231,19 +197,14 @@ def undo_all(store: ChangeStore, plan: UndoPlan) -> Iterator[ChangeRecord]:
     records = plan.in_order
     for done, record in enumerate(records):
         try:
-            yield _undo_change(store, record)
-        except ZkchatError as error:
+            yield store.undo(record.id)
+        except ZkchatError as failed:
+            conflicts = failed.conflicts if isinstance(failed, FilesChanged) else ()
+            error = _refusal(record, conflicts) if conflicts else failed
             if done:
                 error.message = f"{done} undone, {len(records) - done} not: {error.message}"
                 error.hint = error.hint.replace("Nothing was changed.", "").strip()
-            raise
-
-
-def _undo_change(store: ChangeStore, record: ChangeRecord) -> ChangeRecord:
-    try:
-        return store.undo(record.id)
-    except FilesChanged as error:
-        raise (_refusal(record, error.conflicts) if error.conflicts else error) from error
+            raise error from failed.__cause__
 
 
 def _refusal(record: ChangeRecord, conflicts: Sequence[FileConflict]) -> FilesChanged:

@@ -71,8 +71,6 @@ def handle(request: dict[str, Any]) -> None:
     match request["method"]:
         case "server/discover" if MODE == "new":
             discover(request)
-        case "server/discover" if MODE == "refuses a revision":
-            refuse_revision(request)
         case "server/discover" if MODE == "ends on discovery":
             sys.exit(1)
         case "server/discover" if MODE == "silent on discovery":
@@ -128,15 +126,6 @@ def discover(request: dict[str, Any]) -> None:
     capabilities = {"tools": {"listChanged": True}}
     answer(request, {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities,
                      "ttlMs": 0, "cacheScope": "public"})  # fmt: skip
-
-
-def refuse_revision(request: dict[str, Any]) -> None:
-    """The first time; then it is a server of the newer revision."""
-    global MODE  # noqa: PLW0603
-    MODE = "new"
-    data = {"supported": ["2026-07-28"], "requested": "2026-07-28"}
-    error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
-    send({"jsonrpc": "2.0", "id": request["id"], "error": error})
 
 
 def list_tools(request: dict[str, Any]) -> None:

@@ -73,11 +73,6 @@ def test_closing_twice_or_without_a_start_does_nothing(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-def test_without_servers_there_is_nothing_to_wait_for(tmp_path: Path) -> None:
-    with Bench(tmp_path, plain(is_enabled=False)) as bench:
-        assert [status.state for status in bench.servers.statuses()] == ["disabled"]
-
-
 def test_a_server_without_an_answer_has_failed_at_the_limit(tmp_path: Path) -> None:
     definitions = plain("mute"), plain("chatters"), plain("noisy", name="wordy", args=noise())
     with Bench(tmp_path, *definitions, connect_seconds=3) as bench:
@@ -96,11 +91,6 @@ def noise() -> tuple[str, ...]:
 def test_a_server_that_leaves_discovery_without_an_answer_gets_the_older_handshake(tmp_path: Path) -> None:
     with Bench(tmp_path, plain("silent on discovery"), connect_seconds=6) as bench:
         assert bench.status("silent on discovery").protocol == "2025-11-25"
-
-
-def test_a_server_that_refuses_the_revision_is_asked_again_by_one_that_it_names(tmp_path: Path) -> None:
-    with Bench(tmp_path, plain("refuses a revision")) as bench:
-        assert bench.status("refuses a revision").protocol == "2026-07-28"
 
 
 def test_a_lost_server_is_tried_at_each_call_until_it_is_back(tmp_path: Path) -> None:
@@ -152,13 +142,3 @@ def test_a_signal_to_us_ends_the_servers_and_nothing_of_them_is_shown(tmp_path: 
         program.kill()
     assert (program.returncode, output) == (128 + signal.SIGTERM, b"")
     assert [is_alive(process) for process in processes] == [False, False]
-
-
-def test_without_the_package_every_server_says_how_to_install_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "zkchat.models.mcp_connection", None)
-    with Bench(tmp_path, plain()) as bench:
-        status = bench.status("plain")
-        assert (status.state, "pip install 'zkchat[mcp]'" in status.problem) == ("failed", True)
-        assert bench.call("echo").text == status.problem

@@ -6,7 +6,6 @@ from zkchat.core.changes import (
     file_changes,
     file_diffs,
     joined,
-    touches,
     units_of,
 )
 
@@ -33,11 +32,6 @@ def test_lines_and_links_that_follow_a_move_are_counted() -> None:
     assert not found["F.md"].only_follows
     assert (found["G.md"].added, found["G.md"].change.action) == (1, "created")
     assert found["New.md"].write is None
-
-
-def test_without_a_move_a_changed_link_is_an_edit_like_any_other() -> None:
-    (only,) = file_diffs(ChangeSet(title="Edit", writes=(FOLLOWS,)))
-    assert not only.only_follows
 
 
 def test_a_move_and_all_that_follows_it_are_one_unit_and_other_files_stand_alone() -> None:
@@ -87,14 +81,3 @@ def test_each_file_of_a_change_set_is_listed_once_with_what_is_done_to_it() -> N
         FileChange(path="D.md", action="edited", is_edited=True),
         FileChange(path="E.md", action="created", is_edited=True),
     ]
-
-
-def test_a_change_touches_what_it_writes_and_what_moves_with_a_folder() -> None:
-    changes = ChangeSet(
-        title="",
-        moves=(FileMove(source="Old", target="New"),),
-        writes=(FileWrite(path="D.md", before=b"1", after=b"2"),),
-    )
-    assert [path for path in ("D.md", "Old/a.md", "New/a.md", "Newer/a.md", "E.md") if touches(changes, path)] == [
-        "D.md", "Old/a.md", "New/a.md",
-    ]  # fmt: skip

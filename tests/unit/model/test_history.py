@@ -2,23 +2,20 @@ from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from zkchat.core.message import ChatMessage, CompactionPart, Condensed, TextPart
 from zkchat.core.session import (
-    ContentEntry,
     DraftEntry,
     Entry,
     EntryBody,
     HeadEntry,
-    ItemsEntry,
     MessageEntry,
     PinEntry,
     PriorityEntry,
     RestoreEntry,
     TitleEntry,
 )
-from zkchat.core.session_history import History, MessageCache, branches_of, messages_of, thread_of
+from zkchat.core.session_history import History, branches_of, messages_of, thread_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -62,15 +59,6 @@ def test_a_compaction_archives_messages_and_takes_nothing_from_the_thread() -> N
     assert history.window.condensed == {("c", ""): "…"}
 
 
-def test_a_second_compaction_adds_to_the_first_and_its_summary_stands_for_both() -> None:
-    talk = entries(*TALK, compaction("k1", "c", "a"), said("d", "k1"), compaction("k2", "d", "b", "c", number=2))
-    history = History(talk)
-    assert live(history) == ["d"]
-    assert [*history.archived] == ["a", "b", "c"]
-    assert history.window.summary is not None
-    assert history.window.summary.number == 2
-
-
 def test_a_restored_compaction_leaves_the_window_as_it_was_before() -> None:
     talk = entries(*TALK, compaction("k1", "c", "a"), said("d", "k1"), compaction("k2", "d", "b", "c", number=2))
     history = History(talk)
@@ -85,22 +73,6 @@ def test_a_restored_compaction_leaves_the_window_as_it_was_before() -> None:
 def test_a_compaction_of_another_branch_does_not_count() -> None:
     history = History(entries(*TALK, compaction("k1", "c", "a", "b"), HeadEntry(message_id="b"), said("e", "b")))
     assert live(history) == ["a", "b", "e"]
-
-
-def test_pins_contents_and_items_are_remembered() -> None:
-    history = History(
-        entries(
-            *TALK,
-            PinEntry(message_id="a"),
-            PinEntry(message_id="b"),
-            PinEntry(message_id="b", pinned=False),
-            ContentEntry(digest="d", text="text"),
-            ItemsEntry(),
-        )
-    )
-    assert history.window.pinned == {"a"}
-    assert history.contents == {"d": "text"}
-    assert history.items == (ItemsEntry(),)
 
 
 def test_the_last_priority_of_a_message_counts_also_when_the_message_is_stored_again() -> None:
@@ -160,19 +132,6 @@ def test_entry_by_entry_gives_the_same_views_as_all_at_once(bodies: list[EntryBo
     } == {message.id for message in grown.thread}
 
 
-def test_what_follows_from_a_message_is_worked_out_once_and_again_when_it_is_stored_again() -> None:
-    worked: list[str] = []
-
-    def loud(message: ChatMessage) -> str:
-        worked.append(message.text)
-        return message.text.upper()
-
-    once = MessageCache(loud)
-    first, again = said("a", text="one").message, said("a", text="two").message
-    assert [once(first), once(first), once(again), once(again)] == ["ONE", "ONE", "TWO", "TWO"]
-    assert worked == ["one", "two"]
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.lists(BODIES, max_size=14))
 def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: list[EntryBody]) -> None:
@@ -186,26 +145,3 @@ def test_every_message_is_on_a_branch_and_the_current_one_is_the_thread(bodies: 
     assert {*heads} == {*history.messages} - parents
     current = [branch.head for branch in branches if branch.is_current]
     assert current in ([], [history.thread[-1].id] if history.thread else [])
-
-
-def test_it_is_local_as_long_as_a_message_of_the_conversation_is() -> None:
-    local = MessageEntry(message=replace(said("c", "b").message, local=True))
-    history = History(entries(said("a"), said("b", "a")))
-    assert not history.is_local
-    history.extend(entries(local))
-    assert history.is_local
-    history.extend(entries(HeadEntry(message_id="b")))
-    assert not history.is_local
-    history.extend(entries(HeadEntry(message_id="c")))
-    assert history.is_local
-    history.extend(entries(said("c", "b")))
-    assert not history.is_local
-
-
-def test_that_a_model_was_asked_again_is_known_on_every_branch() -> None:
-    first = MessageEntry(message=replace(said("b", "a").message, asked_again=True))
-    history = History(entries(said("a"), first))
-    assert history.was_asked_again
-    history.extend(entries(HeadEntry(message_id="a"), said("c", "a")))
-    assert history.was_asked_again
-    assert not History(entries(*TALK)).was_asked_again

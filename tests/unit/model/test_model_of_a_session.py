@@ -62,11 +62,6 @@ def test_what_is_no_new_answer_of_zkchats_own_changes_nothing(late: MessageEntry
     assert name_of(answer("a", "ollama:n"), entry("ollama:m"), late) == "ollama:m"
 
 
-def test_an_entry_without_a_name_takes_the_choice_back() -> None:
-    assert name_of(answer("a", "ollama:m"), ModelEntry()) == ""
-    assert name_of(answer("a", "ollama:m"), ModelEntry(), answer("b", "ollama:m")) == "ollama:m"
-
-
 def test_an_agent_is_newer_until_a_model_answers() -> None:
     bodies: list[EntryBody] = [entry("ollama:m"), AgentEntry(name="quick")]
     assert history(*bodies).is_agent_newer

@@ -28,24 +28,10 @@ def test_passages_of_a_note_stand_together_under_one_place() -> None:
     assert text == "> Seven hours.\n\n> Or eight.\n\n— [[Sleep]]\n\n> Feathers.\n\n— [[Beds]]\n"
 
 
-def test_passages_of_a_note_under_other_headings_have_a_place_each() -> None:
-    found = [
-        passage("Seven.", heading="Adults"),
-        passage("Nine.", heading="Children"),
-        passage("Eight.", heading="Adults"),
-    ]
-    assert quoted(*found) == ("> Seven.\n\n> Eight.\n\n— [[Sleep]] › Adults\n\n> Nine.\n\n— [[Sleep]] › Children\n")
-
-
 def test_linked_notes_come_first_and_the_others_are_said_to_be_others() -> None:
     found = [passage("Feathers.", note="Beds"), passage("Seven.", linked=True), passage("Oak.", note="Frames")]
     assert quoted(*found) == "> Seven.\n\n— [[Sleep]]\n\n> Feathers.\n\n— [[Beds]]\n\n> Oak.\n\n— [[Frames]]\n"
     assert remarks(*found) == [1]
-
-
-@pytest.mark.parametrize("linked", [True, False])
-def test_others_are_not_spoken_of_where_there_is_but_one_kind(linked: bool) -> None:
-    assert remarks(passage("Seven.", linked=linked), passage("Oak.", note="Frames", linked=linked)) == []
 
 
 @pytest.mark.parametrize(
@@ -61,37 +47,12 @@ def test_the_place_names_the_heading_without_links_of_its_own(heading: str, plac
     assert quoted(passage("Seven.", heading=heading)).endswith(f"\n— {place}\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("Three things:\n\n1. one\n2. two\n   - inner", ["paragraph", "ordered_list"]),
-        ("| a | b |\n|---|---|\n| c | d |", ["table"]),
-        ("> [!tip] Mind\n> this\n>\n> - one", ["blockquote"]),
-        ("Run it:\n\n```sh\nrun --now\n```", ["paragraph", "fence"]),
-        ("Run it:\n\n```sh\nrun --now", ["paragraph", "fence"]),
-        ("One.\n\nTwo.", ["paragraph", "paragraph"]),
-        ("- [ ] to do\r\n- [x] done", ["bullet_list"]),
-        ("Title\n---", ["heading"]),
-    ],
-)
-def test_a_passage_of_several_lines_is_the_same_inside_its_quotation(text: str, kinds: list[str]) -> None:
-    tokens = parse(quoted(passage(text)))
-    inside = [token.type.removesuffix("_open") for token in tokens if token.level == 1 and token.nesting >= 0]
-    assert [kind for kind in inside if kind != "inline"] == kinds
-
-
 @given(st.lists(st.text(st.sampled_from("a1 \t\n>-*#|`~=_[]!:\r"), min_size=1), min_size=1, max_size=4))
 def test_whatever_a_passage_holds_stays_inside_its_quotation(texts: list[str]) -> None:
     found = [passage(text, note=f"Note {number}") for number, text in enumerate(texts)]
     tokens = [token for token in parse(quoted(*found)) if token.level == 0]
     expected = ["blockquote_open", "blockquote_close", "paragraph_open", "paragraph_close"] * len(texts)
     assert [token.type for token in tokens] == expected
-
-
-def test_what_comes_nearest_is_named_once() -> None:
-    near = [passage("A.", heading="H"), passage("B.", heading="H"), passage("C.", note="Beds")]
-    assert no_answer(near) == "No passage answers this. Nearest: [[Sleep]] › H, [[Beds]].\n"
-    assert no_answer([]) == "Your notes hold nothing on this.\n"
 
 
 def test_where_there_is_nothing_the_words_that_were_looked_for_are_told() -> None:

@@ -22,9 +22,7 @@ SECRET = "s3cr3tV4lue99"
         ("", ""),
         ("${TOKEN}", "${TOKEN}"),
         (f"${{TOKEN:-{SECRET}}}", "${TOKEN:-…}"),
-        ("${TOKEN:-}", "${TOKEN}"),
         (f"Bearer {SECRET}", "…"),
-        ("Bearer ${TOKEN}", "…"),
     ],
 )
 def test_of_a_value_only_the_name_of_its_variable_is_shown(value: str, shown: str) -> None:
@@ -84,15 +82,6 @@ def test_what_is_approved_is_shown_word_for_word() -> None:
         "in the vault's folder, so that files of the vault may become a part of it",
         "with the variables LD_PRELOAD=./evil.so, API_KEY=…, T='${TOKEN}'",
         "gets the values of your variables TOKEN",
-    ]
-
-
-def test_an_address_is_shown_with_its_headers() -> None:
-    definition = ServerDefinition(name="x", url="https://a.example/mcp", headers={"Authorization": "Bearer ${T}"})
-    assert list(describe_for_approval(definition)) == [
-        "is reached at https://a.example/mcp, which gets what tools are called with",
-        "with the headers Authorization=…",
-        "gets the values of your variables T",
     ]
 
 

@@ -5,7 +5,7 @@ import pytest
 from zkchat.core.choices import Role
 from zkchat.core.message import ChatMessage, Status, TextPart
 from zkchat.core.session import DraftEntry, Entry, EntryBody, HeadEntry, MessageEntry, PinEntry, TitleEntry
-from zkchat.core.session_history import head_of, messages_of, orphans_of, thread_of
+from zkchat.core.session_history import History, messages_of, thread_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -65,7 +65,7 @@ def test_a_later_entry_of_a_message_takes_the_place_of_the_earlier_one() -> None
 
 def test_a_message_that_another_process_finishes_late_does_not_move_the_head() -> None:
     talk = entries(message("m1"), message("m2", "m1", "Ei"), message("m3", "m2"), message("m2", "m1", "Eight"))
-    assert head_of(talk) == "m3"
+    assert History(talk).head == "m3"
     assert [found.text for found in thread_of(talk)] == ["m1", "Eight", "m3"]
 
 
@@ -82,19 +82,14 @@ def test_an_answer_that_is_still_arriving_is_the_head_and_unfinished() -> None:
     assert (answer.created_at, answer.finished_at) == (talk[1].at, talk[2].at)
 
 
-def test_a_draft_without_a_word_has_no_parts() -> None:
-    (answer,) = orphans_of(entries(draft("m1")))
-    assert answer.parts == ()
-
-
 def test_an_orphan_is_a_draft_whose_message_never_came() -> None:
     talk = entries(message("m1"), draft("m2", "whole"), message("m2", "m1", "whole"), draft("m3", "half"))
-    assert ids(orphans_of(talk)) == ["m3"]
+    assert ids(History(talk).orphans) == ["m3"]
 
 
 def test_a_draft_that_comes_after_its_message_says_nothing_new() -> None:
     talk = entries(draft("m1", "Ei"), message("m1", text="Ei", status="unfinished"), draft("m1", "ght"))
-    assert orphans_of(talk) == []
+    assert History(talk).orphans == []
     assert [found.text for found in messages_of(talk).values()] == ["Ei"]
 
 

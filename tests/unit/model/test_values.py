@@ -4,16 +4,12 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from zkchat.core.choices import BudgetUse, ContextUsage, ToolName
+from zkchat.core.choices import ContextUsage, ToolName
 from zkchat.core.message import (
-    ChatMessage,
     DocumentReference,
     LineRange,
     RequestContext,
     RequestItem,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
     UnknownPart,
 )
 from zkchat.core.session import UnknownEntry, read_entry, read_message
@@ -48,22 +44,6 @@ def test_an_entry_of_a_newer_file_is_kept_as_it_is() -> None:
     assert to_plain(entry)["body"] == body
 
 
-def test_what_was_said_is_the_text_without_thinking_and_tools() -> None:
-    message = ChatMessage(
-        id="m1",
-        role="assistant",
-        created_at=NOON,
-        parts=(
-            ThinkingPart(text="hm "),
-            TextPart(text="Eight "),
-            ToolCallPart(call_id="c", name="read_document", arguments="{}"),
-            ThinkingPart(text="yes"),
-            TextPart(text="hours."),
-        ),
-    )
-    assert (message.text, message.thinking) == ("Eight hours.", "hm yes")
-
-
 @pytest.mark.parametrize("priority", [0, 11])
 def test_priorities_run_from_one_to_ten(priority: int) -> None:
     with pytest.raises(InvalidValue, match=r"`int` [<>]= "):
@@ -86,22 +66,6 @@ def test_two_references_to_a_document_become_one_that_is_counted() -> None:
         assert (merged.wikilink, merged.reference_type, merged.hits) == ("[[sleep#Need]]", "direct", 2)
         assert (merged.score, merged.snippet, merged.lines) == (0.9, "eight hours", LineRange(first=3, last=4))
         assert (merged.title, merged.anchor, merged.cited, merged.included) == ("Sleep", "Need", True, False)
-
-
-def test_of_two_finds_the_better_one_gives_the_place() -> None:
-    worse = DocumentReference(wikilink="[[A]]", reference_type="search", score=0.2, snippet="worse")
-    better = DocumentReference(wikilink="[[A]]", reference_type="search", score=0.8, snippet="better")
-    assert worse.merged_with(better).snippet == better.merged_with(worse).snippet == "better"
-
-
-def test_usage_adds_up_and_what_is_left_is_never_negative() -> None:
-    usage = ContextUsage(system=10, tools=20, messages=30, memory=5, references=15, window=100, reserve=10)
-    assert (usage.total, usage.available) == (80, 10)
-    assert ContextUsage(messages=500, window=100).available == 0
-
-
-def test_a_share_of_nothing_is_empty() -> None:
-    assert (BudgetUse(used=3, limit=4).percent, BudgetUse(used=3).percent) == (75.0, 0.0)
 
 
 def test_fields_keep_the_names_under_which_they_were_stored() -> None:

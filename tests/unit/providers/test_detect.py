@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.support.provider_contexts import provider_context
-from zkchat.models.registry import HOW_TO_GET_ONE, Choice, OfferedModel, first_choice, reachable
+from zkchat.models.registry import Choice, OfferedModel, first_choice, reachable
 
 OLLAMA = "http://127.0.0.1:11434"
 SERVER = "http://127.0.0.1:8080/v1"
@@ -50,15 +50,6 @@ def test_a_key_for_a_server_that_does_not_answer_is_not_taken_to_openai() -> Non
     assert chosen(SERVER, KEY).model == "quote"
 
 
-def test_a_model_in_a_file_comes_next() -> None:
-    assert chosen(local=["tiny", "small"]).model == "local:tiny"
-
-
-def test_without_anything_notes_are_quoted() -> None:
-    assert chosen().model == "quote"
-    assert HOW_TO_GET_ONE in chosen().sentence
-
-
 def test_a_small_model_is_never_chosen_but_named_with_the_command_that_uses_it() -> None:
     choice = chosen(ollama=["small:a", "small:b"], local=["small:c"])
     assert choice.model == "quote"
@@ -70,11 +61,6 @@ def test_a_small_model_gives_way_to_the_next_one_of_its_provider_and_to_other_pr
     assert chosen(ollama=["small:a", "large"], local=["other"]).model == "ollama:large"
     assert chosen(ollama=["small:a"], local=["other"]).model == "local:other"
     assert "small:a" not in chosen(ollama=["small:a"], local=["other"]).sentence
-
-
-def test_an_ollama_without_models_is_named_with_the_command_that_fetches_one() -> None:
-    assert f"Ollama answers at {OLLAMA} and has no model yet: `ollama pull " in chosen(ollama=[]).sentence
-    assert "Ollama answers" not in chosen().sentence
 
 
 def test_a_key_for_another_service_is_named_and_not_used() -> None:
@@ -96,7 +82,3 @@ def test_a_server_whose_name_takes_long_to_look_up_is_not_waited_for() -> None:
     assert reachable([OLLAMA, SERVER], look_up) == set()
     found.set()
     assert sorted(asked) == sorted([OLLAMA, SERVER])
-
-
-def test_servers_that_accept_a_connection_are_told_from_those_that_do_not() -> None:
-    assert reachable([OLLAMA, SERVER], lambda address: address == SERVER) == {SERVER}

@@ -1,7 +1,7 @@
 """Vectors from servers, over both wires, against a server on this machine that can fail."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.support.waiting import DEADLINE
 from zkchat.core.embeddings import OpenText
 from zkchat.core.errors import ProviderError, TextKeptHere, TextRefused
 from zkchat.models import embeddings
-from zkchat.models.embedding_wires import EmbeddingSettings
+from zkchat.models.embedding_conventions import EmbeddingSettings
 from zkchat.models.embeddings import ServerEmbedder, ollama_embedder, openai_embedder
 from zkchat.models.transport import TransportPolicy
 
@@ -78,11 +78,6 @@ def test_openai_gets_what_its_documentation_asks_for(server: EmbeddingServer) ->
         "user": "me",
     }
     np.testing.assert_allclose(rows[1], unit("rain", 16), rtol=1e-6)  # whatever the order in the reply
-
-
-def test_packed_rows_of_a_server_are_read(server: EmbeddingServer) -> None:
-    server.packed = True
-    np.testing.assert_allclose(embedder_at(server, "openai").embed(["tea"])[0], unit("tea"), rtol=1e-6)
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -211,11 +206,6 @@ def test_dimensions_that_are_not_kept_are_cut_or_refused(server: EmbeddingServer
         embedder_at(server, dimensions=16).embed(["tea"])
 
 
-def test_dimensions_are_asked_for_once(server: EmbeddingServer) -> None:
-    embedder = embedder_at(server)
-    assert (embedder.dimensions, embedder.dimensions, len(server.received)) == (32, 32, 1)
-
-
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_busy_server_is_asked_again(server: EmbeddingServer, wire: str) -> None:
     server.faults = [lambda _: Sent(429, {"error": "slow down"}, {"Retry-After": "0"}), lambda _: Sent(500, {}), None]
@@ -265,13 +255,14 @@ def test_closing_ends_what_is_waited_for(server: EmbeddingServer) -> None:
         embedder.embed_query("tea")
 
 
-def test_a_server_that_is_away_is_a_sentence() -> None:
+def test_a_server_that_is_away_is_a_sentence_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     with EmbeddingServer() as gone:
         embedder = embedder_at(gone)
         assert embedder.embed_query("tea").any()
     with pytest.raises(ProviderError, match="cannot be reached") as caught:
         embedder.embed_query("tea")
     assert "ollama serve" in (caught.value.hint or "")
+    monkeypatch.setattr(embedder._closing, "wait", lambda _: pytest.fail("it is of no use to ask again"))
     with pytest.raises(ProviderError, match="cannot be reached"):
         embedder.embed(["tea"])
 
@@ -323,24 +314,3 @@ def test_a_server_that_does_not_say_where_its_model_runs_is_elsewhere() -> None:
         embedder = embedder_at(gone)
     assert not embedder.is_on_this_machine
     assert not openai_embedder("m", base_url="https://192.0.2.1/v1").is_on_this_machine
-
-
-def test_a_server_that_is_away_is_not_asked_where_its_model_runs_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    with EmbeddingServer() as gone:
-        embedder = embedder_at(gone)
-    asked: list[str] = []
-    post = embedder._queries.ask
-
-    def counted(url: str, body: Mapping[str, object], seconds: float) -> object:
-        asked.append(url)
-        return post(url, body, seconds)
-
-    monkeypatch.setattr(embedder._queries, "ask", counted)
-    assert not embedder.is_on_this_machine
-    assert not embedder.is_on_this_machine
-    assert len(asked) == 1
-
-
-def test_lone_surrogates_of_a_note_are_sent_as_something_else(server: EmbeddingServer) -> None:
-    embedder_at(server).embed(["tea \ud800 cake"])
-    assert server.embedded == ["tea ? cake"]

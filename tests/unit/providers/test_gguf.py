@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.gguf_files import SMALL, write_gguf
 from zkchat.core.errors import ConfigError
-from zkchat.models.gguf import MAX_WINDOW, find_model_file, model_files, read_header, read_size
+from zkchat.models.gguf import MAX_WINDOW, find_model_file, read_header, read_size
 
 
 def test_a_header_tells_window_tools_and_memory(tmp_path: Path) -> None:
@@ -55,11 +55,6 @@ def test_control_tokens_are_found_in_the_midst_of_a_text(tmp_path: Path) -> None
     assert pattern.findall("hello<|end|>\n<|start|>system, <|other|>") == ["<|end|>", "<|start|>"]
 
 
-def test_a_model_without_control_tokens_has_none_to_find(tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "x.gguf", {**SMALL, "tokenizer.ggml.token_type": [1, 1, 1]})
-    assert read_header(path).control_tokens is None
-
-
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"# A note\n", b"GGUF" + b"\xff" * 100, b"GGUF" + b"\x00" * 16])
 def test_another_kind_of_file_is_a_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.gguf"
@@ -89,12 +84,6 @@ def cache(tmp_path: Path) -> Path:
 
 def found(name: str, tmp_path: Path) -> Path:
     return find_model_file(name, folder=tmp_path / "here", home=tmp_path / "home", cache=tmp_path / "cache")
-
-
-def test_a_name_means_a_model_that_zkchat_keeps(tmp_path: Path, cache: Path) -> None:
-    path = write_gguf(cache / "models" / "tiny.gguf")
-    assert found("tiny", tmp_path) == path
-    assert model_files(cache) == [path]
 
 
 @pytest.mark.parametrize(

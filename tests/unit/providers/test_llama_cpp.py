@@ -13,20 +13,16 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from tests.providers.contract import (
-    FIND,
     answer,
     asking,
-    calls_of,
     failure,
     finish_of,
     first_words,
     text_of,
-    thinking_of,
 )
-from tests.support.gguf_files import SMALL, write_gguf
-from zkchat.core.errors import ConfigError, ProviderError
+from tests.support.gguf_files import write_gguf
 from zkchat.core.prompt import ModelRequest, PromptMessage
-from zkchat.models.llama_cpp import LlamaCpp, repeats
+from zkchat.models.local import LlamaCpp, repeats
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings
 
 Piece = dict[str, object]
@@ -107,11 +103,6 @@ def test_what_the_settings_say_of_a_model_counts_for_more(library: Library, tmp_
     assert library.requests[0]["top_p"] == 0.5
 
 
-def test_a_model_is_loaded_once_for_all_requests(library: Library, model: LlamaCpp) -> None:
-    assert text_of(answer(model)) == text_of(answer(model)) == "Seven hours."
-    assert len(library.loaded) == 1
-
-
 def test_nobody_else_can_talk_to_the_model(library: Library, model: LlamaCpp) -> None:
     answer(model)
     (params,) = library.loaded
@@ -129,32 +120,6 @@ def test_the_folder_of_its_socket_goes_with_the_model(library: Library, tmp_path
     assert not folder.exists()
 
 
-def test_the_usage_is_passed_on(model: LlamaCpp) -> None:
-    usage = finish_of(answer(model)).usage
-    assert usage
-    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (31, 3, 24)
-
-
-def test_thinking_and_tool_calls_are_told_apart_from_the_answer(library: Library, model: LlamaCpp) -> None:
-    def delta(**more: object) -> Piece:
-        return {"choices": [{"index": 0, "finish_reason": None, "delta": more}]}
-
-    library.pieces = [
-        {"choices": [{"index": 0, "finish_reason": None, "delta": {"role": "assistant", "content": None}}]},
-        delta(reasoning_content="Hm."),
-        text("Let me look."),
-        delta(tool_calls=[{"index": 0, "id": "c1", "function": {"name": "find", "arguments": '{"query": '}}]),
-        delta(tool_calls=[{"index": 0, "function": {"arguments": '"sleep"}'}}]),
-        *end("tool_calls"),
-    ]
-    chunks = answer(model, asking(tools=(FIND,)))
-    (call,) = calls_of(chunks)
-    assert thinking_of(chunks) == "Hm."
-    assert text_of(chunks) == "Let me look."
-    assert (call.call_id, call.name, call.arguments) == ("c1", "find", '{"query": "sleep"}')
-    assert finish_of(chunks).reason == "tool_calls"
-
-
 def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Library, model: LlamaCpp) -> None:
     question = (PromptMessage(role="user", text="How long?"),)
     answer(model, ModelRequest(messages=question, window=2048))
@@ -162,22 +127,6 @@ def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Libra
     first, second = library.requests
     assert (first["temperature"], first["max_tokens"]) == (0.0, MAX_ANSWER_TOKENS)
     assert (second["temperature"], second["max_tokens"]) == (0.7, 1000)
-
-
-def test_a_model_that_is_said_to_use_tools_decides_for_itself(library: Library, tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "able.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
-    model = LlamaCpp(path, settings=ModelSettings(calls_tools=True))
-    answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
-    assert not {"temperature", "max_tokens", "tools"} & library.requests[0].keys()
-    assert not model.info.needs_evidence
-
-
-def test_a_small_model_whose_template_knows_tools_is_sampled_conservatively(library: Library, tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "small.gguf", {**SMALL, "tokenizer.chat_template": "{{ tools }}"})
-    model = LlamaCpp(path)
-    answer(model, ModelRequest(messages=(PromptMessage(role="user", text="How long?"),), window=2048))
-    assert (library.requests[0]["temperature"], library.requests[0]["max_tokens"]) == (0.0, MAX_ANSWER_TOKENS)
-    assert model.info.needs_evidence
 
 
 def test_a_note_cannot_end_its_own_message(library: Library, model: LlamaCpp) -> None:
@@ -201,13 +150,6 @@ def test_who_leaves_early_stops_the_generation(library: Library, model: LlamaCpp
     library.pieces = (text(f"{number} ") for number in range(1_000_000))
     asyncio.run(first_words(model))
     assert library.left.wait(10)
-
-
-def test_an_answer_without_its_end_has_no_finish(library: Library, model: LlamaCpp) -> None:
-    library.pieces = [text("Seven to")]
-    chunks = answer(model)
-    assert text_of(chunks) == "Seven to"
-    assert len(chunks) == 1
 
 
 def test_a_prompt_that_is_too_long_is_a_sentence_with_a_way_out(library: Library, model: LlamaCpp) -> None:
@@ -261,12 +203,6 @@ def test_a_window_larger_than_the_memory_is_not_made(library: Library, tmp_path:
     assert "1,000,000,000 tokens" in error.message
 
 
-def test_threads_are_as_many_as_were_asked_for(library: Library, tmp_path: Path) -> None:
-    answer(LlamaCpp(write_gguf(tmp_path / "small.gguf"), threads=1))
-    (params,) = library.loaded
-    assert params.cpuparams.n_threads == params.cpuparams_batch.n_threads == 1
-
-
 def test_tokens_are_estimated_until_the_model_is_loaded_and_a_count_does_not_load_it(
     library: Library, model: LlamaCpp
 ) -> None:
@@ -283,34 +219,13 @@ def test_tokens_that_llama_cpp_does_not_count_are_estimated(model: LlamaCpp) -> 
     assert model.tokenizer.count("hello there \ud800") == 5
 
 
-def test_a_model_that_cannot_be_loaded_says_so_when_it_is_connected(library: Library, model: LlamaCpp) -> None:
-    library.refuses = True
-    with pytest.raises(ProviderError, match="cannot load"):
-        asyncio.run(model.connect())
-
-
-def test_a_missing_package_is_a_sentence_with_a_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(ConfigError, match="xllamacpp, which is not installed") as caught:
-        LlamaCpp(write_gguf(tmp_path / "small.gguf"))
-    assert "pip install 'zkchat[local]'" in caught.value.hint
-
-
-def test_a_missing_file_is_a_sentence_with_a_way_out(library: Library, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read") as caught:
-        LlamaCpp(tmp_path / "none.gguf")
-    assert "zkchat models pull smollm2" in caught.value.hint
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("He said it again and again. " * 3, True),
-        ("First. " + "He said it again and again. " * 3, True),
         ("He said it again and again. " * 2, False),
         ("no no no", False),
         ("=" * 200, False),
-        ("| --- | --- | --- | --- | --- | --- | --- | --- |", False),
         ("", False),
     ],
 )

@@ -7,8 +7,8 @@ import pytest
 from zkchat.core.errors import ProviderError
 from zkchat.core.prompt import ModelRequest
 from zkchat.models.errors import Endpoint, map_error
-from zkchat.models.ollama_client import Ollama
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.ollama import Ollama
+from zkchat.models.openai import OpenAI
 from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside

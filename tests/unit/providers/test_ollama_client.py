@@ -1,18 +1,17 @@
 import asyncio
 import base64
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of, text_of
+from tests.providers.contract import PLAYS, answer, asking, calls_of, failure, finish_of
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, OllamaProtocol, Request, prompt_tokens
 from tests.support.waiting import DEADLINE
 from zkchat.core.message import ImagePart, ToolCallPart
-from zkchat.core.prompt import ModelRequest, PromptMessage, TextChunk, ToolSpec
-from zkchat.models.ollama_client import Ollama
+from zkchat.core.prompt import ModelRequest, PromptMessage
+from zkchat.models.ollama import Ollama
 from zkchat.models.registry import ModelSettings
 from zkchat.models.transport import TransportPolicy
 
@@ -101,25 +100,6 @@ def test_every_kind_of_message_is_sent(server: Server) -> None:
     ]
 
 
-def test_optional_arguments_of_a_tool_keep_their_types(server: Server) -> None:
-    parameters = {
-        "type": "object",
-        "properties": {
-            "folder": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Where."},
-            "limit": {"type": "integer"},
-        },
-        "required": ["limit"],
-    }
-    tool = ToolSpec(name="list", description="Lists.", parameters=parameters)
-    (body,) = sent(server, asking(tools=(tool,)))["tools"]
-    assert body["function"]["name"] == "list"
-    assert body["function"]["parameters"]["required"] == ["limit"]
-    assert body["function"]["parameters"]["properties"] == {
-        "folder": {"type": ["string", "null"], "description": "Where."},
-        "limit": {"type": "integer"},
-    }
-
-
 def test_window_and_tools_are_known_once_connected(server: Server) -> None:
     model = Ollama("tells", host=server.address)
     assert (model.info.context_limit, model.info.calls_tools) == (None, False)
@@ -163,7 +143,7 @@ def test_a_prompt_that_the_server_refuses_is_told_as_too_long(server: Server) ->
     assert "context.max_tokens" in error.hint
 
 
-@pytest.mark.parametrize("words", range(100, 500, 20))
+@pytest.mark.parametrize("words", [100, 480])
 def test_a_prompt_that_an_old_server_cuts_is_told(server: Server, words: int) -> None:
     server.knows_flags, server.window = False, words // 2
     warning = finish_of(answer(Ollama("tells", host=server.address), asking("word " * words))).warning
@@ -171,26 +151,15 @@ def test_a_prompt_that_an_old_server_cuts_is_told(server: Server, words: int) ->
     assert "context.max_tokens" in warning
 
 
-@pytest.mark.parametrize("words", range(10, 500, 25))
+@pytest.mark.parametrize("words", [10, 485])
 def test_a_prompt_that_was_read_whole_raises_no_alarm(server: Server, words: int) -> None:
     assert finish_of(answer(Ollama("tells", host=server.address), asking("word " * words))).warning == ""
-
-
-def test_what_only_began_like_a_tag_is_not_lost_when_the_answer_breaks_off(server: Server) -> None:
-    server.plays["cut"] = [TextChunk(text="<thi")]
-    assert text_of(answer(Ollama("cut", host=server.address))) == "<thi"
 
 
 def test_calls_in_different_answers_have_different_ids(server: Server) -> None:
     model = Ollama("calls", host=server.address)
     ids = [call.call_id for _ in range(3) for call in calls_of(answer(model))]
     assert len(set(ids)) == 6
-
-
-def test_arguments_are_json_in_the_letters_of_the_model(server: Server) -> None:
-    _, second = calls_of(answer(Ollama("calls", host=server.address)))
-    assert "眠り" in second.arguments
-    assert json.loads(second.arguments)["limit"] == 3
 
 
 def test_a_key_is_sent_as_a_header(server: Server) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from tests.support.evidence import passage
 from zkchat.core.message import Evidence, MessageExcerpt
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, RemarkChunk, TextChunk
-from zkchat.core.reports import DOUBT
 from zkchat.models.quote import HOW_TO_LINK, SMALL_TALK, Quote
 
 
@@ -44,30 +43,11 @@ def test_it_quotes_word_for_word_with_the_note_and_says_nothing_else() -> None:
     assert chunks[-1] == Finish(reason="stop")
 
 
-def test_without_a_passage_it_names_what_comes_nearest() -> None:
-    chunks = answer(nearest=[passage("Cats sleep.", heading="Animals"), passage("Beds.", note="Beds")])
-    assert text_of(chunks) == "No passage answers this. Nearest: [[Sleep]] › Animals, [[Beds]].\n"
-    assert chunks[-1] == Finish(reason="abstained")
-
-
-def test_without_anything_it_says_that_the_notes_hold_nothing() -> None:
-    chunks = answer()
-    assert text_of(chunks) == "Your notes hold nothing on this.\n"
-    assert chunks[-1] == Finish(reason="abstained")
-
-
 def test_small_talk_is_answered_by_what_one_can_ask() -> None:
     chunks = answer(is_small_talk=True)
     assert text_of(chunks) == SMALL_TALK
     assert RemarkChunk(text=HOW_TO_LINK) in chunks
     assert chunks[-1] == Finish(reason="abstained")
-
-
-def test_a_remark_on_an_uncertain_answer_comes_before_it() -> None:
-    chunks = answer(passage("It may."), is_doubtful=True)
-    assert chunks[0] == DOUBT
-    assert text_of(chunks) == "> It may.\n\n— [[Sleep]]\n"
-    assert chunks[-1] == Finish(reason="stop")
 
 
 def test_what_the_message_itself_answers_comes_before_what_notes_say() -> None:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from tests.support.gguf_files import write_gguf
 from tests.support.provider_contexts import provider_context
 from zkchat.app.models import preload_client
-from zkchat.core.errors import ConfigError
 from zkchat.models.registry import (
     ModelSettings,
     NamedModel,
@@ -26,22 +25,10 @@ def context(tmp_path: Path) -> ProviderContext:
     return provider_context(tmp_path, variables={"OPENAI_API_KEY": "sk-canary"})
 
 
-def test_quote_and_scripted_are_found_by_name(tmp_path: Path, context: ProviderContext) -> None:
-    (tmp_path / "p.json").write_text('{"model": "demo", "answers": []}')
-    assert create("quote", context).info.name == "quote"
-    assert create("scripted:p.json", context).info.name == "scripted:demo"
-
-
 def test_servers_are_found_by_name_and_their_keys_are_not_shown(context: ProviderContext) -> None:
     assert create("ollama:qwen3:8b", context).info.id == "qwen3:8b"
     assert create("openai:gpt-5-mini", context).info.name == "openai:gpt-5-mini"
     assert "sk-canary" not in repr(context)
-
-
-@pytest.mark.outside
-def test_with_nothing_there_quote_is_chosen_and_with_a_key_openai(context: ProviderContext) -> None:
-    assert choose(replace(context, variables={})).model == "quote"
-    assert choose(context).model.startswith("openai:")
 
 
 @pytest.mark.outside
@@ -80,13 +67,6 @@ def test_a_name_of_the_users_own_stands_for_a_model_and_what_is_said_of_it(conte
     assert resolve_name("ollama:qwen3:4b", own).model == "ollama:qwen3:4b"
 
 
-def test_a_misspelt_name_of_the_users_own_is_led_to_the_right_one(context: ProviderContext) -> None:
-    own = replace(context, models={"fast": NamedModel(provider="ollama", id="qwen3:4b")})
-    with pytest.raises(ConfigError, match="There is no model 'fst'") as caught:
-        create("fst", own)
-    assert "Did you mean 'fast'?" in caught.value.hint
-
-
 @pytest.mark.parametrize(("allowed", "said", "window"), [(1024, 512, 512), (1024, None, 1024), (None, 512, 512)])
 def test_a_local_model_gets_the_smaller_of_what_is_said_and_what_is_allowed(
     context: ProviderContext, allowed: int | None, said: int | None, window: int
@@ -100,10 +80,3 @@ def test_a_client_library_can_be_imported_ahead_of_the_first_question(monkeypatc
     monkeypatch.delitem(sys.modules, "httpx", raising=False)
     preload_client("ollama")
     assert "httpx" in sys.modules
-
-
-@pytest.mark.parametrize("provider", ["quote", "local", "scripted"])
-def test_who_talks_through_no_client_library_has_nothing_to_import(provider: str) -> None:
-    before = set(sys.modules)
-    preload_client(provider)
-    assert {name for name in set(sys.modules) - before if not name.startswith("zkchat")} == set()

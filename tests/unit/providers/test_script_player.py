@@ -6,7 +6,7 @@ import pytest
 
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ConfigError, ProviderError
-from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, PromptMessage, TextChunk, ThinkingChunk, ToolRequested
+from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, PromptMessage, TextChunk, ToolRequested
 from zkchat.core.values import from_plain
 from zkchat.models.scripted import Script, Scripted, read_script
 
@@ -20,33 +20,6 @@ def play(provider: Scripted, request: ModelRequest | None = None) -> list[ModelC
 
 def scripted(*answers: list[dict[str, object]], **more: object) -> Scripted:
     return Scripted(from_plain(Script, {"answers": answers, **more}))
-
-
-def test_it_plays_text_thinking_delays_and_usage() -> None:
-    steps: list[dict[str, object]] = [
-        {"thinking": "hm"},
-        {"delay": 0},
-        {"text": "yes"},
-        {"finish": "length", "usage": {"prompt_tokens": 5}},
-    ]
-    assert play(scripted(steps)) == [
-        ThinkingChunk(text="hm"),
-        TextChunk(text="yes"),
-        Finish(reason="length", usage=TokenUsage(prompt_tokens=5)),
-    ]
-
-
-def test_a_tool_call_ends_the_answer_with_tool_calls() -> None:
-    chunks = play(scripted([{"tool": "find", "arguments": {"query": "x"}}, {"tool": "find", "arguments": "{bro"}]))
-    calls = [chunk.call for chunk in chunks if isinstance(chunk, ToolRequested)]
-    assert [call.arguments for call in calls] == ['{"query": "x"}', "{bro"]
-    assert calls[0].call_id != calls[1].call_id
-    assert chunks[-1] == Finish(reason="tool_calls")
-
-
-def test_an_error_is_raised_as_a_server_would() -> None:
-    with pytest.raises(ProviderError, match="Too busy"):
-        play(scripted([{"text": "a"}, {"error": "Too busy.", "hint": "Wait."}]))
 
 
 def test_answers_follow_each_other_and_end_with_a_sentence() -> None:
@@ -63,10 +36,6 @@ def test_a_resumed_conversation_goes_on_where_its_history_ends() -> None:
     assert play(provider, ModelRequest(messages=history, window=100))[0] == TextChunk(text="two")
 
 
-def test_a_cut_script_ends_without_a_finish() -> None:
-    assert play(scripted([{"text": "half"}], cut=True)) == [TextChunk(text="half")]
-
-
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -81,11 +50,6 @@ def test_a_broken_script_is_named_with_the_place(tmp_path: Path, content: str, c
     with pytest.raises(ConfigError, match=complaint) as caught:
         read_script(file)
     assert "play.json" in caught.value.message
-
-
-def test_a_missing_script_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        read_script(tmp_path / "none.json")
 
 
 def test_the_script_of_the_documentation_plays(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from tests.providers.contract import PLAYS, answer
 from tests.providers.loopback import KEY, Connection, Loopback, Request
 from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
-from zkchat.models.ollama_client import Ollama
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.ollama import Ollama
+from zkchat.models.openai import OpenAI
 from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, is_small, parse_size, size_in_name
 from zkchat.models.transport import ServerModel, TransportPolicy
 
@@ -68,69 +68,52 @@ def connected(server: Server, protocol: str, settings: ModelSettings) -> ServerM
     return model
 
 
-PROTOCOLS = pytest.mark.parametrize(("protocol", "limit"), [("ollama", "num_predict"), ("openai", "max_tokens")])
+LIMIT = {"ollama": "num_predict", "openai": "max_tokens"}
+CAREFUL = {"temperature": 0.0, "limit": MAX_ANSWER_TOKENS}
 
 
-@PROTOCOLS
-def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many(server: Server, protocol: str, limit: str) -> None:
-    server.size = TINY
-    assert asked(server, protocol, ModelSettings()) == {"temperature": 0.0, limit: MAX_ANSWER_TOKENS}
-
-
-@PROTOCOLS
-def test_a_large_model_without_tools_says_as_much_as_it_likes(server: Server, protocol: str, limit: str) -> None:
-    assert asked(server, protocol, ModelSettings(calls_tools=False)) == {}
-
-
-@PROTOCOLS
-def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
-    server: Server, protocol: str, limit: str
+@pytest.mark.parametrize("protocol", LIMIT)
+@pytest.mark.parametrize(
+    ("size", "settings", "wanted", "sent"),
+    [
+        (TINY, {}, {}, CAREFUL),
+        (TINY, {}, {"temperature": 0.7, "max_answer_tokens": 1000}, {"temperature": 0.7, "limit": 1000}),
+        (TINY, {"temperature": 0.4, "options": {"limit": 2000}}, {}, {"temperature": 0.4, "limit": 2000}),
+        (TINY, {"options": {"temperature": 1.0}}, {}, {"temperature": 1.0, "limit": MAX_ANSWER_TOKENS}),
+        (TINY, {"calls_tools": True}, {}, {}),
+        (LARGE, {"calls_tools": False}, {}, {}),
+        (LARGE, {}, {}, {}),
+        ("135M", {}, {}, {}),
+        (0, {}, {}, {}),
+    ],
+)
+def test_a_tiny_model_takes_the_likeliest_words_and_not_too_many_unless_something_else_is_said(
+    server: Server, protocol: str, size: object, settings: dict[str, Any], wanted: dict[str, Any], sent: dict[str, Any]
 ) -> None:
-    server.size = TINY
-    info = connected(server, protocol, ModelSettings()).info
-    assert (info.calls_tools, info.needs_evidence) == (False, True)
-
-
-@PROTOCOLS
-def test_what_a_request_asks_for_counts_for_more(server: Server, protocol: str, limit: str) -> None:
-    server.size = TINY
-    request = replace(QUESTION, temperature=0.7, max_answer_tokens=1000)
-    assert asked(server, protocol, ModelSettings(), request) == {"temperature": 0.7, limit: 1000}
-
-
-@PROTOCOLS
-def test_what_the_settings_say_counts_for_more(server: Server, protocol: str, limit: str) -> None:
-    server.size = TINY
-    warm = ModelSettings(temperature=0.4, options={limit: 2000})
-    assert asked(server, protocol, warm) == {"temperature": 0.4, limit: 2000}
-    optional = ModelSettings(options={"temperature": 1.0})
-    assert asked(server, protocol, optional) == {"temperature": 1.0, limit: MAX_ANSWER_TOKENS}
-
-
-@PROTOCOLS
-def test_a_tiny_model_that_is_said_to_use_tools_decides_for_itself(server: Server, protocol: str, limit: str) -> None:
-    server.size = TINY
-    assert asked(server, protocol, ModelSettings(calls_tools=True)) == {}
-    assert not connected(server, protocol, ModelSettings(calls_tools=True)).info.needs_evidence
-
-
-@PROTOCOLS
-@pytest.mark.parametrize("size", [LARGE, None, "135M", 0])
-def test_other_models_decide_for_themselves(server: Server, protocol: str, limit: str, size: object) -> None:
     server.size = size
-    assert asked(server, protocol, ModelSettings()) == {}
-    assert not connected(server, protocol, ModelSettings()).info.needs_evidence
+    options = {
+        LIMIT[protocol] if name == "limit" else name: value for name, value in settings.get("options", {}).items()
+    }
+    found = asked(server, protocol, ModelSettings(**{**settings, "options": options}), replace(QUESTION, **wanted))
+    assert {"limit" if name == LIMIT[protocol] else name: value for name, value in found.items()} == sent
+
+
+@pytest.mark.parametrize("protocol", LIMIT)
+@pytest.mark.parametrize(
+    ("size", "tools", "needs_evidence"), [(TINY, None, True), (TINY, True, False), (LARGE, None, False)]
+)
+def test_a_tiny_model_is_handed_evidence_whatever_its_server_says_of_tools(
+    server: Server, protocol: str, size: int, tools: bool | None, needs_evidence: bool
+) -> None:
+    server.size = size
+    info = connected(server, protocol, ModelSettings(calls_tools=tools)).info
+    assert (info.calls_tools, info.needs_evidence) == (not needs_evidence, needs_evidence)
 
 
 def test_a_model_that_thinks_is_left_the_room_for_it(server: Server) -> None:
     server.size = TINY
     server.can = ["completion", "thinking"]
     assert asked(server, "ollama", ModelSettings()) == {}
-
-
-def test_a_model_of_which_nothing_is_known_yet_is_not_taken_for_small(server: Server) -> None:
-    answer(Ollama("tells", host=server.address, policy=QUICK), QUESTION)
-    assert server.requests[-1].body["options"] == {"num_ctx": 2048}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.providers.loopback import KEY
 from tests.support.model_lists import Listing
 from tests.support.provider_contexts import provider_context
 from zkchat.core.errors import ProviderError
-from zkchat.models.openai_client import OpenAI
+from zkchat.models.openai import OpenAI
 from zkchat.models.registry import ProviderContext, create, descriptor_of
 
 pytestmark = pytest.mark.outside

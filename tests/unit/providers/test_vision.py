@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from zkchat.core.prompt import ImageRule, ModelInfo
-from zkchat.models.openai_client import (
+from zkchat.core.prompt import ModelInfo
+from zkchat.models.openai import (
     OpenAI,
     estimated_rule,
-    lists_vision,
     openai_vision,
     with_listed_facts,
     with_shown_vision,
@@ -55,13 +54,6 @@ def test_lists_of_servers_tell_that_a_model_sees(facts: dict[str, Any]) -> None:
     assert not with_listed_facts(info, facts, ModelSettings(sees_images=False)).sees_images
 
 
-@pytest.mark.parametrize(
-    "facts", [{}, {"capabilities": ["completion"]}, {"capabilities": "vision"}, {"architecture": 1}]
-)
-def test_other_lists_tell_nothing(facts: dict[str, Any]) -> None:
-    assert not lists_vision(facts)
-
-
 def test_what_an_ollama_shows_counts_by_openai_s_protocol_too() -> None:
     info = ModelInfo(provider="openai", id="m")
     shown = {"capabilities": ["vision"], "model_info": {"gemma3.mm.tokens_per_image": 256}}
@@ -84,7 +76,3 @@ def test_what_an_ollama_shows_counts_by_openai_s_protocol_too() -> None:
 )
 def test_estimates_for_an_image_of_672_by_504(model: str, facts: dict[str, Any], tokens: int) -> None:
     assert estimated_rule(model, facts).tokens(672, 504) == tokens
-
-
-def test_a_patch_of_a_size_that_says_little_is_not_counted_by() -> None:
-    assert estimated_rule("x", {"mllama.vision.patch_size": 14}) == ImageRule()

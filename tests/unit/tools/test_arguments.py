@@ -25,6 +25,10 @@ class Wanted(Arguments, frozen=True, kw_only=True):
     [
         ({}, "count", 5),
         ({"count": "7"}, "count", 7),
+        ({"count": " 7 ", "text": " a "}, "count", 7),
+        ({"deep": "yes"}, "deep", True),
+        ({"deep": " Off"}, "deep", False),
+        ({"where": "before "}, "where", "before"),
         ({"count": 7.0}, "count", 7),
         ({"count": 20}, "count", 20),
         ({"count": 21}, "count", 20),

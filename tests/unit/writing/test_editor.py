@@ -104,31 +104,10 @@ def test_a_target_is_found_by_path_link_and_alias(desk: Desk) -> None:
         assert desk.editor.append(target, target).path == "Reading/Sleep.md"
 
 
-def test_a_target_that_may_mean_several_notes_is_refused_with_them(desk: Desk) -> None:
-    with pytest.raises(EditRefused, match=r"A/Twin.md, B/Twin.md"):
-        desk.editor.append("Twin", "x")
-    assert desk.editor.append("B/Twin.md", "x").path == "B/Twin.md"
-
-
 def test_a_target_that_is_not_there_is_refused_with_the_closest(desk: Desk) -> None:
     with pytest.raises(NoteNotFound) as refusal:
         desk.editor.append("Cofee", "x")
     assert "[[Coffee]]" in refusal.value.hint
-
-
-def test_a_note_is_warned_of_that_a_sync_left_twice(tmp_path: Path) -> None:
-    copy = "Coffee.sync-conflict-20260101-101010-ABCDEFG.md"
-    with open_desk(tmp_path, VaultConventions(), {**NOTES, copy: "# Coffee\n"}) as desk:
-        assert copy in desk.editor.append("Coffee.md", "x").remarks[0]
-        assert desk.editor.append("B/Twin.md", "x").remarks == ()
-
-
-def test_what_links_to_a_deleted_note_is_counted(tmp_path: Path) -> None:
-    with open_desk(
-        tmp_path, VaultConventions(), {**NOTES, "Link.md": "[[Coffee]]", "Other.md": "[[Coffee]] [[Coffee]]"}
-    ) as desk:
-        remarks = desk.editor.delete("Coffee").remarks
-        assert remarks == ("3 links in 2 notes lead to Coffee.md, and will lead nowhere.",)
 
 
 DAILY = VaultConventions(daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD", template="Templates/Day"))
@@ -140,12 +119,6 @@ def test_todays_note_is_created_from_its_template(tmp_path: Path) -> None:
         assert desk.editor.append_daily("- tea").path == "Days/2026-03-01.md"
         desk.editor.append_daily("- cake")
         assert desk.written == {"Days/2026-03-01.md": "# 2026-03-01\nSunday 09:05\n\n## Log\n- tea\n- cake\n"}
-
-
-def test_todays_note_is_appended_to_where_it_is(tmp_path: Path) -> None:
-    with open_desk(tmp_path, DAILY, {"Elsewhere/2026-03-01.md": "Up early."}) as desk:
-        desk.editor.append_daily("- tea")
-        assert desk.written == {"Elsewhere/2026-03-01.md": "Up early.\n\n- tea"}
 
 
 def test_a_template_with_code_is_refused_and_nothing_is_created(tmp_path: Path) -> None:
@@ -183,19 +156,6 @@ def test_a_hidden_note_does_not_exist_for_a_model_elsewhere(tmp_path: Path) -> N
         assert desk.editor.create("secret", "x").title == "Create secret.md"
         reason = "secret.md cannot be made: Secret.md is there already, and kept from this model."
         assert desk.staged.refusals == {"Secret.md": reason}
-
-
-def test_a_local_note_is_edited_by_a_model_on_this_machine(tmp_path: Path) -> None:
-    with open_desk(tmp_path, VaultConventions(), PRIVATE, Located(on_this_machine=True)) as desk:
-        assert desk.editor.append("Secret", "x").path == "Secret.md"
-
-
-@pytest.mark.parametrize(("new", "path"), [("v1.3", "Docs/v1.3"), ("Old", "Docs/Old"), ("Docs/v2.2", "Docs/v2.2")])
-def test_a_dot_in_the_name_of_a_folder_begins_no_suffix(tmp_path: Path, new: str, path: str) -> None:
-    with open_desk(tmp_path, VaultConventions(), {"Docs/v1.2/A.md": "a", "B.md": "[[Docs/v1.2/A]]"}) as desk:
-        assert desk.editor.rename("Docs/v1.2", new).path == path
-        assert desk.staged.read(f"{path}/A.md") == "a"
-        assert desk.staged.read("B.md") == f"[[{path}/A]]"
 
 
 def moves(desk: Desk) -> list[tuple[str, str]]:
@@ -236,13 +196,6 @@ def test_an_odd_name_that_is_there_can_be_moved_and_is_kept(tmp_path: Path) -> N
             desk.editor.rename("A/What now?.md", "Why?")
 
 
-def test_a_folder_that_is_named_like_a_note_is_not_guessed(tmp_path: Path) -> None:
-    with open_desk(tmp_path, VaultConventions(), {"Work.md": "x", "Work/Plan.md": "y"}) as desk:
-        with pytest.raises(EditRefused, match="folder Work/"):
-            desk.editor.rename("Work", "Job")
-        assert desk.editor.rename("Work.md", "Job").path == "Job.md"
-
-
 @pytest.mark.parametrize("new", ["A/Twin", "a/twin.md", "../x", "a:b", "", "Twin"])
 def test_a_name_that_is_taken_or_bad_is_refused(desk: Desk, new: str) -> None:
     with pytest.raises(VaultError):
@@ -267,18 +220,3 @@ def test_a_new_note_that_would_take_over_links_is_refused_to_a_model(tmp_path: P
                 create("Sleep", "text")
         assert not staged.change_set()
         assert editor.create("Sleep well", "text").remarks == ()
-
-
-def test_a_title_says_what_is_done_and_where(tmp_path: Path) -> None:
-    with open_desk(tmp_path, VaultConventions(), {"A.md": "# A\n\n## State\n\ntext\n", "B/C.md": "c\n"}) as desk:
-        editor = desk.editor
-        assert editor.edit_section("A", "A#State", "more", "append").title == "Append to A.md › A › State"
-        assert editor.edit_section("A", "State", "other", "replace").title == "Replace A.md › State"
-        assert editor.set_property("A", "status", "open").title == "Set status of A.md"
-        assert editor.set_property("A", "status", None).title == "Remove status of A.md"
-        assert editor.add_tag("A", "#soil").title == "Tag A.md with soil"
-        assert editor.move("A", "B").title == "Move A.md to B/"
-        assert editor.move("C", "/").title == "Move B/C.md to the top folder"
-        assert editor.rename("C", "D").title == "Rename C.md to D.md"
-        assert desk.staged.titles[-1] == "Rename C.md to D.md"
-        assert "Move A.md to B/" in desk.staged.titles

@@ -44,10 +44,6 @@ def test_what_the_user_agrees_to_is_applied_together_and_what_went_wrong_beside_
     assert store.journal[0].origin == ORIGIN
 
 
-def test_nothing_is_asked_where_nothing_is_staged(store: ChangesInMemory) -> None:
-    assert proposals(store, Answering()).settle(ORIGIN) is None
-
-
 @pytest.mark.parametrize(("answer", "stops"), [(no, False), (stop, True)])
 def test_what_the_user_declines_is_written_nowhere(store: ChangesInMemory, answer: Any, stops: bool) -> None:
     proposed = proposals(store, Answering(answer))
@@ -78,15 +74,6 @@ def test_always_holds_for_the_folders_of_that_change_only(store: ChangesInMemory
     assert settle(proposed).decision == "declined"
 
 
-def test_without_anybody_to_ask_nothing_is_written_and_the_reason_names_the_ways(store: ChangesInMemory) -> None:
-    proposed = proposals(store)
-    stage(proposed)
-    outcome = settle(proposed)
-    assert outcome.decision == "kept"
-    assert "--yes" in outcome.reason
-    assert store.journal == []
-
-
 def test_a_yes_beforehand_is_enough_but_not_for_what_calls_for_a_question(store: ChangesInMemory) -> None:
     sure = ReviewPolicy(assumes_yes=True)
     proposed = proposals(store, policy=sure)
@@ -111,15 +98,6 @@ def test_a_reason_to_ask_is_read_with_the_diff_and_always_is_not_offered(store: 
     assert reviewer.may_always == [False]
 
 
-def test_in_the_mode_propose_changes_are_shown_and_written_nowhere(store: ChangesInMemory) -> None:
-    reviewer = Answering()
-    proposed = proposals(store, reviewer, policy=ReviewPolicy(mode="propose", accept=("**",), assumes_yes=True))
-    stage(proposed)
-    assert settle(proposed).decision == "kept"
-    assert len(reviewer.shown) == 1
-    assert store.journal == []
-
-
 def test_what_cannot_be_applied_is_kept_with_the_reason(store: ChangesInMemory) -> None:
     def full() -> None:
         raise StorageError("The disk is full.", hint="Make room.")
@@ -139,16 +117,6 @@ def test_what_the_user_edited_and_cannot_be_applied_is_kept_as_they_left_it(stor
     outcome = settle(proposed)
     assert (outcome.decision, outcome.edited) == ("kept", True)
     assert outcome.changes.writes[0].after == b"newer\n"
-
-
-def test_what_is_dropped_is_returned(store: ChangesInMemory) -> None:
-    proposed = proposals(store)
-    assert proposed.drop("Stopped.") is None
-    stage(proposed)
-    outcome = proposed.drop("Stopped.")
-    assert outcome
-    assert (outcome.decision, outcome.reason) == ("dropped", "Stopped.")
-    assert not proposed.staged
 
 
 def test_changes_of_somebody_else_in_another_place_are_kept_and_not_asked_about(store: ChangesInMemory) -> None:
@@ -244,16 +212,6 @@ def test_somebody_who_writes_all_the_time_does_not_hold_the_user_up(store: Chang
     proposed.staged.write("Sleep.md", NINE.replace("9", "nine"), made_from=NINE, title="Edit")
     assert settle(proposed).decision == "kept"
     assert next(numbers) < 10
-
-
-def test_what_the_user_should_know_is_said_with_the_question(store: ChangesInMemory) -> None:
-    reviewer = Answering(no)
-    proposed = proposals(store, reviewer)
-    stage(proposed)
-    proposed.staged.remarks.append("A sync left another version.")
-    settle(proposed)
-    assert reviewer.remarks == ["A sync left another version."]
-    assert proposed.staged.remarks == []
 
 
 def test_paths_that_are_withheld_are_part_of_the_outcome(store: ChangesInMemory) -> None:

@@ -1,8 +1,6 @@
 import pytest
 
-from zkchat.core.changes import ChangeSet, FileWrite
-from zkchat.core.errors import FileConflict, FilesChanged
-from zkchat.writing.staging import rebase_changes, rebase_content
+from zkchat.writing.staging import rebase_content
 
 BASE = "# Note\n\none\ntwo\nthree\n\nlast\n"
 
@@ -44,28 +42,3 @@ def test_files_that_are_gone_new_or_no_text_clash() -> None:
     assert rebase_content(b"a\n", b"b\n", None) is None
     assert rebase_content(None, b"b\n", b"a\n") is None
     assert rebase_content(b"a\n", b"b\n", b"\xff\n") is None
-
-
-def conflict(write: FileWrite, found: str) -> FileConflict:
-    return FileConflict(path=write.path, expected=write.before, wanted=write.after, found=found.encode())
-
-
-def test_a_change_set_is_brought_to_the_files_as_they_are_or_refused_as_a_whole() -> None:
-    first = FileWrite(path="A.md", before=BASE.encode(), after=BASE.replace("two", "2").encode())
-    second = FileWrite(path="B.md", before=b"b\n", after=b"c\n")
-    changes = ChangeSet(title="Edit", writes=(first, second))
-    rebased = rebase_changes(changes, [conflict(first, BASE + "more\n")])
-    assert rebased.paths == ("A.md",)
-    assert rebased.changes.writes == (
-        FileWrite(path="A.md", before=f"{BASE}more\n".encode(), after=f"{BASE}more\n".replace("two", "2").encode()),
-        second,
-    )
-    with pytest.raises(FilesChanged) as refusal:
-        rebase_changes(changes, [conflict(first, BASE + "more\n"), conflict(second, "d\n")])
-    assert [each.path for each in refusal.value.conflicts] == ["B.md"]
-
-
-def test_a_conflict_of_no_write_is_one_of_the_set() -> None:
-    moved = FileConflict(path="Moved.md", expected=b"a", wanted=b"a", found=None)
-    with pytest.raises(FilesChanged):
-        rebase_changes(ChangeSet(title="Move"), [moved])

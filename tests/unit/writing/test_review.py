@@ -52,13 +52,6 @@ def test_a_note_that_the_model_may_not_see_is_asked_about_in_every_folder_and_a_
     assert "Inbox/New.md" in why.sentence
 
 
-def test_what_calls_for_a_question_is_asked_about_in_every_folder() -> None:
-    why = why_asked(writing("Inbox/New.md"), INBOX, reasons=["It was made while a web clipping was read."])
-    assert why
-    assert not why.takes_yes
-    assert why.sentence == "It was made while a web clipping was read."
-
-
 def test_a_deletion_is_always_asked_about_and_takes_a_yes_beforehand() -> None:
     why = why_asked(moving("Inbox/A.md", ".trash/A.md"), INBOX, always=["Inbox"])
     assert why
@@ -76,9 +69,3 @@ def test_why_nobody_was_asked_names_each_folder_and_who_accepts_it_once() -> Non
         "Not asked: it is in Inbox, which write.accept names, and in Sleep, which you agreed to in this session, "
         "and in the top folder, which you agreed to in this session."
     )
-
-
-def test_all_reasons_to_ask_are_given_each_once() -> None:
-    why = why_asked(writing("A.md", "B.md"), INBOX, reasons=["One.", "Two.", "One."], is_withheld=lambda _: True)
-    assert why
-    assert why.sentences == ("One.", "Two.", "A.md and 1 more are kept from this model.")

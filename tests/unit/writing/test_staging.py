@@ -1,7 +1,7 @@
 import pytest
 
 from tests.support.changeable_files import FilesInMemory
-from zkchat.core.changes import FileMove, FileWrite
+from zkchat.core.changes import FileWrite
 from zkchat.core.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.writing.staging import StagedChanges
 
@@ -21,18 +21,6 @@ def tree(files: FilesInMemory, staged: StagedChanges) -> dict[str, str]:
     return {path: content.decode() for path, content in files.files.items()}
 
 
-def test_nothing_is_staged_at_first_and_after_all_is_taken_back(staged: StagedChanges) -> None:
-    assert not staged
-    assert not staged.change_set()
-    staged.move("A.md", "X.md", title="Move")
-    staged.create("Y.md", "y", title="Create")
-    staged.reasons_to_ask.append("It is odd.")
-    staged.clear()
-    assert not staged
-    assert staged.read("A.md") == "a"
-    assert (staged.titles, staged.reasons_to_ask) == ([], [])
-
-
 def test_writes_of_one_file_are_one(staged: StagedChanges) -> None:
     staged.write("A.md", "one", made_from="a", title="One")
     staged.write("A.md", "two", made_from="a", title="Two")
@@ -45,17 +33,6 @@ def test_a_file_that_gets_its_own_text_back_is_not_written(staged: StagedChanges
     staged.write("A.md", "one", made_from="a", title="One")
     staged.write("A.md", "a", made_from="a", title="Two")
     assert not staged
-
-
-def test_a_file_is_read_as_it_will_be(staged: StagedChanges) -> None:
-    staged.move("Folder", "Other", title="Move")
-    staged.write("Other/B.md", "new", made_from="b", title="Write")
-    staged.create("New.md", "n", title="Create")
-    assert [staged.read(path) for path in ("Other/B.md", "Other/Deep/C.md", "New.md")] == ["new", "c", "n"]
-    assert [staged.read(path) for path in ("Folder/B.md", "Nowhere.md")] == [None, None]
-    assert staged.path_on_disk("Other/Deep/C.md") == "Folder/Deep/C.md"
-    assert staged.path_after("Folder/B.md") == "Other/B.md"
-    assert staged.new_paths == ["New.md"]
 
 
 def test_only_what_is_utf_8_is_read_as_text(files: FilesInMemory, staged: StagedChanges) -> None:
@@ -86,11 +63,6 @@ def test_a_folder_moves_neither_into_itself_nor_onto_or_below_a_file(staged: Sta
     with pytest.raises(VaultError):
         staged.move("Folder", target, title="Move")
     assert not staged
-
-
-def test_a_name_may_change_in_case_only(staged: StagedChanges) -> None:
-    staged.move("A.md", "a.md", title="Move")
-    assert staged.change_set().moves == (FileMove(source="A.md", target="a.md"),)
 
 
 def test_a_name_that_differs_in_case_is_taken_where_another_file_has_it(

@@ -136,32 +136,6 @@ def test_a_note_that_changed_since_it_was_read_stays_as_it_is(
     assert not again.failed, again.text
 
 
-def test_a_section_that_was_shown_says_nothing_of_the_rest(desk: WriteDesk) -> None:
-    assert desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace").failed
-    assert not desk.call("edit_section", path="Coffee", section="Brewing", text="Fast.", position="replace").failed
-    assert not desk.call("set_property", path="Coffee", key="rating", value=5).failed
-    desk.staged.clear()
-    assert not desk.call("edit_section", path="Coffee", section="Brewing", text="No.", position="replace").failed
-    assert desk.call("delete_document", path="Coffee").failed
-
-
-def test_only_what_may_be_answered_otherwise_may_be_repeated(desk: WriteDesk) -> None:
-    unread = desk.call("delete_document", path="Coffee")
-    assert (unread.may_repeat, unread.stages_change) == (True, False)
-    done = desk.call("delete_document", path="Coffee")
-    assert (done.may_repeat, done.stages_change) == (False, True)
-    missing = desk.call("edit_document", path="Tea", old="Milk", new="x")
-    assert (missing.may_repeat, missing.stages_change) == (False, False)
-
-
-def test_what_the_user_should_know_is_kept_for_the_review(tmp_path: Path) -> None:
-    copy = "Tea (conflicted copy 2026-01-01).md"
-    with write_desk(tmp_path, {**NOTES, copy: "x"}) as desk:
-        desk.call("edit_section", path="Tea.md", text="one")
-        desk.call("edit_section", path="Tea.md", text="two")
-        assert desk.staged.remarks == [f"A sync left another version of Tea.md beside it: {copy}."]
-
-
 def test_a_note_is_not_deleted_unread(desk: WriteDesk) -> None:
     assert "not read Coffee.md yet" in desk.call("delete_document", path="Coffee").text
     desk.messages.linked["Coffee.md"] = digest(COFFEE)
@@ -200,53 +174,12 @@ def test_only_what_was_given_of_a_note_may_be_replaced(long_desk: WriteDesk) -> 
     assert not replace_long(long_desk, "Long").failed
 
 
-def test_how_much_of_a_deleted_note_was_read_is_told(long_desk: WriteDesk) -> None:
-    long_desk.call("read_document", path="Long")
-    total = len(long_desk.library.section("Long.md"))
-    assert not long_desk.call("delete_document", path="Long").failed
-    [remark] = long_desk.staged.remarks
-    assert remark.startswith("The model read ")
-    assert remark.endswith(f" of {total:,} characters of Long.md.")
-
-
-def test_parts_that_earlier_messages_gave_count(long_desk: WriteDesk) -> None:
-    text = long_desk.library.section("Long.md")
-    long_desk.messages.earlier["Long.md"] = digest(text)
-    long_desk.messages.parts["Long.md"] = [text[:8000]]
-    assert replace_long(long_desk, "Long").failed
-    long_desk.messages.parts["Long.md"] += [text[8000:16000], text[16000:]]
-    assert not replace_long(long_desk, "Long").failed
-
-
 def test_a_model_knows_what_it_made_itself(desk: WriteDesk) -> None:
     desk.call("read_document", path="Coffee")
     desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
     assert not desk.call("set_property", path="Coffee", key="rating", value=5).failed
     assert not desk.call("rename_document", path="Coffee", new_name="Mocha").failed
     assert not desk.call("delete_document", path="Mocha").failed
-
-
-def test_what_was_declined_does_not_count_as_changed(desk: WriteDesk) -> None:
-    desk.call("read_document", path="Coffee")
-    desk.call("edit_document", path="Coffee", old="Beans", new="Good beans")
-    desk.staged.clear()
-    desk.messages.turn += 1
-    assert not desk.call("delete_document", path="Coffee").failed
-
-
-def test_a_rename_lists_no_names(desk: WriteDesk) -> None:
-    outcome = desk.call("rename_document", path="Coffee", to="Mocha")
-    assert outcome.text.splitlines()[1:] == ["There is 1 other note whose links follow."]
-    assert not desk.call("move_document", path="Mocha", folder="Drinks").failed
-    assert "Drinks/Mocha.md" in desk.call("read_document", path="Mocha").text
-
-
-def test_folders_and_other_files_can_be_renamed(tmp_path: Path) -> None:
-    with write_desk(tmp_path, {"Work/Plan.md": "x", "pic.png": "y"}) as desk:
-        assert desk.call("rename_document", path="Work/", new_name="Job").text.startswith("Rename Work to Job.")
-        assert desk.call("rename_document", path="pic.png", new_name="photo").text.startswith(
-            "Rename pic.png to photo.png."
-        )
 
 
 def test_values_of_properties_are_what_they_look_like(desk: WriteDesk) -> None:

@@ -38,6 +38,10 @@ class Arguments(Struct, frozen=True, kw_only=True):
 A = TypeVar("A", bound=Arguments)
 
 
+_MEANT: Final = {"yes": True, "on": True, "no": False, "off": False}
+"""What models write for a switch, beside what JSON has for it."""
+
+
 class WrongValue(ValueError):
     """Why arguments are refused, as sentences for the model."""
 
@@ -71,7 +75,12 @@ def read_arguments(type_: type[A], given: object) -> A:
     try:
         wanted = from_plain(type_, named)
     except InvalidValue as error:
-        raise WrongValue("{}: {}.".format(*place_and_reason(error))) from None
+        place, why = place_and_reason(error)
+        written = named.get(place)
+        meant = _MEANT.get(written.strip().casefold(), written.strip()) if isinstance(written, str) else written
+        if meant == written:
+            raise WrongValue(f"{place}: {why}.") from None
+        return read_arguments(type_, {**named, place: meant})
     most = {name: kind["at_most"] for name, kind in _kinds(type_).items() if kind.get("at_most")}
     return replace(wanted, **{name: min(getattr(wanted, name), bound) for name, bound in most.items()})
 

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.core import (
-    TRASH,
     FileConflict,
     FileMove,
     FilesChanged,
@@ -21,6 +20,7 @@ from zkchat.core import (
     StorageError,
     StorageFull,
     VaultError,
+    is_in_trash,
     read_bounded,
     write_atomically,
 )
@@ -101,15 +101,15 @@ def check(plan: Plan, files: VaultTree, *, is_undo: bool) -> None:
     conflicts: list[FileConflict] = []
     for stage in plan:
         for folder in stage.make:
-            outlook.change(folder, is_there=True)
+            outlook.change(folder, b"")
         if stage.move:
             _check_move(stage.move, files, outlook, is_undo=is_undo)
             outlook.move(stage.move)
         for change in stage.contents:
             conflicts += _conflicts(change, files, outlook)
-            outlook.change(change.path, is_there=change.after is not None)
+            outlook.change(change.path, change.after)
         for folder in stage.remove:  # if something is left in one, that shows when it is in the way
-            outlook.change(folder, is_there=False)
+            outlook.change(folder, None)
     if conflicts:
         raise files_changed(conflicts)
 
@@ -163,7 +163,7 @@ def _check_move(move: FileMove, files: VaultTree, outlook: Outlook, *, is_undo: 
         raise VaultError(f"{move.source} cannot be moved into itself.")
     if not outlook.is_taken(move.source):
         if is_undo:
-            in_trash = move.source.startswith(f"{TRASH}/")
+            in_trash = is_in_trash(move.source)
             without = ", and the journal holds no copy of it" if in_trash else ""
             raise FilesChanged(
                 f"{move.source} is no longer there{without}, so it cannot be moved back to {move.target}.",
@@ -207,9 +207,9 @@ class Execution:
             stage = self._plan[number]
             for change in stage.contents:
                 if change.after is None or (change.before is None and self._found(change) == change.after):
-                    outlook.change(change.path, is_there=change.before is not None)
+                    outlook.change(change.path, change.before)
             for folder in stage.make:
-                outlook.change(folder, is_there=False)
+                outlook.change(folder, None)
             if stage.move:
                 if number < self._progress.stage and self._is_blocked(stage.move, outlook):
                     blocked.append(_not_moved_back(stage.move))
@@ -279,8 +279,8 @@ class Execution:
         if stage.move:
             self._move(stage.move)
         numbered = [*enumerate(stage.contents)]
-        _run_at_once(self._prepare, [each for each in numbered if each[1].after is not None])
-        _run_at_once(self._put, numbered)
+        _run_at_once(self._step(self._files.prepare), [each for each in numbered if each[1].after is not None])
+        _run_at_once(self._step(self._files.put), numbered)
         in_folders = {change.path.rpartition("/")[0]: change.path for change in stage.contents}
         _run_at_once(self._files.sync_folder_of, [*in_folders.values()])
         for folder in stage.remove:
@@ -292,15 +292,13 @@ class Execution:
                 self._files.make_folder(folder)
             self._files.move(move, self._progress.temporary_name())
 
-    def _prepare(self, numbered: tuple[int, ContentChange]) -> None:
-        number, change = numbered
-        with _disk_errors(change.path):
-            self._files.prepare(change, self._progress.temporary_name(number))
+    def _step(self, act: Callable[[ContentChange, str], None]) -> Callable[[tuple[int, ContentChange]], None]:
+        def step(numbered: tuple[int, ContentChange]) -> None:
+            number, change = numbered
+            with _disk_errors(change.path):
+                act(change, self._progress.temporary_name(number))
 
-    def _put(self, numbered: tuple[int, ContentChange]) -> None:
-        number, change = numbered
-        with _disk_errors(change.path):
-            self._files.put(change, self._progress.temporary_name(number))
+        return step
 
     def _sweep(self, stage: Stage) -> None:
         for number, change in enumerate(stage.contents):

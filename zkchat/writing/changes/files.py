@@ -235,7 +235,10 @@ class VaultTree(VaultFiles):
         """Give a file its prepared content, or remove it, if it holds what it should. Raises `FilesChanged`."""
         with self._file(change.path) as place:
             if change.before is None:
-                self._add(change, place, place.beside(temporary))
+                try:
+                    place.beside(temporary).rename_to_new(place)
+                except FileExistsError:
+                    raise changed(change, self._content_if_readable(place, change.path)) from None
             elif change.after is None:
                 self._remove(change, place, place.beside(temporary))
             else:
@@ -444,12 +447,6 @@ class VaultTree(VaultFiles):
                     raise changed(change, written)
         except FileNotFoundError:
             raise changed(change, None) from None
-
-    def _add(self, change: ContentChange, place: Place, new: Place) -> None:
-        try:
-            new.rename_to_new(place)
-        except FileExistsError:
-            raise changed(change, self._content_if_readable(place, change.path)) from None
 
     def _remove(self, change: ContentChange, place: Place, aside: Place) -> None:
         """The file gets another name first: what is looked at then is what is removed."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from zkchat.core import ChangeSet, path_before
+from zkchat.core import ChangeSet, path_before, touched_paths
 from zkchat.subprocesses import find_program, run_captured
 
 _SECONDS: Final = 20.0
@@ -48,7 +48,7 @@ class _Failed(Exception):
 
 
 class GitCommits:
-    """Implements `storage.changes.store.Committer`."""
+    """Commits the files of change sets."""
 
     def __init__(self, vault: Path, variables: Mapping[str, str]) -> None:
         self._vault = vault
@@ -62,7 +62,7 @@ class GitCommits:
         try:
             if not self._is_in_repository() or self._names_programs():
                 return ""
-            paths = _paths(changes) | {path_before(changes, write.path) for write in changes.writes}
+            paths = {*touched_paths(changes), *(path_before(changes, write.path) for write in changes.writes)}
             found = self._list(["status", "--porcelain", "--no-renames", "--untracked-files=all"], sorted(paths))
         except (_Failed, OSError):
             return ""  # committing tells
@@ -84,16 +84,18 @@ class GitCommits:
     def _commit(self, changes: ChangeSet, message: str) -> str:
         if self._names_programs():
             return "The change was not committed: the repository's own settings name programs to be run."
-        files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(_paths(changes)))
+        files = self._list(["ls-files", "--cached", "--others", "--exclude-standard"], sorted(touched_paths(changes)))
         if not files or not self._list(["status", "--porcelain", "--untracked-files=all"], files):
             return ""  # git ignores them, or has committed them as they are
+        printable = "".join(character if character.isprintable() else " " for character in message)
+        title = (" ".join(printable.split()) or "Change notes")[:_MAX_TITLE]
         untracked = self._list(["ls-files", "--others", "--exclude-standard"], files)
         if untracked:
             self._git("add", "--intent-to-add", *_FILES_FROM_INPUT, files=untracked)
         try:
             self._git(
                 "commit", "--only", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace",
-                f"--message={_one_line(message)}", *_FILES_FROM_INPUT, files=files,
+                f"--message={title}", *_FILES_FROM_INPUT, files=files,
             )  # fmt: skip
         except _Failed:
             if untracked:
@@ -142,13 +144,3 @@ class GitCommits:
         command = [self._program or "git", "-C", str(self._vault), "--no-pager", *settings, *arguments]
         text = b"".join(os.fsencode(name) + b"\0" for name in files)
         return run_captured(command, variables=self._variables, text=text, seconds=_SECONDS)
-
-
-def _paths(changes: ChangeSet) -> set[str]:
-    moved = {path for move in changes.moves for path in (move.source, move.target)}
-    return moved | {write.path for write in changes.writes}
-
-
-def _one_line(message: str) -> str:
-    text = " ".join("".join(character if character.isprintable() else " " for character in message).split())
-    return (text or "Change notes")[:_MAX_TITLE]

@@ -23,6 +23,8 @@ from zkchat.core import (
     FileWrite,
     UsageError,
     counted,
+    is_in_trash,
+    path_before_moves,
 )
 from zkchat.storage import (
     DurableDatabase,
@@ -112,22 +114,17 @@ class Outlook:
     def __init__(self, is_taken: Callable[[str], bool]) -> None:
         self._is_taken_on_disk = is_taken
         self._moves: list[FileMove] = []
-        self._changed: dict[str, bool] = {}
-        """By present path, whether something is there that the plan has made or removed."""
+        self._changed: dict[str, bytes | None] = {}
+        """By present path, what the plan has put there, for a folder nothing; None where it has removed something."""
 
     def path_on_disk(self, path: str) -> str | None:
         """Where a file is now; None where the moves so far leave nothing at this path."""
-        for move in reversed(self._moves):
-            if origin := move.reversed().follow(path):
-                path = origin
-            elif move.follow(path):
-                return None
-        return path
+        return path_before_moves(self._moves, path)
 
     def is_taken(self, path: str) -> bool:
         if path in self._changed:
-            return self._changed[path]
-        if any(there and each.startswith(f"{path}/") for each, there in self._changed.items()):
+            return self._changed[path] is not None
+        if any(content is not None and each.startswith(f"{path}/") for each, content in self._changed.items()):
             return True
         on_disk = self.path_on_disk(path)
         return on_disk is not None and self._is_taken_on_disk(on_disk)
@@ -135,18 +132,30 @@ class Outlook:
     def move(self, move: FileMove) -> None:
         self._moves.append(move)
         back = move.reversed()
-        known = {path: there for path, there in self._changed.items() if back.follow(path) is None}
-        self._changed = {move.follow(path) or path: there for path, there in known.items()}
+        known = {path: content for path, content in self._changed.items() if back.follow(path) is None}
+        self._changed = {move.follow(path) or path: content for path, content in known.items()}
 
-    def change(self, path: str, *, is_there: bool) -> None:
-        self._changed[path] = is_there
+    def change(self, path: str, content: bytes | None) -> None:
+        self._changed[path] = content
+
+    def read_bytes(self, path: str, read: Callable[[str], bytes | None]) -> bytes | None:
+        """What a file will hold; `read` tells what is on disk."""
+        if path in self._changed:
+            return self._changed[path]
+        on_disk = self.path_on_disk(path)
+        return read(on_disk) if on_disk is not None and self._is_taken_on_disk(on_disk) else None
+
+    def is_in_trash(self, path: str) -> bool:
+        """Whether a file will come from the trash."""
+        on_disk = None if path in self._changed else self.path_on_disk(path)
+        return on_disk is not None and is_in_trash(on_disk)
 
     def missing_folders(self, paths: Sequence[str]) -> Iterator[str]:
         """The folders above these paths that are not there, which from now on are."""
         for path in paths:
             for folder in folders_above(path):
                 if not self.is_taken(folder):
-                    self._changed[folder] = True
+                    self._changed[folder] = b""
                     yield folder
 
 
@@ -360,13 +369,12 @@ class SqliteChangeJournal(DurableDatabase):
         return ChangeRecord(id=number, at=at, state="applied", origin=origin, changes=changes)
 
     def mark(self, number: int, state: State) -> None:
-        self._retry_without_reserve(lambda: self._mark(number, state))
+        def write() -> None:
+            with self._writing() as connection:
+                statement = "UPDATE changes SET state = ?, revision = revision + 1 WHERE number = ?"
+                connection.execute(statement, (state, number))
 
-    def _mark(self, number: int, state: State) -> None:
-        with self._writing() as connection:
-            connection.execute(
-                "UPDATE changes SET state = ?, revision = revision + 1 WHERE number = ?", (state, number)
-            )
+        self._retry_without_reserve(write)
 
     def get(self, number: int) -> Journaled:
         """Raises `UsageError` where there is no such change."""

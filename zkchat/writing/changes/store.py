@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from zkchat.core import (
-    TRASH,
     BringToPresent,
     ChangeOrigin,
     ChangeRecord,
@@ -22,10 +21,12 @@ from zkchat.core import (
     VaultError,
     ZkchatError,
     counted,
+    is_in_trash,
     locked,
+    touched_paths,
 )
 from zkchat.storage import sibling
-from zkchat.writing.changes.execution import Execution, Progress, ProgressFile, check, rests_on
+from zkchat.writing.changes.execution import Execution, ProgressFile, check, rests_on
 from zkchat.writing.changes.files import VaultTree
 from zkchat.writing.changes.journal import (
     Journaled,
@@ -38,6 +39,9 @@ from zkchat.writing.changes.journal import (
     reverse,
 )
 
+if TYPE_CHECKING:
+    from zkchat.writing.changes.git import GitCommits
+
 _LOCK_SECONDS: Final = 20.0
 _MAX_BROUGHT: Final = 9
 """Times that changes are brought to what somebody else, who knows no lock, writes at the same moment."""
@@ -45,16 +49,6 @@ _MAX_NAMED: Final = 10
 """Files that are named one by one; of more, their number is told."""
 
 Result = TypeVar("Result")
-
-
-class Committer(Protocol):
-    """Commits the files of change sets."""
-
-    def reason_against(self, changes: ChangeSet) -> str:
-        """Why a change set that is about to be made or undone must not be committed; empty where it may be."""
-
-    def __call__(self, changes: ChangeSet, message: str) -> str:
-        """Commit under a message. Returns a warning; empty where all went well."""
 
 
 class JournalFile(Protocol):
@@ -74,7 +68,7 @@ class VaultChanges:
         files: VaultTree,
         journal: JournalFile,
         *,
-        commit: Committer | None = None,
+        commit: "GitCommits | None" = None,
         notify: Callable[[str], object] = lambda _: None,
     ) -> None:
         """`notify` takes what the user should know of changes that were interrupted."""
@@ -124,7 +118,9 @@ class VaultChanges:
             return self._apply(journal, changes, origin)
 
     def _apply(self, journal: SqliteChangeJournal, changes: ChangeSet, origin: ChangeOrigin) -> ChangeRecord:
-        self._require_paths(changes)
+        # A whole path is refused before the folders above it, whose names say less, are looked for.
+        for path in touched_paths(changes):
+            self._files.require_changeable(path, or_trash=True)
         plan = plan_changes(changes, self._files.is_taken)
         if not plan:
             raise VaultError("There is nothing to change.")
@@ -146,7 +142,12 @@ class VaultChanges:
                 title = done.record.changes.title
                 told = f"Change {record_id} ({title}) was taken back already, and counts as undone now."
                 return replace(done.record, state="undone", remarks=(told,))
-            restored = self._missing_in_trash(done.plan)
+            restored = tuple(  # those that moved a file to the trash which is no longer there, or not as it was
+                number
+                for number, stage in enumerate(done.plan)
+                if stage.move and stage.kept is not None
+                if self._files.content_to_move(stage.move.target) != stage.kept
+            )
             plan = reverse(done.plan, restored)
             check(plan, self._files, is_undo=True)
 
@@ -205,33 +206,19 @@ class VaultChanges:
                     f"The files to be changed could not be looked at: {reason}.", hint="Try again."
                 ) from error
 
-    def _require_paths(self, changes: ChangeSet) -> None:
-        """Refuse a whole path before the folders above it, whose names say less, are looked for."""
-        moved = [end for move in changes.moves for end in (move.source, move.target)]
-        for path in (*moved, *(write.path for write in changes.writes)):
-            self._files.require_changeable(path, or_trash=True)
-
     def _with_copies(self, plan: Plan) -> Plan:
         """The plan with what the files hold that it moves to the trash."""
         outlook = Outlook(self._files.is_taken)
         stages = []
         for stage in plan:
             kept = None
-            if stage.move and stage.move.target.startswith(f"{TRASH}/"):
+            if stage.move and is_in_trash(stage.move.target):
                 source = outlook.path_on_disk(stage.move.source)
                 kept = None if source is None else self._files.content_to_move(source)
             if stage.move:
                 outlook.move(stage.move)
             stages.append(replace(stage, kept=kept))
         return tuple(stages)
-
-    def _missing_in_trash(self, plan: Plan) -> tuple[int, ...]:
-        """The stages that moved a file to the trash which is no longer there, or not as it was."""
-        return tuple(
-            number
-            for number, stage in enumerate(plan)
-            if stage.move and stage.kept is not None and self._files.content_to_move(stage.move.target) != stage.kept
-        )
 
     def _carry_out(
         self,
@@ -278,17 +265,15 @@ class VaultChanges:
         for each in journal.unfinished():
             if progress is None:  # its row comes from an old copy of the journal
                 journal.mark(each.record.id, "applied" if each.state == "applying" else "undone")
-            else:
-                self._take_back(each, progress, journal)
+                continue
+            is_undo = each.state == "undoing"
+            plan = reverse(each.plan, progress.restored) if is_undo else each.plan
+            is_done, left = _settle(Execution(plan, self._files, self._progress, progress))
+            state: State = "undone" if is_done and is_undo else "applied" if is_done or is_undo else "failed"
+            journal.mark(each.record.id, state)
+            self._notify(_notice(each.record.changes.title, left, is_undo=is_undo, is_done=is_done))
         if progress is not None:
             self._progress.clear()
-
-    def _take_back(self, each: Journaled, progress: Progress, journal: SqliteChangeJournal) -> None:
-        is_undo = each.state == "undoing"
-        plan = reverse(each.plan, progress.restored) if is_undo else each.plan
-        is_done, left = _settle(Execution(plan, self._files, self._progress, progress))
-        journal.mark(each.record.id, "undone" if is_done and is_undo else "applied" if is_done or is_undo else "failed")
-        self._notify(_notice(each.record.changes.title, left, is_undo=is_undo, is_done=is_done))
 
     def _require_undoable(self, done: Journaled) -> None:
         number, title = done.record.id, done.record.changes.title

@@ -109,7 +109,8 @@ def _replacing_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: st
     is_own_line = block.line > block.last_line
     start = span.start if _ITEM.match(new) or is_own_line else span.text_start
     if start == span.start and span.text_start > span.start:
-        new = parsed.text[span.start : span.start + _indent(parsed.text[span.start :])] + new.lstrip()
+        own = parsed.text[span.start :]
+        new = own[: len(own) - len(own.lstrip(" \t"))] + new.lstrip()
     if not is_own_line and ("\n\n" in new or new.rstrip().endswith(("```", "~~~", "|"))):
         raise EditRefused(
             f"The id ^{block.id} belongs to one paragraph, and cannot stay with such a text.", hint=_ELSEWHERE
@@ -118,10 +119,6 @@ def _replacing_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: st
         kept = parsed.text[span.text_end : span.own_end]
         return Splice(start, span.end, new + kept)
     return Splice(start, span.text_end, new)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
 
 
 def _added_to_block(parsed: ParsedNote, block: Block, span: _BlockSpan, new: str, *, is_append: bool) -> Splice:
@@ -244,7 +241,8 @@ def _splices(
         elif position == "replace":
             yield _replacing(parsed, region, new, is_spaced=is_spaced)
         elif position == "prepend":
-            yield _prepending(parsed, region, new)
+            gap = "" if joins(new, parsed.text[region.first : region.last]) else "\n"
+            yield Splice(region.first, region.first, f"{new}\n{gap}")
         else:
             yield _appending(parsed, region, new, is_list=position == "append", is_spaced=is_spaced)
 
@@ -256,11 +254,6 @@ def _appending(parsed: ParsedNote, region: _Region, new: str, *, is_list: bool, 
     if not said.endswith("\n"):
         return Splice(region.last, region.last, f"\n{gap}{new}")
     return Splice(region.last, region.last, f"{gap}{new}\n" + "\n" * is_spaced)
-
-
-def _prepending(parsed: ParsedNote, region: _Region, new: str) -> Splice:
-    gap = "" if joins(new, parsed.text[region.first : region.last]) else "\n"
-    return Splice(region.first, region.first, f"{new}\n{gap}")
 
 
 def _replacing(parsed: ParsedNote, region: _Region, new: str, *, is_spaced: bool) -> Splice:

@@ -102,7 +102,8 @@ class MentionLinks:
                 mentions.setdefault(mention.path, []).append(mention)
         if not mentions or self._library.linked_files([source]):  # a file is changed under its own path only
             return
-        linked = self._linked(source, text)
+        resolved = (self._library.resolve(link, source, suggestions=0) for link in parse_note(source, text).links)
+        linked = {each.path for each in resolved if isinstance(each, Resolved | Ambiguous)}
         place = _Places(text)
         for target, found in mentions.items():
             if target in linked or (wanted and target not in wanted):
@@ -110,11 +111,6 @@ class MentionLinks:
             links = [link for each in found if (link := self._link(source, each, place))]
             if links:
                 yield MentionGroup(text=text, links=tuple(links))
-
-    def _linked(self, source: str, text: str) -> set[str]:
-        """The notes that a note links to."""
-        found = (self._library.resolve(link, source, suggestions=0) for link in parse_note(source, text).links)
-        return {each.path for each in found if isinstance(each, Resolved | Ambiguous)}
 
     def _link(self, source: str, mention: Mention, place: "_Places") -> MentionLink | None:
         text = place.text[mention.start : mention.end]

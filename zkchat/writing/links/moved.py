@@ -11,13 +11,13 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 from zkchat.core import (
-    TRASH,
     Ambiguous,
     ChangeRecord,
     EditRefused,
     Link,
     Resolved,
     is_drawing,
+    is_in_trash,
     is_note,
     lazy_pattern,
     without_suffix,
@@ -209,7 +209,8 @@ class LinkRepairer:
 
     def _edits(self, text: str, broken: BrokenLink, repair: Repair, links: list[Link]) -> Iterator[TextEdit]:
         targets = {(each.link, each.place): each for each in link_targets(text) if each.link == broken.link.text}
-        if broken.is_missing or self._changes_note(broken, repair):
+        found = self._library.resolve(broken.link, broken.source, suggestions=0)
+        if broken.is_missing or not (isinstance(found, Resolved | Ambiguous) and found.path == repair.path):
             spelled = self._spelled(broken, repair)
             for target in targets.values():
                 if target.place is None:
@@ -221,10 +222,6 @@ class LinkRepairer:
                 is_address = link.syntax == "markdown" and text[start - 2 : start - 1] != "<"
                 anchor = quote(repair.anchor, safe="^#") if is_address else repair.anchor
                 yield TextEdit(start, end, anchor)
-
-    def _changes_note(self, broken: BrokenLink, repair: Repair) -> bool:
-        found = self._library.resolve(broken.link, broken.source, suggestions=0)
-        return not (isinstance(found, Resolved | Ambiguous) and found.path == repair.path)
 
     def _spelled(self, broken: BrokenLink, repair: Repair) -> str:
         """The target in the notation of the link that is repaired, as far as it leads there."""
@@ -288,7 +285,7 @@ def past_renames(records: Iterable[ChangeRecord]) -> dict[str, str]:
     renamed: dict[str, str] = {}
     for record in records:
         for move in record.changes.moves if record.state == "applied" else ():
-            if is_note(move.target) and not move.target.startswith(f"{TRASH}/"):
+            if is_note(move.target) and not is_in_trash(move.target):
                 for old, now in [*renamed.items()]:
                     if now == move.source:
                         renamed[old] = move.target

@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from zkchat.core import (
-    TRASH,
     ChangeSet,
     EditRefused,
     FileConflict,
@@ -19,6 +18,7 @@ from zkchat.core import (
     counted_files,
     file_title,
     is_drawing,
+    is_in_trash,
     is_note,
     path_before,
 )
@@ -455,7 +455,7 @@ class _Staged:
         return write.before if write else self._staged.read_bytes(path)
 
     def _stage(self, library: Library, move: FileMove, style: LinkStyle) -> None:
-        if move.target.startswith(f"{TRASH}/"):  # links to what is deleted stay as they are
+        if is_in_trash(move.target):  # links to what is deleted stay as they are
             self._staged.move(move.source, move.target, title="")
             counts: Mapping[str, int] = {}
         else:

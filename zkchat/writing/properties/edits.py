@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -112,9 +112,10 @@ class PropertyLines:
         """Where the items of a list stand."""
         return [(item.start_mark.index, _end_of(item, self.source)) for item in entry.value.value]
 
-    def values(self) -> list[tuple[str, object]]:
-        """Each property with its value and how it is written, to be compared."""
-        return [(entry.name, _canonical(entry.value)) for entry in self.entries]
+    def others(self, name: str) -> object:
+        """All properties but this one, with their values and how they are written, to be compared."""
+        written = [(each.name, _canonical(each.value)) for each in self.entries if each.name != name]
+        return written, repr([(each, value) for each, value in self.matter.properties.items() if each != name])
 
     def value_of(self, entry: Entry) -> Any:
         return _construct(entry.value, self.source)
@@ -272,13 +273,15 @@ def write_scalar(value: PropertyScalar, *, quotes: Quotes = "", in_flow: bool = 
     """A value as YAML on one line; a text in the given quotes, or without any where that is safe."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
-        return _write_text(value, quotes, in_flow=in_flow)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float):
         return _write_float(value)
-    return str(value)
+    if not isinstance(value, str) or (not quotes and _is_plain(value, in_flow=in_flow)):
+        return str(value)
+    if not _UNPRINTABLE.search(value) and (quotes == "'" or (not quotes and ("\\" in value or '"' in value))):
+        return "'" + value.replace("'", "''") + "'"
+    return '"' + _NOT_DOUBLE.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + '"'
 
 
 def write_literal(value: str, indent: str) -> str | None:
@@ -298,14 +301,6 @@ def _write_float(value: float) -> str:
     if exponent and "." not in mantissa:
         mantissa += ".0"
     return mantissa + exponent + power
-
-
-def _write_text(value: str, quotes: Quotes, *, in_flow: bool) -> str:
-    if not quotes and _is_plain(value, in_flow=in_flow):
-        return value
-    if not _UNPRINTABLE.search(value) and (quotes == "'" or (not quotes and ("\\" in value or '"' in value))):
-        return "'" + value.replace("'", "''") + "'"
-    return '"' + _NOT_DOUBLE.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + '"'
 
 
 def _is_plain(value: str, *, in_flow: bool) -> bool:
@@ -376,7 +371,16 @@ def _flow(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
 
 
 def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
-    starts = [*_item_lines(lines, entry)]
+    starts = []  # of the line of each item
+    for start, _ in lines.items(entry):
+        line = lines.source.rfind("\n", 0, start) + 1
+        dash = _DASH.match(lines.source, line)
+        if not dash or dash.end() < start:
+            raise EditRefused(
+                f"The list {entry.name} is written in a form that has no line for each item.",
+                hint="Edit the passage itself.",
+            )
+        starts.append(line)
     end = len(lines.source[: entry.end].rstrip("\n"))
     dash = _DASH.match(lines.source, starts[0])
     assert dash
@@ -394,19 +398,6 @@ def _block(lines: PropertyLines, entry: Entry, items: Sequence[Item]) -> str:
     return "\n".join((lead, *written))
 
 
-def _item_lines(lines: PropertyLines, entry: Entry) -> Iterator[int]:
-    """Where the line of each item begins."""
-    for start, _ in lines.items(entry):
-        line = lines.source.rfind("\n", 0, start) + 1
-        dash = _DASH.match(lines.source, line)
-        if not dash or dash.end() < start:
-            raise EditRefused(
-                f"The list {entry.name} is written in a form that has no line for each item.",
-                hint="Edit the passage itself.",
-            )
-        yield line
-
-
 def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyScalar] | None) -> str:
     """The text with a property set to a value; None removes it. Where it has that value, the text is as it was.
 
@@ -416,7 +407,9 @@ def set_property(text: str, key: str, value: PropertyScalar | Sequence[PropertyS
 
     Raises `EditRefused` where the frontmatter cannot be read, and where anything else would change.
     """
-    name = _checked_name(key)
+    name = key.strip().removesuffix(":").rstrip()
+    if not name or len(name) > _MAX_KEY or not name.isprintable() or name == "<<":
+        raise EditRefused(f"“{key[:_MAX_KEY]}” cannot be the name of a property.")
     new = None if value is None else _checked_value(value)
     return spliced(text, lambda plain: _splice(PropertyLines(plain), name, new))
 
@@ -425,8 +418,10 @@ def _splice(lines: PropertyLines, name: str, value: PropertyValue | None) -> Spl
     entry = lines.find(name)
     if value is None:
         return _removed(lines, entry, name)
-    if not entry:
-        splice = _added(lines, name, value)
+    if not entry:  # as the last one
+        written = f"{lines.indent}{write_scalar(name)}:{_fresh(lines, value)}\n"
+        place = lines.matter.span[1] if lines.matter.end else 0
+        splice = Splice(place, place, written if lines.matter.end else f"---\n{written}---\n")
     elif _is_same(lines.value_of(entry), value):
         return Splice(0, 0, "")
     else:
@@ -474,13 +469,6 @@ def _tags_with(lines: PropertyLines, name: str) -> tuple[str, str | list[Propert
     return entry.name, [*known, f"#{name}" if is_marked else name]
 
 
-def _checked_name(key: str) -> str:
-    name = key.strip().removesuffix(":").rstrip()
-    if not name or len(name) > _MAX_KEY or not name.isprintable() or name == "<<":
-        raise EditRefused(f"“{key[:_MAX_KEY]}” cannot be the name of a property.")
-    return name
-
-
 def _checked_value(value: PropertyScalar | Sequence[PropertyScalar]) -> PropertyValue:
     if isinstance(value, str) or not isinstance(value, Sequence):
         return _checked_scalar(value)
@@ -515,13 +503,6 @@ def _removed(lines: PropertyLines, entry: Entry | None, name: str) -> Splice:
     return splice
 
 
-def _added(lines: PropertyLines, name: str, value: PropertyValue) -> Splice:
-    """A new property, as the last one."""
-    written = f"{lines.indent}{write_scalar(name)}:{_fresh(lines, value)}\n"
-    place = lines.matter.span[1] if lines.matter.end else 0
-    return Splice(place, place, written if lines.matter.end else f"---\n{written}---\n")
-
-
 def _written(lines: PropertyLines, entry: Entry, value: PropertyValue) -> str:
     """What follows the colon of a property that is there, without the line end."""
     node, comment = entry.value, lines.comment(entry)
@@ -548,7 +529,9 @@ def _fresh(
     if isinstance(value, list):
         if not value:
             return f" []{comment}"
-        indent = _list_indent(lines)
+        lists = (each for each in lines.entries if each.is_block_list and each.value.value)
+        columns = (int(each.value.start_mark.column) for each in lists)  # of the other lists of the note
+        indent = " " * next(columns, len(lines.indent + _INDENT))
         return comment + "".join(f"\n{indent}- {write_scalar(item)}" for item in value)
     assert isinstance(value, str | int | float | date)
     if isinstance(value, str) and "\n" in value and not quotes:
@@ -557,14 +540,6 @@ def _fresh(
             header, _, rest = literal.partition("\n")
             return f"{lead}{header}{comment}\n{rest}"
     return f"{lead}{write_scalar(value, quotes=quotes)}{comment}"
-
-
-def _list_indent(lines: PropertyLines) -> str:
-    """The indentation of the other lists of the note."""
-    for entry in lines.entries:
-        if entry.is_block_list and entry.value.value:
-            return " " * int(entry.value.start_mark.column)
-    return lines.indent + _INDENT
 
 
 def _has_inner_comments(lines: PropertyLines, entry: Entry) -> bool:
@@ -582,15 +557,6 @@ def _verify_rest(lines: PropertyLines, changed: str, name: str) -> PropertyLines
         raise EditRefused(
             f"With that value of {name} the frontmatter could no longer be read.", hint=_BY_HAND
         ) from None
-    is_same = (
-        changed[after.matter.end :] == lines.text[lines.matter.end :]
-        and _others(lines.values(), name) == _others(after.values(), name)
-        and repr(_others(lines.matter.properties.items(), name)) == repr(_others(after.matter.properties.items(), name))
-    )
-    if not is_same:
+    if changed[after.matter.end :] != lines.text[lines.matter.end :] or lines.others(name) != after.others(name):
         raise EditRefused(f"The property {name} cannot be set without changing others.", hint=_BY_HAND)
     return after
-
-
-def _others(values: Iterable[tuple[str, object]], name: str) -> list[tuple[str, object]]:
-    return [(each, value) for each, value in values if each != name]

@@ -8,21 +8,16 @@ from zkchat.writing.edits.sections import append_text
     ("text", "new", "after"),
     [
         ("", "new", "new\n"),
-        ("\ufeff", "new", "\ufeffnew\n"),
         ("---\na: 1\n---\n", "new", "---\na: 1\n---\nnew\n"),
         ("---\na: 1\n---", "new", "---\na: 1\n---\nnew\n"),
         ("A line.\n", "new", "A line.\n\nnew\n"),
         ("A line.", "new", "A line.\n\nnew"),
-        ("A line.\n\n", "new", "A line.\n\nnew\n"),
         ("A line.\r\n", "new\nlines", "A line.\r\n\r\nnew\r\nlines\r\n"),
         ("- one\n- two\n", "- three\n", "- one\n- two\n- three\n"),
-        ("- one\r\n- two", "- three", "- one\r\n- two\r\n- three"),
         ("| a |\n|---|\n| 1 |\n", "| 2 |", "| a |\n|---|\n| 1 |\n| 2 |\n"),
         ("# One\ntext\n# Two\n", "- new", "# One\ntext\n# Two\n- new\n"),
         ("# One\n\ntext\n\n# Two\n", "- new", "# One\n\ntext\n\n# Two\n\n- new\n"),
         ("Text\n", "---", "Text\n\n---\n"),
-        ("mixed\r\nends\n", "new", "mixed\r\nends\n\nnew\n"),
-        ("nbsp\u00a0 e\u0301\n", "new", "nbsp\u00a0 e\u0301\n\nnew\n"),
     ],
 )
 def test_lines_are_appended_after_what_is_there(text: str, new: str, after: str) -> None:

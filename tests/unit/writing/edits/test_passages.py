@@ -11,12 +11,9 @@ from zkchat.writing.edits.passages import replace_passage
     [
         ("one two three\n", "two", "2", "one 2 three\n"),
         ("a\r\nb\r\nc", "a\nb", "a\nx\ny", "a\r\nx\r\ny\r\nc"),
-        ("a\rb\rc\r", "b", "x\ny", "a\rx\ry\rc\r"),
         ("a\nb\r\nc\r\n", "b\nc", "b\nd\nc", "a\nb\r\nd\r\nc\r\n"),
         ("\ufeffa b", "a", "x", "\ufeffx b"),
         ("cafe\u0301 noir", " noir", "", "cafe\u0301"),
-        ("no end", "end", "end\n", "no end\n"),
-        ("a\u00a0b", "a\u00a0b", "a b", "a b"),
     ],
 )
 def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) -> None:
@@ -33,14 +30,10 @@ def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) 
         ("aaa", "aa", "b", "2 times", ""),
         ("He said “no” – twice.", 'said "no" - twice', "x", "Line 1 differs only in case, ", "said “no” – twice"),
         ("\ncafe\u0301 noir", "caf\u00e9 noir", "x", "Line 2 differs only in", "cafe\u0301 noir"),
-        ("a\u00a0b", "a b", "x", "differs only in", "a\u00a0b"),
-        ("one  \ntwo", "one\ntwo", "x", "differs only in", "one  \ntwo"),
-        ("Some Words", "some words", "x", "differs only in", "Some Words"),
         ("so…\u200b wrapped\n  text here", "so... wrapped text", "x", "differs only in", "so…\u200b wrapped\n  text"),
         ("a café noir", "a cafe", "x", "nothing like it", "Read the note again"),
         ("one two three four five", "two three for five", "x", "nearest is in line 1", "two three four five"),
         ("status: done", "status: draft", "status: done", "already there (line 1)", "status: done"),
-        ("- a\n- b\n", "- a\n", "- a\n- b\n", "already (line 1)", "- a\n- b"),
         ("text", "nowhere to be found", "x", "nothing like it", ""),
         ("some old words", "old words", "new words\n… rest unchanged", "placeholder", "whole text"),
     ],

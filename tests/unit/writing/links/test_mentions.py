@@ -99,12 +99,6 @@ def test_links_are_written_as_the_vault_writes_them(tmp_path: Path, style: LinkS
         )
 
 
-def test_a_name_that_needs_its_folder_gets_it(tmp_path: Path) -> None:
-    notes = {"a/Fungi.md": "# Fungi of A", "b/Fungi.md": "# Fungi of B", "Roots.md": "On fungi of b."}
-    with finder(tmp_path, notes) as (found, *_):
-        assert links_of(found.inside("Roots.md")) == [("Roots.md", 1, "[[b/Fungi|fungi of b]]")]
-
-
 def test_a_name_that_no_wikilink_can_hold_becomes_a_hyperlink(tmp_path: Path) -> None:
     notes = {"C# basics.md": "", "Roots.md": "Learn C# basics."}
     with finder(tmp_path, notes) as (found, *_):
@@ -118,12 +112,6 @@ def test_ordinary_words_are_linked_only_for_the_note_that_is_asked_for(tmp_path:
         assert links_of(found.of("Ideas.md")) == [("Roots.md", 1, "[[Ideas|ideas]]")]
 
 
-def test_a_word_that_the_vault_is_full_of_is_an_ordinary_one(tmp_path: Path) -> None:
-    notes = {"Bread.md": "", **{f"Day {number:02} of june.md": "I baked bread." for number in range(20)}}
-    with finder(tmp_path, notes) as (found, *_):
-        assert links_of(found.everywhere()) == []
-
-
 def test_templates_and_saved_answers_neither_link_nor_are_linked(tmp_path: Path) -> None:
     notes = {
         ".obsidian/templates.json": '{"folder": "Templates"}',
@@ -132,19 +120,4 @@ def test_templates_and_saved_answers_neither_link_nor_are_linked(tmp_path: Path)
         "Soil life.md": "Weekly review",
     }
     with finder(tmp_path, notes) as (found, *_):
-        assert links_of(found.everywhere()) == []
-
-
-def test_notes_that_are_no_utf_8_are_passed_over(tmp_path: Path) -> None:
-    with finder(tmp_path, {"Soil life.md": "", "Old.md": "Soil life"}) as (found, _, files, _):
-        files.files["Old.md"] = b"Soil life \xff"
-        assert links_of(found.everywhere()) == []
-
-
-def test_running_it_twice_changes_nothing(tmp_path: Path) -> None:
-    with finder(tmp_path, GARDEN) as (found, staged, files, _):
-        stage_links(staged, [(group, group.links[:1]) for group in found.everywhere()])
-        files.apply(staged.change_set())
-    after = {path: content.decode() for path, content in files.files.items()}
-    with finder(tmp_path / "again", after) as (found, *_):
         assert links_of(found.everywhere()) == []
