@@ -4,8 +4,8 @@
 
 Logs, tables, JSON, code, Chinese and Japanese, transcripts, commits and prose of some 80,000 characters each, with a
 question before them. What counts is the request that a conversation makes, for a model without or with tools. Beside it
-stand the message condensed to the room of such a window, its beginning and end, and the sentences that a summary would
-choose. Weights were chosen on the even inputs of seed 1; the odd ones and other seeds measure them.
+stand the message condensed to the room of such a window, and its beginning and end. Weights were chosen on the even
+inputs of seed 1; the odd ones and other seeds measure them.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from benchmarks.context.long_input_cases import LongInput, long_inputs
 from tests.support.conversations import Reciting, conversation_over, events_of
 from tests.support.libraries import library_of
 from tests.support.sessions import SessionsInMemory
-from zkchat.chat import CachedTokenizer, condense, condense_message, tokenizer_for
+from zkchat.chat import CachedTokenizer, condense_message, tokenizer_for
 from zkchat.index import Library
 
 WINDOWS = (4_096, 8_192)
@@ -45,10 +45,6 @@ def by_request(library: Library, *, calls_tools: bool) -> Shorten:
 
 def by_condensing(case: LongInput, window: int) -> str:
     return condense_message(case.message, window - BESIDE, count)
-
-
-def by_sentences(case: LongInput, window: int) -> str:
-    return condense(case.message, window - BESIDE, count, focus=case.question)
 
 
 def by_head_and_tail(case: LongInput, window: int) -> str:
@@ -90,7 +86,6 @@ def main() -> None:
         ways: dict[str, Shorten] = {
             "the request": by_request(library, calls_tools=wanted.tools),
             "condensed": by_condensing,
-            "sentences": by_sentences,
             "head and tail": by_head_and_tail,
         }
         report(cases, ways, show_misses=wanted.misses)

@@ -171,7 +171,7 @@ def cost(messages: Sequence[Message]) -> None:
             fill(file, [f"{text(10)} {number}" for number in range(5000)])
 
             def one_run(questions: Sequence[str]) -> list[float]:
-                relevance, tokenizer = Relevance(installed(), store), CachedTokenizer(Estimate())
+                relevance, tokenizer = Relevance(installed()), CachedTokenizer(Estimate())
                 selector = Selector(relevance, tokenizer)
                 memory = Memory(store, relevance, lambda: NOON + timedelta(days=1))
 

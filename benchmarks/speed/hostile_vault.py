@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks.generate import write_vault
 from tests.support.odd_notes import ODD_NOTES, plain
 from zkchat.answers import find_undated_evidence as find_evidence
-from zkchat.chat import DocumentRoom, Estimate, Question, Summaries, embedded, include_documents, resolve_links
+from zkchat.chat import DocumentRoom, Estimate, Question, add_summaries, embedded, include_documents, resolve_links
 from zkchat.index import Library, SqliteNoteIndex, graph
 from zkchat.storage import VaultFiles
 
@@ -145,7 +145,7 @@ def use(library: Library) -> None:
     graph.copies(library)
     graph.mentions(library, "Target.md")
     question = Question.parse("What do [[Odd]] and [[Target]] say?")
-    references = Summaries(library).add_to(resolve_links(library, question.links))
+    references = add_summaries(library, resolve_links(library, question.links))
     include_documents(
         references,
         lambda each: library.section(each.relative_path or ""),

@@ -226,12 +226,6 @@ def test_a_key_is_never_remembered_whoever_agrees(world: World, model: str) -> N
     assert facts(world) == []
 
 
-def test_what_was_added_and_not_used_for_ten_turns_is_suggested_for_removal_once(world: World, model: str) -> None:
-    lines = ["/add [[Cats]]", *(f"Question {number}?" for number in range(12))]
-    told = chat(world, model, *lines)
-    assert told.err.count("No answer of the last ten used Cats.md. /drop [[Cats]] frees ") == 1
-
-
 def test_things_that_changed_since_an_answer_are_told_beside_it(world: World, model: str) -> None:
     world.note(".zkchat/rules/Tone.md", "Be warm.\n")
     world.run("trust", "--yes")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.context.extractive import condense, summarise
+from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.message import ChatMessage, TextPart
 from zkchat.notes.runs import detect_language
@@ -48,16 +48,6 @@ def test_a_summary_is_never_over_its_budget_and_always_the_same(
     summary = summarise(talk, budget, count, focus=focus, earlier=earlier)
     assert count(summary) <= budget
     assert summarise(talk, budget, count, focus=focus, earlier=earlier) == summary
-
-
-@settings(max_examples=150, deadline=None)
-@given(texts, st.integers(0, 300), counters)
-def test_a_condensed_text_is_never_over_its_budget_unless_nothing_is(
-    text: str, budget: int, count: Callable[[str], int]
-) -> None:
-    short = condense(text, budget, count)
-    assert short == "" or count(short) <= budget
-    assert short == text or count(text) > budget
 
 
 @settings(max_examples=100, deadline=None)

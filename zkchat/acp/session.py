@@ -613,7 +613,6 @@ class AgentSession:
         """After a turn: changes that were dropped with it, and what the session is called now."""
         if dropped := self._talk.writing.take_dropped():
             await self._client.update(notice_chunk(reviewed(dropped)))
-        self._talk.describe_soon()
         with suppress(SessionError, StorageError):
             if self._talk.session_id:
                 session = self._opened.store.get(self._talk.session_id)

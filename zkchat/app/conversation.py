@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from zkchat.app.conversation_core import background_summaries, open_for_answers, turn_settings
+from zkchat.app.conversation_core import open_for_answers, turn_settings
 from zkchat.app.conversation_options import ConversationOptions
 from zkchat.app.document_links import VaultDocumentLinks
 from zkchat.app.library import NoteIndexRefresher, open_note_library
@@ -470,7 +470,7 @@ def open_conversation(environment: Environment, options: ConversationOptions) ->
             read_file=read_image_file,
         )
         core, about_stores = open_for_answers(stack, core, live, options, changes)
-        conversation = Conversation(core, session.choices, background_summaries(core), model.entry)
+        conversation = Conversation(core, session.choices, model.entry)
         about_files = (*workspace.loaded.warnings, *session.notices, *_first_problems(session.profiles.problems))
         notices = (*model.warnings, *about_cache, *about_files, *about_stores, *_cannot_write(conversation, options))
         yield OpenConversation(

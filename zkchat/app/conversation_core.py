@@ -11,12 +11,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from zkchat.app.conversation_options import ConversationOptions
-from zkchat.app.models import LiveSettings, may_answer_anytime, survey_models, verify_model
-from zkchat.app.stores import open_memory, open_message_search, open_summary_cache
+from zkchat.app.models import LiveSettings, survey_models, verify_model
+from zkchat.app.stores import open_memory, open_message_search
 from zkchat.app.workspace import Workspace
 from zkchat.chat import (
     AnswerLimits,
-    BackgroundSummaries,
     ConversationCore,
     Memory,
     Policy,
@@ -88,7 +87,6 @@ def turn_settings(settings: Settings, options: ConversationOptions, *, private: 
         memory=settings.memory.enabled,
         look_again=settings.references.look_again,
         check_answers=settings.references.check_answers,
-        model_summaries=settings.references.model_summaries,
         private=private or options.private,
         strict=options.strict,
         quoted_passages=options.quoted_passages or DEFAULT_LIMIT,
@@ -108,7 +106,6 @@ def open_for_answers(
     workspace = live.workspace
     memory, about_memory = _open_memory(stack, workspace) if core.settings.memory else (None, ())
     servers, about_servers = _open_servers(live, options)
-    keeps_summaries = core.settings.model_summaries != "never"
     writing = proposals_over(
         changes, workspace, core.provider, options.user_interface, options.writing, live.local_only
     )
@@ -118,7 +115,6 @@ def open_for_answers(
         core,
         facts=memory,
         search=stack.enter_context(open_message_search(workspace)),
-        summary_cache=stack.enter_context(open_summary_cache(workspace)) if keeps_summaries else None,
         staged=writing.staged,
         make_proposals=writing.proposals,
         servers=servers,
@@ -165,17 +161,3 @@ def _selects_by_relevance(core: ConversationCore) -> bool:
     agent = core.agent_for()
     modes = [*agent.references.values(), *(agent.rule_mode(rule) for rule in core.profiles.rules.values())]
     return "agent" in modes
-
-
-def background_summaries(core: ConversationCore) -> BackgroundSummaries:
-    """What goes on between the turns of a chat."""
-    mode = core.settings.model_summaries
-    if mode == "local" and not may_answer_anytime(core.provider):
-        mode = "never"
-    return BackgroundSummaries(
-        summaries=core.summaries,
-        library=core.library,
-        provider=core.provider,
-        shares=core.settings.shares,
-        mode=mode,
-    )

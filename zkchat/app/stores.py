@@ -218,7 +218,7 @@ def open_memory(
     file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists else (LazyMemories(file), ())
     with store:
-        yield store, Memory(store, Relevance(installed(), store), workspace.environment.now), notices
+        yield store, Memory(store, Relevance(installed()), workspace.environment.now), notices
 
 
 @contextmanager

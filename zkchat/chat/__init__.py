@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zkchat.chat.context.calibration import calibrate
     from zkchat.chat.context.condensing import condense_message, content_terms
     from zkchat.chat.context.documents import DocumentRoom, include_documents
-    from zkchat.chat.context.extractive import condense, summarise
+    from zkchat.chat.context.extractive import summarise
     from zkchat.chat.context.formatting import documents_in
     from zkchat.chat.context.selection import Candidate, Relevance, SelectionLimits, Selector, added_items
     from zkchat.chat.context.strategies import CompactionPlan, Retention
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from zkchat.chat.request_plan import recall
     from zkchat.chat.session_items import SessionItems
     from zkchat.chat.staleness import changed_items
-    from zkchat.chat.summaries import BackgroundSummaries, Summaries
+    from zkchat.chat.summaries import add_summaries
     from zkchat.chat.tools.arguments import MAX_FOUND, Arguments, Number, Text, full_schema_of
     from zkchat.chat.tools.explore import NotePath, explore_tools, reference_to
     from zkchat.chat.tools.memory import memory_tools, recall_tools
@@ -80,7 +80,7 @@ else:
             "context.calibration": "calibrate",
             "context.condensing": "condense_message content_terms",
             "context.documents": "DocumentRoom include_documents",
-            "context.extractive": "condense summarise",
+            "context.extractive": "summarise",
             "context.formatting": "documents_in",
             "context.selection": "Candidate Relevance SelectionLimits Selector added_items",
             "context.strategies": "CompactionPlan Retention",
@@ -105,7 +105,7 @@ else:
             "request_plan": "recall",
             "session_items": "SessionItems",
             "staleness": "changed_items",
-            "summaries": "BackgroundSummaries Summaries",
+            "summaries": "add_summaries",
             "tools.arguments": "Arguments MAX_FOUND Number Text full_schema_of",
             "tools.memory": "memory_tools recall_tools",
             "tools.readings": "NothingBefore Readings",

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from zkchat.chat.context.assembly import MESSAGE_OVERHEAD, SUMMARY, AssembledRequest
 from zkchat.chat.context.condensing import condense_text
 from zkchat.chat.context.documents import short_form
-from zkchat.chat.context.extractive import condense, summarise
+from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_message, format_summary
 from zkchat.chat.context.strategies import CompactionPlan, truncation_level
 from zkchat.chat.core import ConversationCore
@@ -77,7 +77,11 @@ class Compactor:
         folded = [message for message in window.live if message.id in said]
         earlier = None if hidden.intersection(marker.id for marker in window.compactions[-1:]) else window.summary
         room = int(plan.summary_budget / scale)
-        can_read = assembled.context.can_read
+        still_short = [
+            Condensed(message_id=message_id, call_id=call_id, text=text)
+            for (message_id, call_id), text in window.condensed.items()
+            if message_id in plan.kept and message_id not in plan.condensed
+        ]
         if not plan.summary_budget and earlier:
             references = earlier.references
         else:
@@ -88,7 +92,7 @@ class Compactor:
             strategy=plan.strategy,
             focus=focus,
             archived=plan.archived,
-            condensed=(*_still_short(window, plan), *self._condensed(window, plan, scale, can_read=can_read)),
+            condensed=(*still_short, *self._condensed(window, plan, scale, can_read=assembled.context.can_read)),
             references=references,
             tokens_before=assembled.usage.total,
         )
@@ -166,17 +170,12 @@ class Compactor:
             f"Write at most {limit * 2 // 3} words." if limit > 30 else "Write one short sentence.",
             f"Pay most attention to: {focus}." if focus else "",
         ]
-        complaint = ""
-        for is_last in (False, True):
-            asked = "\n".join(filter(None, [transcript, *wishes, complaint]))
-            text = await self._ask(asked, limit, assembled)
-            try:
-                return self._checked(text, limit, language)
-            except Unusable as error:
-                if is_last:
-                    raise
-                complaint = f"Your last attempt was not usable: {error}. Write it again."
-        raise AssertionError("the last attempt returns or raises")
+        asked = "\n".join(filter(None, [transcript, *wishes]))
+        try:
+            return self._checked(await self._ask(asked, limit, assembled), limit, language)
+        except Unusable as error:
+            asked += f"\nYour last attempt was not usable: {error}. Write it again."
+            return self._checked(await self._ask(asked, limit, assembled), limit, language)
 
     def _checked(self, text: str, limit: int, language: str | None) -> str:
         summary = text.strip()
@@ -218,7 +217,9 @@ class Compactor:
         scale = max(1.0, usage.total / max(1, usage.counted))
         room = int((usage.window - 2 * limit) / scale) - self._count(SUMMARY) - 100
         texts = [f"[earlier summary]\n{earlier}"] if earlier else []
-        texts += [f"[{message.role}]\n{_said(message)}" for message in folded]
+        for message in folded:
+            said = "\n".join(prompt.text for prompt in format_message(message, can_read=False))
+            texts.append(f"[{message.role}]\n{said}")
         sizes = [self._count(text) + 2 for text in texts]
         room = max(64, room)
         level = truncation_level(sizes, room)
@@ -226,7 +227,7 @@ class Compactor:
             shown = [summarise(folded, room, self._count, earlier=earlier)]
         else:
             shown = [
-                text if size <= level else condense(text, level, self._count)
+                text if size <= level else condense_text(text, level, self._count)
                 for text, size in zip(texts, sizes, strict=True)
             ]
         return "\n\n".join(["<conversation>", *shown, "</conversation>"])
@@ -273,14 +274,3 @@ class Compactor:
         before = sum(item.tokens for item in assembled.context.items if item.type == "summary")
         summary = int(scale * (self._count(format_summary(part)) - before))
         return max(0, assembled.usage.total - archived - shortened + summary)
-
-
-def _still_short(window: Window, plan: CompactionPlan) -> Iterable[Condensed]:
-    """Short forms of earlier compactions that nothing replaces; they live on while their messages do."""
-    for (message_id, call_id), text in window.condensed.items():
-        if message_id in plan.kept and message_id not in plan.condensed:
-            yield Condensed(message_id=message_id, call_id=call_id, text=text)
-
-
-def _said(message: ChatMessage) -> str:
-    return "\n".join(prompt.text for prompt in format_message(message, can_read=False))

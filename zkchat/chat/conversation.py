@@ -12,7 +12,6 @@ from zkchat.chat.agents import Profiles
 from zkchat.chat.change_settlement import ChangeSettlement
 from zkchat.chat.context.assembly import AssembledRequest
 from zkchat.chat.context.calibration import Calibration
-from zkchat.chat.context.selection import unused_items
 from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.evidence_lookup import FurtherPassages, Page
@@ -22,7 +21,6 @@ from zkchat.chat.privacy import ServerAccess, stays_here
 from zkchat.chat.remembering import learning_points
 from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview, RequestBuilder, clearing, wanted_plan
 from zkchat.chat.staleness import StaleNote
-from zkchat.chat.summaries import BackgroundSummaries
 from zkchat.chat.turn import Turn
 from zkchat.core import (
     Agent,
@@ -148,7 +146,6 @@ class Conversation:
         self,
         core: ConversationCore,
         choices: Sequence[AgentEntry | ItemsEntry | ListingEntry] = (),
-        background: BackgroundSummaries | None = None,
         model: ModelEntry | None = None,
     ) -> None:
         """`choices` are what the user chose for the conversation before it began; its first message stores them.
@@ -160,15 +157,14 @@ class Conversation:
         self.requests = self._turn.requests
         self._model_entry = model
         self._choices = [*choices]
-        self._background = background
         self._kept: Asked | None = None
         """What is stored and not yet answered."""
         self._further_passages = FurtherPassages(core, self._turn.augmentation.further_passages)
         self.writing = ChangeSettlement(core.proposals, core.journal, core.provider, self.requests.planner.tools)
         """The changes of notes that the model proposes."""
         self._meter = ContextMeter(core, self.requests)
-        self._reported: set[StaleNote | RequestItem] = set()
-        """What changed or is of no use, and was reported to the user."""
+        self._reported: set[StaleNote] = set()
+        """What changed, and was reported to the user."""
 
     @property
     def model(self) -> ModelInfo:
@@ -289,8 +285,6 @@ class Conversation:
 
     async def _run(self, turn: Callable[[Emit], Awaitable[ChatMessage | None]], emit: Emit) -> None:
         """A turn, and what a conversation does beside it."""
-        if self._background:
-            self._background.stop()
 
         async def prompt_ready(event: PromptReady) -> None:
             await emit(event)
@@ -348,12 +342,6 @@ class Conversation:
     def save_rest(self) -> Warned | None:
         """Store what a full disk has refused so far; what cannot be stored even now is reported."""
         return self._core.journal.save_rest()
-
-    def describe_soon(self) -> None:
-        """Have long documents of the last answer described in the background, until the next turn begins."""
-        last = self.history.last
-        if self._background and last and last.status == "complete" and last.request_context:
-            self._background.start(last, self.history)
 
     def _write_choices(self) -> None:
         if self._choices:
@@ -442,8 +430,6 @@ class Conversation:
         return event_stream(partial(self._compact, focus, keep, strategy))
 
     async def _compact(self, focus: str, keep: int | None, strategy: CompactionStrategy | None, emit: Emit) -> None:
-        if self._background:
-            self._background.stop()
         assembled = await self.measure()
         plan = wanted_plan(self.requests, assembled, keep, strategy)
         if plan is None:
@@ -519,16 +505,6 @@ class Conversation:
     def drop(self, item: RequestItem) -> None:
         """Leave it out of every further request of this session."""
         self._core.journal.append(ItemsEntry(dropped=(item,)))
-
-    def unused(self) -> list[RequestItem]:
-        """What the user added and no answer of the last ten turns cited or called: it may as well be dropped."""
-        return unused_items(self.history)
-
-    def newly_unused(self) -> list[RequestItem]:
-        """Those of them that were not reported before."""
-        new = [item for item in self.unused() if item not in self._reported]
-        self._reported.update(new)
-        return new
 
     def _known(self, message_id: str) -> str:
         if message_id not in self.history.messages:

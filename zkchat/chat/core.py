@@ -18,7 +18,6 @@ from zkchat.chat.memory import Memory
 from zkchat.chat.message_search.search import ConversationSearch
 from zkchat.chat.privacy import ConversationPrivacy, ServerAccess
 from zkchat.chat.staleness import GivenNotes
-from zkchat.chat.summaries import Summaries, SummaryCache, SummaryMode
 from zkchat.chat.tools.readings import Readings
 from zkchat.core import (
     DEFAULT_LIMIT,
@@ -70,7 +69,6 @@ class TurnSettings(Struct, frozen=True, kw_only=True):
     """Whether anything of memory is used: the vault's page, facts, and the tools over them."""
     look_again: bool = True
     check_answers: bool = True
-    model_summaries: SummaryMode = "local"
     private: bool = False
     strict: bool = False
     """Whether the model may answer only from what the notes say, and is not asked where they say nothing."""
@@ -129,7 +127,6 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
     facts: Memory | None = None
     search: ConversationSearch | None = None
     """Over the archived messages; without it none is found."""
-    summary_cache: SummaryCache | None = None
     reviewer: Reviewer | None = None
     """Who is asked about compactions."""
     may_remember: Callable[[str], bool] = lambda _text: False
@@ -171,10 +168,6 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
     def memory(self) -> Memory | None:
         """The facts that the model may see."""
         return self.facts.within(self.privacy) if self.facts and self.settings.memory else None
-
-    @cached_property
-    def summaries(self) -> Summaries:
-        return Summaries(self.library, self.summary_cache)
 
     @cached_property
     def images(self) -> MessageImages:

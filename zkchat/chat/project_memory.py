@@ -1,10 +1,10 @@
 """Project memory: `ZKCHAT.md` at the vault's root, with the files it imports, and whether memory is sent. Pure."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from zkchat.chat.context.assembly import PromptItem, digest
 from zkchat.chat.context.formatting import format_document
@@ -31,6 +31,7 @@ MAX_FILE_CHARS: Final = 100_000
 
 _IMPORT: Final = lazy_pattern(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
 _ENDS_SENTENCE: Final = ".:!?…"
+DROPPED: Final = "dropped by you"
 WHOLE: Final = "memory"
 """What all of memory is called where a user drops it."""
 
@@ -48,11 +49,51 @@ def project_memory(
     A page whose text the user has not approved is left out with all that it imports. Imported files follow the page,
     each once, marked as notes. What does not fit is left out section by section, and what the user dropped as a whole.
     """
-    collected = _Collected(read, is_approved, dropped)
-    for name in PAGES:
-        if collected.add(name):
-            break
-    return _within(collected, tokenizer, budget)
+    left_out: list[LeftOut] = []
+
+    def leave_out(path: str, reason: str, why: LeftOutReason = "missing") -> None:
+        left_out.append(LeftOut(item=RequestItem(type="memory", name=path, reason=reason), why=why))
+
+    def text_of(path: str) -> str | None:
+        if path in dropped:
+            leave_out(path, DROPPED, "removed")
+            return None
+        try:
+            return read(path)[:MAX_FILE_CHARS]
+        except VaultError as error:
+            leave_out(path, error.message)
+            return None
+
+    page = next((name for name in PAGES if _is_there(read, name)), "")
+    text = text_of(page) if page else None
+    if text is None:
+        return Selection((), tuple(left_out))
+    if not is_approved(page, text):
+        leave_out(page, "came with the vault and is not approved", "unapproved")
+        return Selection((), tuple(left_out))
+    texts, level = {page: text}, [page]
+    for depth in range(1, MAX_IMPORT_DEPTH + 2):
+        wanted = dict.fromkeys(path for name in level for path in imports_of(texts[name]) if path not in texts)
+        level = []
+        for path in wanted:
+            if depth > MAX_IMPORT_DEPTH and path not in dropped:
+                leave_out(path, f"{path} is more than {MAX_IMPORT_DEPTH} steps away.")
+            elif len(texts) > MAX_IMPORTED_FILES and path not in dropped:
+                leave_out(path, f"{path} is beyond the first {MAX_IMPORTED_FILES} imports.")
+            elif (text := text_of(path)) is not None:
+                texts[path] = text
+                level.append(path)
+    return _within(texts, left_out, tokenizer, budget)
+
+
+def _is_there(read: Callable[[str], str], page: str) -> bool:
+    try:
+        read(page)
+    except NoteNotFound:
+        return False
+    except VaultError:
+        return True
+    return True
 
 
 def imports_of(text: str) -> list[str]:
@@ -66,71 +107,10 @@ def imports_of(text: str) -> list[str]:
     return list(dict.fromkeys(path for path in quoted_or_plain if "/" in path or "." in path))
 
 
-class _Collected(Struct):
-    """Files in breadth-first order: the page, what it imports, what that imports."""
-
-    read: Callable[[str], str]
-    is_approved: Callable[[str, str], bool]
-    dropped: Collection[str]
-    texts: dict[str, str] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
-
-    def add(self, page: str) -> bool:
-        try:
-            text = self.read(page)[:MAX_FILE_CHARS]
-        except NoteNotFound:
-            return False
-        except VaultError as error:
-            self.left_out.append(_left_out(page, error.message))
-            return True
-        if page in self.dropped:
-            self.left_out.append(_removed(page))
-            return True
-        if not self.is_approved(page, text):
-            item = RequestItem(type="memory", name=page, reason="came with the vault and is not approved")
-            self.left_out.append(LeftOut(item=item, why="unapproved"))
-            return True
-        self.texts[page] = text
-        level = [page]
-        for depth in range(1, MAX_IMPORT_DEPTH + 2):
-            level = list(self._imported(level, too_deep=depth > MAX_IMPORT_DEPTH))
-        return True
-
-    def _imported(self, level: list[str], *, too_deep: bool) -> Iterator[str]:
-        for path in dict.fromkeys(path for name in level for path in imports_of(self.texts[name])):
-            if path in self.texts:
-                continue
-            if path in self.dropped:
-                self.left_out.append(_removed(path))
-                continue
-            if too_deep or len(self.texts) > MAX_IMPORTED_FILES:
-                bound = (
-                    f"more than {MAX_IMPORT_DEPTH} steps away"
-                    if too_deep
-                    else f"beyond the first {MAX_IMPORTED_FILES} imports"
-                )
-                self.left_out.append(_left_out(path, f"{path} is {bound}."))
-                continue
-            try:
-                self.texts[path] = self.read(path)[:MAX_FILE_CHARS]
-            except VaultError as error:
-                self.left_out.append(_left_out(path, error.message))
-            else:
-                yield path
-
-
-def _left_out(path: str, reason: str) -> LeftOut:
-    return LeftOut(item=RequestItem(type="memory", name=path, reason=reason), why="missing")
-
-
-def _removed(path: str) -> LeftOut:
-    return LeftOut(item=RequestItem(type="memory", name=path, reason="dropped by you"), why="removed")
-
-
-def _within(collected: _Collected, tokenizer: Tokenizer, budget: int) -> Selection:
+def _within(texts: Mapping[str, str], left_out: list[LeftOut], tokenizer: Tokenizer, budget: int) -> Selection:
+    """As many sections of these files as there is room for, in their order."""
     items: list[PromptItem] = []
-    left_out = collected.left_out
-    for number, (path, text) in enumerate(collected.texts.items()):
+    for number, (path, text) in enumerate(texts.items()):
         kept: list[str] = []
         for heading, section in _sections(text):
             tokens = tokenizer.count(section)
@@ -204,5 +184,5 @@ def memory_state(*, enabled: bool, share: float, agent: Agent, changes: Iterable
     if not agent.memory:
         return MemoryState(why_off="off", reason=f"the agent {agent.name} uses no memory", dropped=dropped)
     if WHOLE in dropped:
-        return MemoryState(why_off="removed", reason="dropped by you", dropped=dropped)
+        return MemoryState(why_off="removed", reason=DROPPED, dropped=dropped)
     return MemoryState(dropped=dropped)

@@ -16,6 +16,7 @@ from zkchat.chat.journal import Draft
 from zkchat.chat.quotations import GivenText, given_texts
 from zkchat.chat.references import ReferenceList, cite, given_before, given_with, sent_along
 from zkchat.chat.request import RequestBuilder
+from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
 from zkchat.core import (
     TOOL_PRIORITY,
@@ -205,7 +206,7 @@ class ToolLoop:
         status: Status = "complete" if not error else "unfinished" if message.parts else "error"
         return replace(
             message,
-            references=self.core.summaries.add_to(references.behind_answer()),
+            references=add_summaries(self.core.library, references.behind_answer()),
             finished_at=self.core.journal.now(),
             status=status,
             error=error,

@@ -22,6 +22,7 @@ from zkchat.chat.privacy import Resource, withheld_warnings
 from zkchat.chat.question import Question, is_mentioned, problems_of
 from zkchat.chat.references import ReferenceList, embedded, is_sent_anyway, resolve_links, with_those_sent_anyway
 from zkchat.chat.request import RequestBuilder
+from zkchat.chat.summaries import add_summaries
 from zkchat.chat.tool_loop import Exchange, ToolLoop, empty_answer_warning, report_references
 from zkchat.core import (
     DEFAULT_LIMIT,
@@ -366,7 +367,7 @@ class Turn:
             events += self._refresh()
             question = self._question(asked)
             links = [*question.links, *question.unknown_paths]
-            references = self.core.summaries.add_to(resolve_links(self.core.library, links))
+            references = add_summaries(self.core.library, resolve_links(self.core.library, links))
             events += problems_of(self.core.library, question.unknown_paths, references)
         except (StorageError, VaultError) as error:
             question = self._question_without_vault(asked)

@@ -50,7 +50,6 @@ from zkchat.cli.output import (
     create_presenter,
     offer_models,
     print_question,
-    suggest_dropping,
     suggest_next,
     suggest_rows,
     tell_dropped_changes,
@@ -669,12 +668,10 @@ class InteractiveChat:
         active.look_up_session()
         active.is_used = True
         self._thinking.announce(self._surface())
-        suggest_dropping(self.io, opened)
         if active.has_new_answer():
             suggest_next(self.io, opened, "/more", most=PAGE_SIZE)
             suggest_rows(self.io, opened)
         active.proposals.after_turn()
-        opened.conversation.describe_soon()
         if self._prompt:
             self.io.note("")  # the next question stands apart
             active.background.submit(self._refresh_name_cache)

@@ -212,15 +212,6 @@ def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
         io.note(steps)
 
 
-def suggest_dropping(io: CommandIO, opened: "OpenConversation") -> None:
-    """What the user added to the requests and no answer uses, once of each."""
-    from zkchat.core import without_suffix
-
-    for item in opened.conversation.newly_unused():
-        what = f"[[{without_suffix(item.name)}]]" if item.type == "reference" else f"{item.type} {item.name}"
-        io.note(f"No answer of the last ten used {item.name}. /drop {what} frees {item.tokens:,} tokens.")
-
-
 def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
     """What was proposed in a turn that was stopped, and is not made."""
     from zkchat.render import reviewed

@@ -10,14 +10,15 @@ from tests.fuzz.case import Case, Folders, Target, require
 from tests.support.gguf_files import write_gguf
 from tests.support.sessions import NOON
 from zkchat.chat.agents import parse_agent, parse_rule
-from zkchat.chat.context.extractive import condense, summarise
+from zkchat.chat.context.condensing import condense_text
+from zkchat.chat.context.extractive import summarise
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.memory import compare_fact, list_items
 from zkchat.chat.project_memory import imports_of, project_memory
 from zkchat.chat.references import NameMatcher
 from zkchat.chat.remembering import learning_points
-from zkchat.chat.summaries import MAX_SUMMARY_CHARS, accept_sentence, plain_line, summarize
+from zkchat.chat.summaries import MAX_SUMMARY_CHARS, plain_line, summarize
 from zkchat.core.errors import ConfigError, NoteNotFound
 from zkchat.core.message import ChatMessage, TextPart
 from zkchat.core.note import PrivacyClass
@@ -122,7 +123,6 @@ def said(text: str, rng: Random) -> None:
         require(len(excerpt(block, [chosen], 200)) < 500, "an excerpt is short")
     detect_language(text)
     learning_points([text])
-    accept_sentence(text[:1_000], mutation.text(rng, 1_000))
     fact = Fact(id="f", text=mutation.line(rng)[:500] or "x", source="user", at=NOON)
     compare_fact(text[:2_000], [fact])
 
@@ -132,14 +132,14 @@ def citations(text: str, rng: Random) -> None:
 
 
 def summaries(text: str, _: Random) -> None:
-    require(len(summarize(text).text) <= MAX_SUMMARY_CHARS, "a summary is short")
+    require(len(summarize(text)) <= MAX_SUMMARY_CHARS, "a summary is short")
     plain_line(text[:20_000])
 
 
 def telegrams(text: str, rng: Random) -> None:
     budget = rng.choice((0, 1, 40, 500))
     count = Estimate().count
-    short = condense(text, budget, count, focus=mutation.line(rng))
+    short = condense_text(text, budget, count, question=mutation.line(rng))
     require(count(short) <= max(budget, 1), "what is condensed fits the budget", f"{count(short)} of {budget}: {short}")
     talk = [message("user" if number % 2 else "assistant", part) for number, part in enumerate(halves(text, rng))]
     summarise(talk, budget, count, earlier=mutation.text(rng, 2_000))

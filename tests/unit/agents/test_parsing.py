@@ -52,10 +52,6 @@ def test_an_agent_is_what_its_file_says() -> None:
     assert read.text == "You are a poet."
 
 
-def test_a_file_without_frontmatter_is_all_instructions() -> None:
-    assert agent("You are a poet.\n").text == "You are a poet."
-
-
 @pytest.mark.parametrize("text", ["\ufeff" + WHOLE, WHOLE.replace("\n", "\r\n")])
 def test_line_ends_and_byte_order_marks_do_not_matter(text: str) -> None:
     assert agent(text) == agent(WHOLE)
@@ -72,12 +68,6 @@ def test_a_tool_has_its_own_mode_or_that_of_its_server_or_is_there_always() -> N
     assert read.tool_mode("fetch", "web") == "manual"
     assert read.tool_mode("fetch", "other") == "always"
     assert read.tool_mode("find_excerpts") == "always"
-
-
-def test_a_rule_has_the_mode_that_the_agent_gives_it_or_its_own() -> None:
-    read = agent(WHOLE)
-    assert read.rule_mode(Rule(name="Tone", include="always")) == "manual"
-    assert read.rule_mode(Rule(name="Dates", include="agent")) == "agent"
 
 
 @pytest.mark.parametrize(
@@ -112,12 +102,6 @@ def test_a_rule_is_what_its_file_says() -> None:
     assert parse_rule(file(text, kind="rule", name="Dates")) == Rule(
         name="Dates", description="Dates", include="agent", text="Write 2026-03-01.", origin="user", path="Dates.md"
     )
-
-
-def test_a_rule_without_a_mode_is_there_always() -> None:
-    read = parse_rule(file("Be brief.", kind="rule", name="Brevity"))
-    assert isinstance(read, Rule)
-    assert read.include == "always"
 
 
 def test_an_empty_rule_is_not_used_unless_it_is_off() -> None:
@@ -191,12 +175,6 @@ def test_enabled_is_a_switch(written: str, is_on: bool) -> None:
     for read in (agent(f"---\nenabled: {written}\n---\nx"), parse_rule(file(f"---\nenabled: {written}\n---\nx"))):
         assert not isinstance(read, ProfileProblem)
         assert (read.enabled, read.warning) == (is_on, None)
-
-
-def test_a_switch_that_is_neither_on_nor_off_is_off() -> None:
-    read, warning = warned("---\nenabled: perhaps\n---\nx")
-    assert not read.enabled
-    assert warning.text == "'enabled' must be true or false; 'perhaps' counts as false."
 
 
 def test_an_agent_uses_memory_unless_its_file_says_otherwise() -> None:

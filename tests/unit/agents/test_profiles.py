@@ -49,29 +49,10 @@ def test_a_default_that_is_not_approved_leaves_the_built_in_one() -> None:
     assert build_profiles([theirs]).agent("default").text == default_instructions()
 
 
-def test_a_broken_file_is_named_and_the_next_of_its_name_counts() -> None:
-    found = build_profiles([file("writer", "---\nmodel: [a]\n---\n", "vault"), file("poet", "You are a poet.")])
-    assert found.agent("writer").origin == "built-in"
-    assert found.agent("poet").text == "You are a poet."
-    assert [(problem.path, problem.line) for problem in found.problems] == [("vault/writer.md", 2)]
-
-
-def test_rules_and_agents_do_not_get_in_each_others_way() -> None:
-    found = build_profiles([file("writer", "Be brief.", kind="rule")])
-    assert found.rule("Writer").text == "Be brief."
-    assert found.agent("writer").origin == "built-in"
-
-
 def test_a_name_that_is_nearly_right_gets_the_right_one_as_a_hint() -> None:
     with pytest.raises(ConfigError, match="There is no agent 'writter'") as caught:
         build_profiles([]).agent("writter")
     assert caught.value.hint == "There is: writer."
-
-
-def test_where_there_is_no_rule_the_hint_says_how_to_make_one() -> None:
-    with pytest.raises(ConfigError) as caught:
-        build_profiles([]).rule("Tone")
-    assert caught.value.hint == "Write one: zkchat rules new 'Tone'"
 
 
 def test_every_agent_is_told_that_what_notes_say_is_data() -> None:
@@ -112,12 +93,6 @@ def test_only_an_agent_is_taken_out_of_a_message_also_one_that_is_not_approved()
 def test_a_message_without_an_address_is_left_as_it_is(text: str) -> None:
     name, rest = split_address(text)
     assert rest == text if name is None else f"@{name}" in text
-
-
-def test_a_file_with_an_unknown_key_is_used_and_warned_of() -> None:
-    found = build_profiles([file("poet", "---\nx: 1\n---\nYou are a poet.")])
-    assert found.agent("poet").text == "You are a poet."
-    assert [(problem.line, problem.is_used) for problem in found.problems] == [(2, True)]
 
 
 OFF = "---\nenabled: false\n---\n"

@@ -171,14 +171,3 @@ def test_a_note_that_goes_along_with_every_request_is_a_source(
     assert (source.wikilink, source.relative_path) == ("[[Harbour]]", "Harbour.md")
     assert (source.reference_type, source.via, source.included) == ("search", "context", True)
     assert (source.cited, source.unverified) == (cited, False)
-
-
-def test_a_note_that_was_added_and_never_used_is_suggested_for_removal(library: Library) -> None:
-    talk, _ = talk_over(library)
-    item = RequestItem(type="reference", name="Beekeeping.md")
-    talk.add(item)
-    for number in range(9):
-        sent(talk, f"Hello {number}!")
-    assert talk.unused() == []
-    sent(talk, "Hello!")
-    assert [unused.name for unused in talk.unused()] == ["Beekeeping.md"]

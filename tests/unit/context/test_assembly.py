@@ -19,10 +19,9 @@ from zkchat.chat.context.assembly import (
     request_from,
 )
 from zkchat.chat.context.calibration import Calibration
-from zkchat.chat.context.formatting import augmented_text, format_message
+from zkchat.chat.context.formatting import augmented_text
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.choices import Role
-from zkchat.core.errors import ConfigError
 from zkchat.core.message import (
     ChatMessage,
     CompactionPart,
@@ -34,7 +33,6 @@ from zkchat.core.message import (
     LineRange,
     Part,
     TextPart,
-    ThinkingPart,
     ToolCallPart,
     ToolResultPart,
 )
@@ -126,15 +124,6 @@ def test_evidence_goes_along_as_text_and_as_values_and_cannot_close_its_wrapping
     assert [(item.type, item.name, item.score) for item in result.context.items][-1] == ("evidence", "a.md", 0.5)
 
 
-def test_thinking_is_not_sent_again() -> None:
-    answer = message("2", "assistant", ThinkingPart(text="hmm"), TextPart(text="yes"))
-    assert [m.text for m in format_message(answer, can_read=True)] == ["yes"]
-
-
-def test_an_answer_that_failed_before_its_first_word_is_left_out() -> None:
-    assert format_message(message("2", "assistant"), can_read=True) == []
-
-
 def test_a_tool_call_is_followed_by_its_result() -> None:
     call = ToolCallPart(call_id="c1", name="read_document", arguments="{}")
     history = [
@@ -146,11 +135,6 @@ def test_a_tool_call_is_followed_by_its_result() -> None:
     prompt = assembled(history, said("5", "user", "more")).request.messages
     assert prompt[2].tool_calls == (call,)
     assert (prompt[3].role, prompt[3].tool_call_id, prompt[3].text) == ("tool", "c1", "text")
-
-
-def test_a_window_too_small_for_the_fixed_parts_is_refused_with_the_numbers() -> None:
-    with pytest.raises(ConfigError, match="256 tokens is too small"):
-        assembled([], said("1", "user", "hi"), window=256, items=(prompt_item("rule", "long", "word " * 500),))
 
 
 def test_what_lasts_stands_first_and_what_passes_goes_with_the_question() -> None:
@@ -198,20 +182,6 @@ def test_a_request_can_be_built_again_from_its_record() -> None:
     made = assembled(history, user, tools=(TOOL,), items=(recalled,), compaction=part)
     kept = from_plain(type(made.context), to_plain(made.context))
     assert request_from(kept, {m.id: m for m in (*history, user)}, made.contents) == made.request
-
-
-def test_the_record_names_everything_that_was_sent() -> None:
-    user = message("2", "user", TextPart(text="hi"), FilePart(name="a.md", text="alpha"))
-    result = assembled([said("1", "user", "old")], user, tools=(TOOL,))
-    assert [(item.type, item.name) for item in result.context.items] == [
-        ("system", "default"),
-        ("tool", "read_document"),
-        ("message", "1"),
-        ("message", "2"),
-        ("reference", "a.md"),
-    ]
-    assert result.context.usage == result.usage
-    assert result.usage.references == Estimate().count("alpha")
 
 
 @given(st.lists(st.text(max_size=300), max_size=8), st.text(max_size=400))

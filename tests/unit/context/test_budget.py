@@ -5,7 +5,6 @@ from zkchat.chat.context.assembly import (
     DEFAULT_WINDOW,
     MAX_DEFAULT_WINDOW,
     Shares,
-    TokenCounts,
     budget_for,
     is_full,
     usage_of,
@@ -80,7 +79,7 @@ def test_tools_have_their_share_and_the_core_ones_whatever_leaves_a_conversation
     assert budget_for(info(window), Shares(reserve=512)).tools_limit(system=system, core=core) == limit
 
 
-COUNTS = TokenCounts(system=100, tools=200, messages=2600, memory=400, references=700)
+COUNTS = {"system": 100, "tools": 200, "messages": 2600, "memory": 400, "references": 700}
 
 
 def test_usage_adds_up() -> None:
@@ -102,15 +101,15 @@ def test_the_parts_are_shown_as_the_models_server_counts_them_and_still_add_up()
 @pytest.mark.parametrize(("expected", "full"), [(8900, False), (8936, True), (10_000, True)])
 def test_a_window_is_full_above_the_threshold(expected: int, full: bool) -> None:
     budget = budget_for(info(10_512), Shares(reserve=512, system=0.01, tools=0.01, messages=0.98))
-    counts = TokenCounts(system=10, messages=990)
+    counts = {"system": 10, "tools": 0, "messages": 990, "memory": 0}
     assert is_full(usage_of(budget, counts, expected=expected, exact=True), budget) is full
 
 
 def test_a_window_is_full_when_messages_take_more_than_their_share() -> None:
     budget = budget_for(info(10_512), Shares(reserve=512))
-    used_up = TokenCounts(system=1000, tools=3000, messages=6001)
+    used_up = {"system": 1000, "tools": 3000, "messages": 6001, "memory": 0}
     assert is_full(usage_of(budget, used_up, expected=10_001, exact=True), budget)
     roomy = budget_for(info(100_512), Shares(reserve=512, threshold=1.0))
     for messages, full in ((59_000, False), (60_001, True)):
-        counts = TokenCounts(system=10_000, tools=30_000, messages=messages)
-        assert is_full(usage_of(roomy, counts, expected=counts.total, exact=True), roomy) is full
+        counts = {"system": 10_000, "tools": 30_000, "messages": messages, "memory": 0}
+        assert is_full(usage_of(roomy, counts, expected=sum(counts.values()), exact=True), roomy) is full

@@ -1,7 +1,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from msgspec.structs import replace
 
 from zkchat.chat.context.calibration import Calibration, RequestSize, calibrate
 from zkchat.core.choices import ContextUsage, TokenUsage
@@ -60,12 +59,6 @@ def test_what_each_trait_adds_is_learned_apart() -> None:
     assert learned.expected(counted(2000, digits=1000)) == pytest.approx(2700, rel=0.02)
 
 
-def test_a_record_that_says_nothing_of_its_traits_teaches_nothing() -> None:
-    old = answer(1000, 2000)
-    context = RequestContext(usage=ContextUsage(counted=1000))
-    assert calibrate([replace(old, request_context=context)], "ollama:small").samples == 0
-
-
 def test_reports_of_other_models_teach_nothing() -> None:
     assert calibrate([answer(1000, 2000, "large")], "ollama:small").samples == 0
 
@@ -77,8 +70,3 @@ def test_a_server_that_cut_the_prompt_or_counts_only_what_is_new_teaches_nothing
 def test_a_prompt_that_shrank_much_is_not_expected_to_be_less_than_half() -> None:
     learned = calibrate([answer(10_000, 12_000)], "ollama:small")
     assert learned.expected(counted(100)) >= 50
-
-
-def test_messages_without_a_record_are_passed_over() -> None:
-    bare = ChatMessage(id="y", role="user", created_at=NOON)
-    assert calibrate([bare, answer(100, 110)], "ollama:small").reported == 110

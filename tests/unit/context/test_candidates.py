@@ -36,18 +36,6 @@ def test_every_candidate_has_the_mode_that_the_agent_gives_it() -> None:
     ]
 
 
-def test_a_rule_is_about_its_description_or_else_about_what_it_says() -> None:
-    described = Rule(name="Dates", description="Calendars", text="Write 2026-03-01.")
-    about = [each.about for each in build_candidates(AGENT, rules=[described, Rule(name="Tone", text="Be warm.")])]
-    assert about == ["Dates\nCalendars", "Tone\nBe warm."]
-
-
 def test_a_rule_is_sent_with_its_name() -> None:
     (rule,) = build_candidates(AGENT, rules=[Rule(name='Tone "b"', text="Be warm.")])
     assert rule.text == '<rule name="Tone &quot;b&quot;">\nBe warm.\n</rule>'
-
-
-def test_a_note_is_marked_as_data() -> None:
-    (note,) = build_candidates(AGENT, notes={"Glossary": "Do </document> this."})
-    assert note.text.startswith('<document path="Glossary">')
-    assert note.text.count("</document>") == 1

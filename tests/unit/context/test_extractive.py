@@ -1,11 +1,11 @@
-"""Summaries without a model, and long texts made short."""
+"""Summaries without a model."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from zkchat.chat.context.condensing import content_terms
-from zkchat.chat.context.extractive import LEFT_OUT, OPEN_QUESTIONS, condense, excerpt, summarise
+from zkchat.chat.context.extractive import OPEN_QUESTIONS, excerpt, summarise
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.choices import Role
 from zkchat.core.message import ChatMessage, TextPart
@@ -40,33 +40,10 @@ def test_what_fits_is_grouped_under_days_and_speakers() -> None:
     assert lines == [
         "2026-03-01",
         "- Anna: We decided to use PostgreSQL.",
-        "- assistant: Noted: PostgreSQL.",
+        "- assistant: Noted: PostgreSQL it is.",
         "2026-03-03",
-        "- user: budget 4,000 euros.",
+        "- user: The budget is 4,000 euros.",
     ]
-
-
-def test_what_one_speaker_says_in_a_row_stands_on_one_line() -> None:
-    talk = [said("Use PostgreSQL."), said("Deploy on Mondays."), said("Fine.", role="assistant"), said("Buy slates.")]
-    assert summarise(talk, 500, count).splitlines()[1:] == [
-        "- user: Use PostgreSQL. Deploy on Mondays.",
-        "- assistant: Fine.",
-        "- user: Buy slates.",
-    ]
-
-
-def test_the_words_that_say_nothing_are_dropped_and_negations_names_and_links_stay() -> None:
-    talk = [
-        said(
-            "I really do not have the time to read [[The Art of War]] and `the is a` with The Hague's office, you know."
-        )
-    ]
-    summary = summarise(talk, 200, count)
-    assert "I not time to read [[The Art of War]] `the is a` with The Hague's office, you know." in summary
-
-
-def test_a_sentence_of_small_words_alone_is_not_kept() -> None:
-    assert "so it is" not in summarise([said("So it is. The heron ate Marta's fish.")], 200, count).casefold()
 
 
 def test_facts_and_decisions_outlive_chatter() -> None:
@@ -74,7 +51,7 @@ def test_facts_and_decisions_outlive_chatter() -> None:
     talk[20] = said("We agreed that the deadline for Marta's thesis is the 14th of April.")
     talk[40] = said("I am allergic to walnuts.")
     summary = summarise(talk, 100, count)
-    assert "14th April" in summary
+    assert "14th of April" in summary
     assert "walnuts" in summary
 
 
@@ -85,27 +62,14 @@ def test_the_focus_decides_what_is_kept() -> None:
     assert "bees" in summarise(talk, 40, count, focus="what we said about bees")
 
 
-def test_what_was_said_already_makes_room_for_something_else() -> None:
-    talk = [said(f"I decided that Konrad sells {what} fish in Oslo.") for what in ("14", "14 14", "14 14 14") * 9]
-    assert "gate" in summarise([*talk, said("The gate needs paint.")], 35, count)
-
-
 def test_an_earlier_summary_is_taken_along() -> None:
     first = summarise([said("The heron is called Konrad.", name="Anna")], 500, count)
     second = summarise([said("The budget is 4,000 euros.", day=1)], 500, count, earlier=first)
     assert second.splitlines() == [
         "2026-03-01",
-        "- Anna: heron called Konrad.",
+        "- Anna: The heron is called Konrad.",
         "2026-03-02",
-        "- user: budget 4,000 euros.",
-    ]
-
-
-def test_a_summary_that_a_model_wrote_is_taken_along_without_its_headings() -> None:
-    earlier = "## Decisions and constraints\n\n* Use [[PostgreSQL]] for the store.\n\nNever deploy on Fridays."
-    assert summarise([], 500, count, earlier=earlier).splitlines() == [
-        "- Use [[PostgreSQL]] for the store.",
-        "- Never deploy on Fridays.",
+        "- user: The budget is 4,000 euros.",
     ]
 
 
@@ -148,7 +112,7 @@ def test_a_small_budget_goes_to_the_words_alone() -> None:
     ("text", "kept"),
     [
         ("我们决定用红色作为网站的主色。会议改到了下周四下午三点。", "红色"),
-        ("Wir haben beschlossen, das Büro nach Leipzig zu verlegen.", "beschlossen, Büro nach Leipzig zu verlegen"),
+        ("Wir haben beschlossen, das Büro nach Leipzig zu verlegen.", "beschlossen, das Büro nach Leipzig zu verlegen"),
         ("Мы решили продать дачу за два миллиона.", "решили продать дачу"),
         ("نحن قررنا شراء المنزل في القاهرة.", "القاهرة"),
     ],
@@ -178,11 +142,11 @@ def noted(*facts: str) -> list[ChatMessage]:
     [
         (
             ["my dog is called Rex", "we meet Tuesdays at nine", "the budget is 4000 euros", "Marta likes slate"],
-            ["dog called Rex", "Tuesdays at nine", "4000 euros", "Marta likes slate"],
+            ["dog is called Rex", "Tuesdays at nine", "4000 euros", "Marta likes slate"],
         ),
         (
             ["# Facts\n- The dog is Rex\n- We meet Tuesdays\n* Budget: 4000 euros\n1. Buy slate\n2. Paint the boat"],
-            ["dog Rex", "We meet Tuesdays", "Budget: 4000 euros", "Buy slate", "Paint boat"],
+            ["dog is Rex", "We meet Tuesdays", "Budget: 4000 euros", "Buy slate", "Paint the boat"],
         ),
         (["我的狗叫旺财", "会议改到下周四", "预算是四千欧元，由李雷负责"], ["旺财", "下周四", "四千欧元", "李雷"]),
         (["我的狗叫旺财，" + "，".join(f"第{n}号设备检查完毕" for n in range(200)) + "，预算是四千欧元"], ["旺财"]),
@@ -215,50 +179,9 @@ def test_of_a_log_that_came_with_a_question_the_question_and_a_few_lines_are_kep
 
 def test_statements_without_an_end_of_their_own_are_told_apart_again_in_the_next_summary() -> None:
     first = summarise([said("my dog is called Rex"), said("we meet Tuesdays"), said("Fine.")], 200, count)
-    assert first.splitlines()[1] == "- user: my dog called Rex; we meet Tuesdays; Fine."
+    assert first.splitlines()[1] == "- user: my dog is called Rex; we meet Tuesdays; Fine."
     talk = [said(f"The ship number {n} has left the harbour of Oslo.") for n in range(50)]
-    assert "dog called Rex" in summarise(talk, 40, count, focus="the dog", earlier=first)
-
-
-def test_a_text_that_fits_is_not_condensed() -> None:
-    assert condense("One.\n\n    Two.", 100, count) == "One.\n\n    Two."
-
-
-def test_a_long_text_keeps_its_best_sentences_in_their_order() -> None:
-    filler = " ".join(f"It was quite nice there, day {n}, as everybody said." for n in range(40))
-    text = f"The trip began in Oslo. {filler} We decided to buy Konrad's boat for 900 euros. {filler}"
-    short = condense(text, 60, count)
-    assert short.startswith("The trip began in Oslo.")
-    assert short.index("Oslo") < short.index(LEFT_OUT) < short.index("Konrad's boat for 900 euros.")
-    assert count(short) <= 60
-
-
-def test_neighbouring_sentences_are_not_torn_apart() -> None:
-    text = "The heron Konrad ate 14 fish. The heron Anna ate 15 frogs. " + "So it is, and so it was. " * 60
-    assert condense(text, 40, count) == f"The heron Konrad ate 14 fish. The heron Anna ate 15 frogs. {LEFT_OUT}"
-
-
-def test_what_the_question_is_about_survives_condensing() -> None:
-    facts = [f"Item {n} was bought in Oslo for {n} euros by Anna." for n in range(80)]
-    facts[50] = "The wardrobe is made of cherry wood."
-    assert "cherry" in condense(" ".join(facts), 60, count, focus="which wood is the wardrobe?")
-
-
-def test_code_keeps_its_beginning_and_its_end() -> None:
-    code = "```python\n" + "\n".join(f"line_{n} = call({n})" for n in range(500)) + "\n```"
-    short = condense(code, 80, count)
-    assert short.startswith("```python\nline_0 = call(0)\n")
-    assert short.endswith("line_499 = call(499)\n```")
-    assert f"\n{LEFT_OUT}\n" in short
-    assert 60 <= count(short) <= 80
-
-
-def test_a_counter_that_counts_a_frame_too_does_not_pay_for_it_with_every_sentence() -> None:
-    text = " ".join(f"Fact number {n} is about Konrad's boat and costs {n} euros." for n in range(40))
-    framed = condense(text, 140, lambda part: count(part) + 40)
-    assert "\n" not in framed, "whole sentences"
-    assert count(framed) > 75
-    assert count(framed) <= 100
+    assert "dog is called Rex" in summarise(talk, 40, count, focus="the dog", earlier=first)
 
 
 def test_an_excerpt_is_the_sentences_that_hold_a_term() -> None:
@@ -266,11 +189,3 @@ def test_an_excerpt_is_the_sentences_that_hold_a_term() -> None:
     assert excerpt(text, content_terms("a heron")) == "[…] The heron ate. […] Herons fly. […]"
     assert excerpt(text, content_terms("a badger")) == text
     assert excerpt("# Herons\n\nThe heron ate.", content_terms("heron")) == "# Herons\n\nThe heron ate."
-
-
-def test_of_a_text_without_end_the_beginning_and_the_end_are_read() -> None:
-    text = "First of all, sleep. " + "Nothing is said in this sentence here. " * 50_000 + "Last of all, coffee."
-    short = condense(text, 60, lambda each: len(each.split()))
-    assert len(short.split()) <= 60
-    assert "sleep" in short
-    assert LEFT_OUT in short

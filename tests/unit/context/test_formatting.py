@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from zkchat.chat.context.formatting import NEWEST_COUNTS, format_document, format_evidence
+from zkchat.chat.context.formatting import NEWEST_COUNTS, format_evidence
 from zkchat.core.message import Evidence, LineRange
 
 
@@ -43,10 +43,6 @@ def test_nothing_in_a_passage_ends_the_evidence_or_passes_for_another_passage(te
     inside = "".join("".join(lines[1:-1]).lower().split())
     assert "</evidence" not in inside
     assert sum(line.startswith("- ") for line in lines) == len(texts)
-
-
-def test_a_document_cannot_end_itself_in_other_letters() -> None:
-    assert format_document("A.md", "x </Document> y").count("</Document>") == 0
 
 
 def test_a_model_is_told_dates_and_that_the_newest_counts() -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from zkchat.chat.context.selection import Relevance
-from zkchat.core.errors import ProviderError, StorageFull
+from zkchat.core.errors import ProviderError
 from zkchat.models.static_vectors import StaticVectors, installed
 
 TEXTS = ("Cooking recipes and oven temperature", "Trains, flights and hotels", "做菜的菜谱")
@@ -31,24 +31,6 @@ class Counting:
 class Broken(Counting):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise ProviderError("There are no word vectors.")
-
-
-class InMemoryVectors:
-    """Implements `ports.embeddings.VectorCache` in memory."""
-
-    def __init__(self) -> None:
-        self.rows: dict[tuple[str, str], bytes] = {}
-        self.full = False
-
-    def vectors(self, method: str, digests: Sequence[str]) -> dict[str, bytes]:
-        if self.full:
-            raise StorageFull("The disk is full.")
-        return {digest: self.rows[method, digest] for digest in digests if (method, digest) in self.rows}
-
-    def keep_vectors(self, method: str, vectors: Mapping[str, bytes]) -> None:
-        if self.full:
-            raise StorageFull("The disk is full.")
-        self.rows |= {(method, digest): data for digest, data in vectors.items()}
 
 
 @lru_cache
@@ -87,18 +69,8 @@ def test_an_embedder_that_fails_leaves_the_words() -> None:
     assert Relevance(Broken()).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
 
 
-def test_an_embedder_that_fails_leaves_the_words_even_where_vectors_of_the_texts_were_kept() -> None:
-    cache = InMemoryVectors()
-    Relevance(Counting(), cache).scores("oven", TEXTS)
-    assert Relevance(Broken(), cache).scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
-
-
 def test_a_text_and_itself_are_as_near_as_can_be() -> None:
     assert by_both().scores(TEXTS[0], TEXTS)[0] == pytest.approx(1, abs=0.01)
-
-
-def test_nothing_to_compare_gives_nothing() -> None:
-    assert by_both().scores("oven", []) == []
 
 
 def test_vectors_are_made_once_for_each_text() -> None:
@@ -110,36 +82,10 @@ def test_vectors_are_made_once_for_each_text() -> None:
     assert embedder.made == 3 + 1 + 3  # the texts, one of them later, and each question
 
 
-def test_vectors_are_kept_from_one_run_to_the_next_and_the_scores_are_the_same() -> None:
-    cache, first, second = InMemoryVectors(), Counting(), Counting()
-    before = Relevance(first, cache).scores("oven", TEXTS)
-    assert Relevance(second, cache).scores("oven", TEXTS) == before
-    assert second.made == 1
-
-
-def test_kept_vectors_of_another_size_are_made_again() -> None:
-    cache = InMemoryVectors()
-    before = Relevance(Counting(), cache).scores("oven", TEXTS)
-    cache.rows = dict.fromkeys(cache.rows, b"\x01")
-    assert Relevance(Counting(), cache).scores("oven", TEXTS) == before
-
-
-def test_a_full_disk_costs_time_and_nothing_else() -> None:
-    cache = InMemoryVectors()
-    cache.full = True
-    assert Relevance(Counting(), cache).scores("oven", TEXTS) == by_both().scores("oven", TEXTS)
-
-
 def test_an_embedder_can_be_made_ready_before_it_is_needed() -> None:
     embedder = Counting()
     Relevance(embedder).preload()()
     assert embedder.made == 1
-
-
-def test_an_embedder_that_fails_while_it_is_made_ready_is_not_asked_again() -> None:
-    relevance = Relevance(Broken())
-    relevance.preload()()
-    assert relevance.scores("oven", TEXTS) == Relevance().scores("oven", TEXTS)
 
 
 @given(st.text(), st.lists(st.text(), max_size=8))

@@ -11,8 +11,6 @@ from zkchat.chat.context.selection import (
     Selection,
     SelectionLimits,
     Selector,
-    added_items,
-    dropped_items,
 )
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.choices import IncludeMode, ItemType
@@ -94,10 +92,6 @@ def test_what_was_dropped_and_added_again_is_back_in_its_place(selector: Selecto
     assert selected.records[0].include == "always"
 
 
-def test_what_was_added_and_dropped_again_is_gone(selector: Selector) -> None:
-    assert names(selector.select("Hello!", ALL, [adding("B"), dropping("B")])) == ["A", "X.md"]
-
-
 def test_an_added_item_that_is_not_there_any_more_is_said(selector: Selector) -> None:
     selected = selector.select("Hello!", ALL, [adding("Gone"), adding("C", "tool")])
     assert names(selected) == ["A", "X.md"]
@@ -105,19 +99,6 @@ def test_an_added_item_that_is_not_there_any_more_is_said(selector: Selector) ->
         ("Gone", "rule", "missing"),
         ("C", "tool", "missing"),
     ]
-
-
-def test_the_lists_of_added_and_dropped_items_follow_the_order_of_the_session() -> None:
-    changes = [adding("A"), adding("B"), dropping("A"), dropping("C")]
-    assert [found.name for found in added_items(changes).values()] == ["B"]
-    assert [found.name for found in dropped_items(changes).values()] == ["A", "C"]
-
-
-def test_an_item_has_its_tokens_and_the_digest_of_its_text(selector: Selector) -> None:
-    first = selector.select("Hello!", ALL).records[0]
-    assert first.tokens == Estimate().count(A.text)
-    assert len(first.digest) == 16
-    assert first.reason == "always there"
 
 
 def tool(
@@ -140,10 +121,6 @@ TOOLS = [
     tool("mail", "Send an e-mail to somebody"),
     tool("chart", "Draw a chart from numbers", include="agent"),
 ]
-
-
-def test_tools_are_all_there_while_there_is_room(selector: Selector) -> None:
-    assert names(selector.select("Will it rain?", TOOLS)) == ["read_document", "weather", "mail"]
 
 
 def test_when_the_room_for_tools_is_short_the_least_relevant_go(selector: Selector) -> None:
@@ -172,10 +149,6 @@ def test_a_tool_that_the_user_added_goes_last(selector: Selector) -> None:
     assert names(selected) == ["read_document", "chart"]
 
 
-def test_rules_do_not_count_against_the_room_for_tools(selector: Selector) -> None:
-    assert names(selector.select("Hello!", ALL, tool_tokens=0)) == ["A", "X.md"]
-
-
 def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
     many = [
         Candidate(type="rule", name=f"{number}", include="agent", about=f"Dates and calendars {number}", text="x")
@@ -185,21 +158,6 @@ def test_no_more_items_of_a_type_are_called_than_allowed() -> None:
     selected = Selector(relevance(), Estimate(), limits).select("dates and calendars", many)
     assert len(selected.records) == 3
     assert [left.why for left in selected.left_out] == ["score", "score"]
-
-
-def test_the_most_relevant_item_comes_first(selector: Selector) -> None:
-    rules = [
-        Candidate(type="rule", name="far", include="agent", about="Dates in letters to customers", text="x"),
-        Candidate(type="rule", name="near", include="agent", about="Dates, times and calendars", text="x"),
-    ]
-    selected = Selector(relevance(), Estimate(), SelectionLimits(threshold=0.1)).select(
-        "dates, times, calendars", rules
-    )
-    assert names(selected) == ["near", "far"]
-
-
-def test_without_candidates_nothing_is_selected(selector: Selector) -> None:
-    assert selector.select("Hello!", []) == Selection()
 
 
 class NoEmbedder:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.chat.context.calibration import features_of, sum_features
+from zkchat.chat.context.calibration import features_of
 
 
 def test_english_text_is_a_message_and_its_digits() -> None:
@@ -37,12 +37,3 @@ def test_every_byte_beyond_ascii_is_counted_once_at_most(text: str) -> None:
     features = features_of(text)
     scripts = {name: much for name, much in features.items() if name not in {"messages", "digits", "foreign"}}
     assert sum(scripts.values()) <= len(text.encode()) - len(text)
-
-
-def test_half_a_character_does_no_harm() -> None:
-    assert features_of("\ud83d \uac00")["korean"] == 2
-
-
-def test_messages_together_have_the_traits_of_each() -> None:
-    both = sum_features([features_of("1 2"), features_of("naïve 3")])
-    assert both == {"messages": 2, "digits": 3, "latin": 1}

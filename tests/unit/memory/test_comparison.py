@@ -74,9 +74,3 @@ def test_what_there_is_one_of_has_the_newer_value(old: str, new: str) -> None:
 )
 def test_facts_that_can_both_be_true_both_stay(old: str, new: str) -> None:
     assert compare_fact(new, [fact(old)]).contradicted == ()
-
-
-def test_the_first_fact_contradicts_nothing() -> None:
-    found = compare_fact("I like tea", [])
-    assert found.same is None
-    assert found.contradicted == ()

@@ -119,17 +119,6 @@ def test_of_facts_that_are_equally_near_the_more_used_comes_first() -> None:
     assert [fact.id for fact, _ in memory.ranked("Mia likes nuts")] == ["f2", "f1"]
 
 
-def test_use_and_freshness_do_not_bring_in_what_is_beside_the_point() -> None:
-    memory, store = memory_of(*FACTS)
-    store.used(["f4"] * 50)
-    assert "f4" not in [fact.id for fact, _ in memory.ranked("Can Mia eat a cake with nuts?")]
-
-
 def test_no_more_facts_are_recalled_than_allowed() -> None:
     memory, _ = memory_of(*(f"Mia likes nut {number}" for number in range(30)), limits=RecallLimits(most=4))
     assert len(memory.recall("Mia likes nuts", Estimate(), 10_000).items) == 4
-
-
-def test_an_empty_memory_recalls_nothing() -> None:
-    memory, _ = memory_of()
-    assert memory.recall("Mia", Estimate(), 1000).items == ()

@@ -8,7 +8,3 @@ def test_each_item_of_a_list_is_a_fact() -> None:
 
 def test_code_is_no_list() -> None:
     assert list_items("```\n- a\n```\n- b\n") == ["b"]
-
-
-def test_a_text_without_a_list_has_no_items() -> None:
-    assert list_items("Just words - and a dash.\n---\n") == []

@@ -7,7 +7,7 @@ from zkchat.chat.note_usage import NoteUsage, note_uses
 from zkchat.core.choices import ReferenceVia, Role, ToolName
 from zkchat.core.message import ChatMessage, DocumentReference
 from zkchat.core.profile import DocumentUse
-from zkchat.core.session import Entry, MessageEntry, Session, TitleEntry
+from zkchat.core.session import Entry, MessageEntry, Session
 
 SESSION = Session(id="s1", title="Sleep", created_at=NOON, updated_at=NOON)
 
@@ -76,10 +76,6 @@ def test_a_note_that_an_answer_links_without_having_been_given_it_is_no_use() ->
     assert uses(message(1, "assistant", replace(claimed, unverified=True))) == []
 
 
-def test_entries_that_are_no_messages_do_not_matter() -> None:
-    assert uses(Entry(session_id="s1", sequence=1, at=NOON, body=TitleEntry(title="x"))) == []
-
-
 def use(path: str, session: str, at: datetime = NOON) -> DocumentUse:
     return DocumentUse(path=path, session_id=session, session_title=f"About {session}", message_id="m", at=at, why="")
 
@@ -100,11 +96,6 @@ def test_the_notes_that_most_turns_used_come_first() -> None:
         ("B.md", 3, 2, later),
         ("A.md", 1, 1, NOON),
     ]
-
-
-def test_nothing_used_gives_an_empty_picture() -> None:
-    assert tally_of().top(10) == []
-    assert tally_of().graph().notes == ()
 
 
 def test_the_picture_has_every_note_conversation_and_line() -> None:
@@ -131,10 +122,3 @@ def test_a_picture_that_would_be_too_large_keeps_what_is_used_most_and_says_so()
     assert graph.left_out == 50
     names = {note.path for note in graph.notes}, {talk.session_id for talk in graph.talks}
     assert all(line.path in names[0] and line.session_id in names[1] for line in graph.lines)
-
-
-def test_few_conversations_leave_their_room_to_notes_and_the_other_way_round() -> None:
-    many_notes = tally_of(*(use(f"{number}.md", "s1") for number in range(30))).graph(most=10)
-    assert (len(many_notes.notes), len(many_notes.talks)) == (9, 1)
-    many_talks = tally_of(*(use("A.md", f"s{number}") for number in range(30))).graph(most=10)
-    assert (len(many_talks.notes), len(many_talks.talks)) == (1, 9)

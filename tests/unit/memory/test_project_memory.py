@@ -42,10 +42,6 @@ def test_the_vaults_page_is_the_memory_of_the_project() -> None:
     assert item.tokens == Estimate().count(text_of(memory))
 
 
-def test_without_it_the_page_for_agents_takes_its_place() -> None:
-    assert text_of(memory_of({"AGENTS.md": "Be brief."})) == "Be brief."
-
-
 def test_a_vault_without_a_page_has_no_project_memory() -> None:
     assert memory_of({}) == Selection()
     assert memory_of({"ZKCHAT.md": " \n"}) == Selection()
@@ -108,12 +104,6 @@ def test_what_does_not_fit_is_left_out_section_by_section() -> None:
     memory = memory_of({"ZKCHAT.md": page}, budget=40)
     assert text_of(memory) == "# Us\n\nShort.\n\n# End\n\nAlso short."
     assert left_out(memory) == {"ZKCHAT.md#Long": ("budget", "")}
-
-
-def test_a_page_without_headings_that_does_not_fit_is_left_out_whole() -> None:
-    memory = memory_of({"ZKCHAT.md": "x " * 500}, budget=40)
-    assert memory.records == ()
-    assert left_out(memory) == {"ZKCHAT.md": ("budget", "")}
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,3 @@ def test_a_property_takes_any_value_of_frontmatter(value: object) -> None:
 def test_a_property_is_no_mapping_and_no_list_of_such(value: object, place: str) -> None:
     with pytest.raises(WrongValue, match="^" + place.replace("[", r"\[") + ": Expected"):
         read_arguments(SetProperty, {"path": "n.md", "key": "k", "value": value})
-
-
-def test_everything_that_is_missing_is_named_at_once() -> None:
-    with pytest.raises(WrongValue, match=r"^relative_path: Field required\. key: Field required\.$"):
-        read_arguments(SetProperty, {"value": 1})

@@ -59,11 +59,6 @@ def test_beyond_the_end_it_says_where_that_is() -> None:
     assert call(f"What is this?\n\n{LOG}", offset=10**9).text == f"(The text ends at character {len(LOG):,}.)"
 
 
-def test_the_text_before_the_latest_can_be_read_too() -> None:
-    other = "\n".join(f"row {n} of another text" for n in range(500))
-    assert call(f"A?\n\n{LOG}", f"B?\n\n{other}", number=2).text.startswith("row 0 of another")
-
-
 @pytest.mark.parametrize("texts", [(), (LOG,)])
 def test_a_text_that_is_not_there_is_told(texts: tuple[str, ...]) -> None:
     outcome = call(*texts, number=2)

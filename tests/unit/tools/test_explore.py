@@ -77,10 +77,6 @@ def test_a_passage_of_a_pdf_is_named_by_its_page_which_can_be_read_by_that_name(
     assert "A key." not in read.text
 
 
-def test_comments_are_not_given_to_the_model(box: Toolbox) -> None:
-    assert "secret" not in use(box, "read_document", path="Sleep").text
-
-
 def test_a_long_document_comes_in_pages(box: Toolbox) -> None:
     first = use(box, "read_document", path="Long")
     assert f"offset {PAGE_CHARS}; 100 characters are left" in first.text
@@ -162,12 +158,6 @@ def test_a_date_that_is_none_goes_back_to_the_model(box: Toolbox) -> None:
         True,
         "after 'soon' is no time. Write YYYY-MM-DD, or words: last week.",
     )
-
-
-@pytest.mark.parametrize("tool", ["find_excerpts", "find_documents"])
-def test_a_filter_that_names_no_time_goes_back_to_the_model(box: Toolbox, tool: str) -> None:
-    outcome = use(box, tool, query="sleep on:foo")
-    assert (outcome.failed, outcome.text.startswith("on:foo names no time. Write 2026-03-08")) == (True, True)
 
 
 def test_passages_and_notes_are_found_by_their_days(tmp_path: Path) -> None:

@@ -69,15 +69,6 @@ def test_a_section_that_was_given_is_known_by_itself(library: Library, note: Pat
     assert readings.knowledge("Coffee.md", "Brewing") == "current"
 
 
-def test_a_later_reading_counts_alone(library: Library, note: Path) -> None:
-    readings = Readings(library)
-    readings.see([read("Coffee.md", TEXT)])
-    note.write_text("other\n")
-    readings.see([read("Coffee.md", "other\n")])
-    note.write_text(TEXT)
-    assert readings.knowledge("Coffee.md") == "changed"
-
-
 def test_clippings_count_in_the_turn_of_their_first_reading(library: Library) -> None:
     messages = MessagesBefore()
     readings = Readings(library, messages)

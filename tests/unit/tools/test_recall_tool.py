@@ -49,12 +49,6 @@ def test_there_are_at_most_as_many_as_were_asked_for() -> None:
     assert call([said("One."), said("Two.")], q="the heron", limit=1).summary == "1 message"
 
 
-def test_nothing_found_is_said() -> None:
-    outcome = call([], query="xylophone")
-    assert (outcome.text, outcome.summary) == ("Nothing that was said earlier matches.", "none")
-    assert not outcome.failed
-
-
 def test_long_messages_share_the_page() -> None:
     long = " ".join(f"Sentence number {n} is about Konrad's house." for n in range(1000))
     outcome = call([said(long), said(long)], query="the heron")

@@ -37,10 +37,6 @@ def test_unknown_arguments_are_ignored_and_the_model_is_told() -> None:
     assert call('{"name": "Ada", "mood": "fine"}').text == "hello Ada \n(Ignored: mood.)"
 
 
-def test_another_name_of_an_argument_is_understood() -> None:
-    assert call('{"who": "Ada"}') == ToolOutcome(text="hello Ada ")
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -85,8 +81,3 @@ def test_an_unknown_tool_with_an_endless_name_is_answered_in_short() -> None:
 def test_an_unknown_tool_is_answered_with_the_nearest_one() -> None:
     assert call("{}", name="great").text == "There is no tool 'great'. There is: greet."
     assert asyncio.run(Toolbox([]).call(ToolCallPart(call_id="1", name="x", arguments=""))).failed
-
-
-def test_a_tool_describes_its_arguments_by_schema() -> None:
-    (spec,) = BOX.specs
-    assert (spec.name, spec.parameters["required"]) == ("greet", ["name"])

@@ -1,6 +1,7 @@
 """Condense a long text with a question in mind: its units, and those that cover most."""
 
 import json
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from msgspec import Struct
 
 from zkchat.core import counted, lazy_pattern
 from zkchat.index import query_words, stem, words
-from zkchat.language import DECISIONS, FIRST_PERSON, GREETINGS, STOP_WORDS, UNSPACED_STATEMENTS
+from zkchat.language import FIRST_PERSON, STOP_WORDS, UNSPACED_STATEMENTS
 from zkchat.notes import Span, sentence_spans
 
 GAIN_BY_OCCURRENCE = (1.0, 0.15)
@@ -25,7 +26,7 @@ COST_EXPONENT = 0.7
 FOCUS_WEIGHT = 4.0
 """How much more a term counts that was asked for."""
 _WORD = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_DECIDED, _OWN, _GREETING = (frozenset(listed.split()) for listed in (DECISIONS, FIRST_PERSON, GREETINGS))
+_OWN = frozenset(FIRST_PERSON.split())
 _QUESTION = ("?", "？", "؟", "\u037e")
 
 
@@ -53,22 +54,15 @@ def _stop_words() -> frozenset[str]:
 
 
 def sentence_weight(sentence: str) -> float:
-    """How much a sentence is likely to matter, by its kind: facts and decisions more, questions and greetings less."""
+    """How much a sentence is likely to matter: names, numbers and what somebody says of themselves more."""
     written = _WORD.findall(sentence)
-    lowered = [word.lower() for word in written]
     value = 1.0
     if "[[" in sentence or any(len(word) > 1 and word[0].isupper() for word in written[1:]):  # a name
         value *= 1.3
     if any(character.isdigit() for character in sentence):
         value *= 1.3
-    if not _DECIDED.isdisjoint(lowered):
+    if any(word.lower() in _OWN for word in written) or any(sign in sentence for sign in UNSPACED_STATEMENTS):
         value *= 1.2
-    if not _OWN.isdisjoint(lowered) or any(sign in sentence for sign in UNSPACED_STATEMENTS):
-        value *= 1.2
-    if is_question(sentence):
-        value *= 0.5
-    if len(lowered) <= 6 and not _GREETING.isdisjoint(lowered):
-        value *= 0.4
     return value
 
 
@@ -138,7 +132,9 @@ _SAMPLE: Final = 60
 _SEPARATORS: Final = ("},", "\n", "；", ";", "，", "、", ", ", ",", " ", "\t", "|", "/")
 """Where a long piece is cut, the best first."""
 _NUMBER: Final = lazy_pattern(r"\d\d")
-_DECODER: Final = json.JSONDecoder()
+_LINE: Final = lazy_pattern(r"^.*\S.*", re.MULTILINE)
+_JSON_SIGN: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[][{},]')
+_BLANK: Final = lazy_pattern(r"\s*")
 
 
 class TextUnits(Struct, frozen=True, dict=True):
@@ -162,72 +158,48 @@ def split_units(text: str) -> TextUnits:
     spans: Sequence[Span] = _json_records(text)
     kind: UnitKind = "record"
     if not spans:
-        spans = [*_lines(text)]
+        spans = [found.span() for found in _LINE.finditer(text)]
         kind = "row" if _is_table(text, spans) else "line"
     most = MAX_LINE if kind == "line" else MAX_ROW
     piece = MAX_PIECE
     if is_wide(text):
         most, piece = most // WIDE, piece // WIDE
-    return TextUnits(text, _joined([part for span in spans for part in split_span(text, span, most, piece)]), kind)
-
-
-def _lines(text: str) -> Iterator[Span]:
-    """The lines that are not blank; of a text with too many of them, several as one."""
-    start, least = 0, len(text) // MAX_UNITS if text.count("\n") > MAX_UNITS else 0
-    while start < len(text):
-        end = text.find("\n", start + least)
-        end = len(text) if end < 0 else end
-        if not text[start:end].isspace() and end > start:
-            yield start, end
-        start = end + 1
+    parts = [part for span in spans for part in split_span(text, span, most, piece)]
+    group = -(-len(parts) // MAX_UNITS)
+    if group > 1:
+        cuts = [*range(0, len(parts), group), len(parts)]
+        parts = [(parts[first][0], parts[last - 1][1]) for first, last in pairwise(cuts)]
+    return TextUnits(text, parts, kind)
 
 
 def _json_records(text: str) -> list[Span]:
-    """The records of a JSON document: the members of its arrays and objects, down to those that are short."""
-    start = _after_space(text, 0)
-    if text[start : start + 1] not in ("{", "["):
-        return []
+    """The records of a JSON document: what stands between the commas of its outer arrays and objects, down to the
+    level at which they are short."""
     try:
-        spans, end = _members(text, start, depth=0)
-    except (ValueError, IndexError, RecursionError):
+        if not text.lstrip().startswith(("{", "[")) or not isinstance(json.loads(text), list | dict):
+            return []
+    except (ValueError, RecursionError):
         return []
-    return spans if len(spans) > 1 and not text[end:].strip() else []
-
-
-def _members(text: str, start: int, depth: int) -> tuple[list[Span], int]:
-    """Where the members of an array or object stand that begins at `start`, brackets included, and where it ends."""
+    depth, commas = 0, list[tuple[int, int]]()
+    for found in _JSON_SIGN.finditer(text):
+        sign = found[0]
+        depth += (sign in "{[") - (sign in "}]")
+        if sign == ",":
+            commas.append((found.start(), depth))
     spans: list[Span] = []
-    closing = "}" if text[start] == "{" else "]"
-    begin, place = start, _after_space(text, start + 1)
-    while text[place] != closing:
-        if closing == "}":
-            _, place = _DECODER.raw_decode(text, place)
-            place = _after_space(text, _after(":", text, place))
-        _, end = _DECODER.raw_decode(text, place)
-        if end - place > MAX_ROW and text[place] in "{[" and depth < MAX_DEPTH:
-            inner, _ = _members(text, place, depth + 1)
-            spans += [(begin, inner[0][1]), *inner[1:]] if inner else [(begin, end)]
-        else:
-            spans.append((begin, end))
-        place = _after_space(text, end)
-        if text[place] != closing:
-            place = begin = _after_space(text, _after(",", text, place))
-    if spans:
-        spans[-1] = (spans[-1][0], place + 1)
-    return spans, place + 1
+    for deepest in range(1, MAX_DEPTH + 1):
+        ends = [*(place for place, depth in commas if depth <= deepest), len(text)]
+        starts = [0, *(end + 1 for end in ends[:-1])]
+        spans = [(start + _blanks(text, start), end) for start, end in zip(starts, ends, strict=True)]
+        if max(end - start for start, end in spans) <= MAX_ROW:
+            break
+    return spans if len(spans) > 1 else []
 
 
-def _after(sign: str, text: str, place: int) -> int:
-    place = _after_space(text, place)
-    if text[place] != sign:
-        raise ValueError(sign)
-    return place + 1
-
-
-def _after_space(text: str, place: int) -> int:
-    while place < len(text) and text[place] in " \t\r\n":
-        place += 1
-    return place
+def _blanks(text: str, place: int) -> int:
+    """Blank characters from this place on."""
+    found = _BLANK.match(text, place)
+    return len(found[0]) if found else 0
 
 
 def _is_table(text: str, lines: Sequence[Span]) -> bool:
@@ -261,30 +233,15 @@ def split_span(text: str, span: Span, most: int, piece: int = 0) -> Iterator[Spa
 
 
 def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:
+    """Pieces of a text without sentences, each cut after the last of the best separators in its second half."""
     while end - start > most:
-        cut = _cut(text, start + most // 2, start + most)
+        low, high = start + most // 2, start + most
+        found = ((text.rfind(separator, low, high), separator) for separator in _SEPARATORS)
+        cut = next((place + len(separator) for place, separator in found if place >= 0), high)
         yield start, cut
         start = cut
     if start < end:
         yield start, end
-
-
-def _cut(text: str, low: int, high: int) -> int:
-    """Where to cut between two places: after the last of the best separators, else at the end."""
-    for separator in _SEPARATORS:
-        place = text.rfind(separator, low, high)
-        if place >= 0:
-            return place + len(separator)
-    return high
-
-
-def _joined(spans: Sequence[Span]) -> Sequence[Span]:
-    """As many neighbours as one as there are too many of them."""
-    group = -(-len(spans) // MAX_UNITS)
-    if group <= 1:
-        return spans
-    cuts = [*range(0, len(spans), group), len(spans)]
-    return [(spans[first][0], spans[last - 1][1]) for first, last in pairwise(cuts)]
 
 
 Count = Callable[[str], int]
@@ -306,8 +263,6 @@ MAX_CLOSING_LINES: Final = 3
 """Of a last paragraph that does not ask."""
 MARK: Final = lazy_pattern(r"(?<!\s)\s*\[… [\d,]+ (?:line|row|record|character)s? left out …\]\s*")
 _RATE_SAMPLE: Final = 16
-_MIN_REST: Final = 12
-"""Characters of a unit below which no part of it is kept."""
 _PARAGRAPH_END: Final = lazy_pattern(r"\n[ \t\r]*\n\s*")
 _QUESTION_END: Final = lazy_pattern(r"[?？؟](?=\s)|[？]|:(?=\s)|：")
 
@@ -373,7 +328,7 @@ def condense_text(text: str, budget: int, count: Count, *, question: str = "") -
         return text
     units = split_units(text)
     order = _order(units, question, budget * _characters_per_token(units, count))
-    return _fitting(units, order, budget, count) or _truncated(text, budget, count)
+    return _fitting(units, order, budget, count) or truncate(text, budget, count)
 
 
 def _fits(text: str, budget: int, count: Count) -> bool:
@@ -452,7 +407,7 @@ def _characters_per_token(units: TextUnits, count: Count) -> float:
 
 
 def _fitting(units: TextUnits, order: Sequence[int], budget: int, count: Count) -> str:
-    """As many units as fit, the first of the order first, and a part of the next one."""
+    """As many units as fit, the first of the order first."""
     low, high = 0, len(order) + 1
     best = ""
     guess = max(1, len(order) // 4)
@@ -466,24 +421,6 @@ def _fitting(units: TextUnits, order: Sequence[int], budget: int, count: Count) 
         else:
             high = guess
         guess = min(max(int(guess * budget / max(1, tokens)), low + 1), high - 1)
-    return _with_part(units, order, low, budget, count) or best
-
-
-def _with_part(units: TextUnits, order: Sequence[int], kept: int, budget: int, count: Count) -> str:
-    """The first units of the order with as much of the next one as fits; empty where nothing of it does."""
-    if kept >= len(order):
-        return ""
-    spans = [units.spans[number] for number in order[:kept]]
-    start, end = units.spans[order[kept]]
-    best, low, high = "", _MIN_REST, end - start
-    while low < high - 1:
-        length = (low + high) // 2
-        space = units.text.rfind(" ", start + length // 2, start + length)
-        text = _written(units, [*spans, (start, start + length if space < 0 else space)])
-        if count(text) <= budget:
-            best, low = text, length
-        else:
-            high = length
     return best
 
 
@@ -522,12 +459,13 @@ def _gap(units: TextUnits, start: int, end: int) -> str:
     return before + mark + after
 
 
-def _truncated(text: str, budget: int, count: Count) -> str:
-    """The beginning of a text, where not even one unit fits."""
-    length = min(len(text), max(budget, 0) * MAX_CHARS_PER_TOKEN)
-    while length > 0:
-        short = f"{text[:length].rstrip()}…"
-        if count(short) <= budget:
-            return short
-        length = length * 3 // 4
-    return ""
+def truncate(text: str, budget: int, count: Count) -> str:
+    """As much of the beginning of a text as fits."""
+    low, high = 0, min(len(text), 8 * max(budget, 0))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(f"{text[:middle].rstrip()}…") <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return f"{text[:low].rstrip()}…" if low else ""

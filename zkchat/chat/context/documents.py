@@ -1,15 +1,13 @@
 """The documents that a message links to, and the short forms of what is too long. Pure."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from math import log
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.chat.context.assembly import digest
-from zkchat.chat.context.condensing import Count, condense_message, condense_text
+from zkchat.chat.context.condensing import Count, condense_message, condense_text, truncate
 from zkchat.chat.context.formatting import NO_ROOM, augmented_text, images_of, words_alone
 from zkchat.chat.context.strategies import truncation_level
 from zkchat.core import (
@@ -17,13 +15,12 @@ from zkchat.core import (
     DocumentReference,
     EvidencePart,
     FilePart,
+    Heading,
     ImagePart,
     Part,
     TextPart,
     Tokenizer,
-    counted,
 )
-from zkchat.index import terms, topic_of, topic_terms
 from zkchat.notes import parse_note
 
 MAX_DOCUMENT_SHARE: Final = 0.20
@@ -33,16 +30,8 @@ MIN_EXCERPT_TOKENS: Final = 24
 """Below this no part of a document is worth sending."""
 OUTLINE_SHARE: Final = 0.2
 """Of an excerpt: how much its outline may take."""
-OPENING_SHARE: Final = 0.15
-"""Of an excerpt: how much the beginning of the document may take, whatever the question is."""
-HEADING_WEIGHT: Final = 2.0
-"""How much more a word of the question counts in a heading."""
 TAG_TOKENS: Final = 24
 """What the tags around a document take, with the words that say which part of it follows."""
-MAX_ATTEMPTS: Final = 4
-"""Times that sections are chosen to find as many as fit: what one takes is known only once it is shortened."""
-_MARK_TOKENS: Final = 12
-"""What the mark takes at a place where something is left out."""
 READ_ON: Final = "(read_attachment reads on in this text.)"
 
 
@@ -163,133 +152,37 @@ def _name(reference: DocumentReference) -> str:
     return f"{reference.relative_path}#{anchor}" if anchor else f"{reference.relative_path}"
 
 
-class _DocumentSection(Struct, frozen=True, kw_only=True):
-    """What stands under one heading, up to the next."""
-
-    heading: str
-    level: int
-    text: str
-    """With its heading."""
-
-
 def excerpt_document(text: str, budget: int, count: Count, question: str = "") -> Excerpt:
-    """At most `budget` tokens of a document: all of it, else its outline, its beginning, and the sections that bear on
-    the question; without one, its outline and its beginning. Nothing where there is no room for any of it."""
+    """At most `budget` tokens of a document: all of it, else its outline and what bears on the question; without one,
+    its outline and its beginning. Nothing where there is no room for any of it."""
     if count(text) <= budget:
         return Excerpt(text=text)
     if budget < MIN_EXCERPT_TOKENS:
         return Excerpt(text="")
-    sections = _sections(text)
-    if len(sections) < 2:
-        short = condense_text(text, budget, count, question=question)
-        return Excerpt(text=short, extent=_share(short, text))
-    outline = _outline(sections, int(OUTLINE_SHARE * budget), count)
-    best = Excerpt(text="")
-    room = budget - count(outline) - _MARK_TOKENS
-    for _ in range(MAX_ATTEMPTS):
-        chosen = _chosen(sections, room, count, question)
-        body = _with_marks(sections, chosen)
-        excerpt = "\n\n".join(filter(None, [outline, body]))
-        size = count(excerpt)
-        if size <= budget and len(excerpt) > len(best.text):
-            what = f"{len(chosen)} of {counted(len(sections), 'section')}" if chosen else ""
-            extent = " and ".join(filter(None, ["outline" if outline else "", what]))
-            best = Excerpt(text=excerpt, extent=f"{extent}, {_share(body, text)}" if chosen else extent)
-        if 0.97 * budget <= size <= budget:
-            break
-        room += budget - size - _MARK_TOKENS
-    return best if best.text else Excerpt(text=condense_text(text, budget, count, question=question), extent="a part")
-
-
-def _share(part: str, text: str) -> str:
-    return f"about {max(1, min(99, round(100 * len(part) / len(text))))} % of its text"
-
-
-def _sections(text: str) -> list[_DocumentSection]:
     note = parse_note("", text)
-    starts = [(heading.start, heading.text, heading.level) for heading in note.headings]
-    if not starts or text[note.body_start : starts[0][0]].strip():
-        starts.insert(0, (note.body_start, "", 0))
-    ends = [*(start for start, _, _ in starts), len(text)]
-    return [
-        _DocumentSection(heading=heading, level=level, text=text[start:end].strip())
-        for (start, heading, level), (_, end) in zip(starts, pairwise(ends), strict=True)
-    ]
-
-
-def _outline(sections: Sequence[_DocumentSection], budget: int, count: Count) -> str:
-    """The headings, without the lowest levels where they are too many; empty where there is no room for any."""
-    for deepest in range(6, 0, -1):
-        lines = [f"{'  ' * (each.level - 1)}- {each.heading}" for each in sections if 0 < each.level <= deepest]
-        outline = "\n".join(["Outline:", *lines])
-        if count(outline) <= budget:
-            return outline if lines else ""
-    return ""
-
-
-def _chosen(sections: Sequence[_DocumentSection], room: int, count: Count, question: str) -> dict[int, str]:
-    """By number, the text of each section that is sent, shortened where it does not fit."""
-    scores = _scores(sections, question)
-    sizes = [count(section.text) + 2 for section in sections]
-    if question and not any(scores):  # it asks for the whole: something of each section
-        level = truncation_level(sizes, room)
-        if level >= MIN_EXCERPT_TOKENS:
-            return _some_of_each(sections, room, level, count)
-    best = sorted((number for number, score in enumerate(scores) if score), key=lambda number: -scores[number])
-    opening = int(OPENING_SHARE * room) if best and best[0] != 0 else room
-    chosen: dict[int, str] = {}
-    taken = 0
-    for number, limit in [
-        (0, opening),
-        *((number, room) for number in best),
-        *((n, room) for n in range(len(sections))),
-    ]:
-        left = min(limit, room - taken - _MARK_TOKENS * len(best and chosen))
-        if number in chosen or left < MIN_EXCERPT_TOKENS:
-            continue
-        chosen[number] = condense_text(sections[number].text, left - 2, count, question=question)
-        taken += count(chosen[number]) + 2
-    return dict(sorted(chosen.items()))
-
-
-def _some_of_each(sections: Sequence[_DocumentSection], room: int, level: int, count: Count) -> dict[int, str]:
-    """Every section, none longer than the level, but for the first ones, which get what the others leave."""
-    chosen = {number: condense_text(each.text, level - 2, count) for number, each in enumerate(sections)}
-    sizes = {number: count(text) + 2 for number, text in chosen.items()}
-    left = room - sum(sizes.values())
-    for number, section in enumerate(sections):
-        if left < MIN_EXCERPT_TOKENS:
+    outline = _outline(note.headings, int(OUTLINE_SHARE * budget), count)
+    body, room = text[note.body_start :].strip(), budget - count(outline)
+    while True:
+        part = condense_text(body, room, count, question=question) if question else truncate(body, room, count)
+        excerpt = "\n\n".join(filter(None, [outline, part]))
+        over = count(excerpt) - budget
+        if over <= 0:
             break
-        if len(chosen[number]) < len(section.text):
-            chosen[number] = condense_text(section.text, sizes[number] - 2 + left, count)
-            left -= count(chosen[number]) + 2 - sizes[number]
-    return chosen
+        room -= over
+    share = f"about {max(1, min(99, round(100 * len(part) / len(text))))} % of its text"
+    return Excerpt(text=excerpt, extent=f"outline and {share}" if outline else share)
 
 
-def _scores(sections: Sequence[_DocumentSection], question: str) -> list[float]:
-    """How much each section bears on the question: its words, the rarer in the document the more."""
-    asked = topic_terms(topic_of(question)) if question else frozenset()
-    if not asked:
-        return [0.0] * len(sections)
-    held = [frozenset(terms(section.text)) & asked for section in sections]
-    named = [frozenset(terms(section.heading)) & asked for section in sections]
-    weights = {term: log(1 + len(sections) / (1 + sum(term in each for each in held))) for term in asked}
-    return [
-        sum(weights[term] * (HEADING_WEIGHT if term in heading else 1.0) for term in found)
-        for found, heading in zip(held, named, strict=True)
-    ]
-
-
-def _with_marks(sections: Sequence[_DocumentSection], chosen: dict[int, str]) -> str:
-    pieces: list[str] = []
-    following = 0
-    for number in (*chosen, len(sections)):
-        if number > following:
-            pieces.append(f"[… {counted(number - following, 'section')} left out …]")
-        if number < len(sections):
-            pieces.append(chosen[number])
-        following = number + 1
-    return "\n\n".join(pieces)
+def _outline(headings: Sequence[Heading], budget: int, count: Count) -> str:
+    """The headings, without the lowest levels where they are too many; empty where there is no room for any."""
+    if len(headings) < 2:
+        return ""
+    for deepest in range(6, 0, -1):
+        lines = [f"{'  ' * (each.level - 1)}- {each.text}" for each in headings if each.level <= deepest]
+        outline = "\n".join(["Outline:", *lines])
+        if lines and count(outline) <= budget:
+            return outline
+    return ""
 
 
 def short_form(message: ChatMessage, budget: int, count: Count, *, can_read: bool) -> str:

@@ -1,13 +1,13 @@
 """What goes into a request beside the messages, by how relevant it is."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
+from functools import lru_cache
 from html import escape
-from itertools import islice
 from math import log, sqrt
 from threading import Thread
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,8 +16,6 @@ from zkchat.chat.context.assembly import PromptItem, digest, tool_text
 from zkchat.chat.context.formatting import format_document
 from zkchat.core import (
     Agent,
-    ChatMessage,
-    History,
     IncludeMode,
     ItemsEntry,
     ItemType,
@@ -26,47 +24,28 @@ from zkchat.core import (
     ProviderError,
     RequestItem,
     Rule,
-    StorageError,
     TextEmbedder,
     Tokenizer,
-    ToolCallPart,
     ToolSpec,
-    VectorCache,
     without_suffix,
 )
 from zkchat.index import query_terms
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from zkchat.index import Vector, Vectors
 
 
 class Relevance:
-    """Scores texts from 0 to 1. Their vectors are computed once and kept in `cache` by digest, where there is one.
+    """Scores texts from 0 to 1. Without an embedder, or with one that fails, words alone count."""
 
-    Without an embedder, or with one that fails, words alone count.
-    """
-
-    def __init__(self, embedder: TextEmbedder | None = None, cache: VectorCache | None = None) -> None:
+    def __init__(self, embedder: TextEmbedder | None = None) -> None:
         self._embedder = embedder
-        self._cache = cache
-        self._terms: dict[str, frozenset[str]] = {}
-        self._vectors: dict[str, bytes] = {}
+        self._vectors: dict[str, Vector] = {}
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """One for each text: similarity by words and by meaning, combined as the probability that either holds."""
-        if not texts:
-            return []
-        import numpy as np
-
-        prepared = _prepared(self._terms_of(texts), self._vectors_of(texts))
-        by_words = prepared.by_words(frozenset(query_terms(question)))
-        by_meaning = np.zeros_like(by_words)
-        if prepared.vectors is not None and (asked := self._embedded([question])) is not None:
-            # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
-            by_meaning = np.clip(np.vecdot(prepared.vectors, asked[0]), 0, 1)
-        scores: list[float] = (1 - (1 - by_words) * (1 - by_meaning)).round(4).tolist()
-        return scores
+        both = zip(_by_words(question, texts), self._by_meaning(question, texts), strict=True)
+        return [round(1 - (1 - words) * (1 - meaning), 4) for words, meaning in both]
 
     def preload(self) -> Callable[[], None]:
         """Load the embedder in the background before it is needed; the function returned waits for that."""
@@ -74,103 +53,49 @@ class Relevance:
         thread.start()
         return thread.join
 
-    def _embedded(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
+    def _embedded(self, texts: Sequence[str]) -> "Vectors | None":
         """Their vectors, or none from now on if there is no way to make them."""
         with suppress(ProviderError):
             return self._embedder.embed(texts) if self._embedder else None
         self._embedder = None
         return None
 
-    def _terms_of(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        for text in texts:
-            if text not in self._terms:
-                self._terms[text] = frozenset(query_terms(text))
-        return [self._terms[text] for text in texts]
-
-    def _vectors_of(self, texts: Sequence[str]) -> "NDArray[np.float32] | None":
-        if self._embedder is None:
-            return None
+    def _by_meaning(self, question: str, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the question; 0 where there are no vectors."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        made = self._embedded([*missing, question]) if texts else None
+        if made is None:
+            return [0.0] * len(texts)
         import numpy as np
 
-        from zkchat.index import unpacked
-
-        name, size = self._embedder.name, self._embedder.dimensions
-        digests = [_digest(text) for text in texts]
-        if not self._make_missing(dict(zip(digests, texts, strict=True)), name, size):
-            return None
-        vectors = unpacked(b"".join(self._vectors[digest] for digest in digests), size)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        vectors /= np.where(lengths > 0, lengths, 1)
-        return vectors
-
-    def _make_missing(self, texts: dict[str, str], method: str, size: int) -> bool:
-        """Compute the vectors that are missing, by digest; False if they cannot be computed."""
-        from zkchat.index import packed
-
-        if self._cache is not None and (missing := [digest for digest in texts if digest not in self._vectors]):
-            with suppress(StorageError):  # what was not kept is made again
-                stored = self._cache.vectors(method, missing)
-                self._vectors |= {digest: data for digest, data in stored.items() if len(data) == size}
-        missing = [digest for digest in texts if digest not in self._vectors]
-        rows = self._embedded([texts[digest] for digest in missing]) if missing else ()
-        if rows is None:
-            return False
-        made = {digest: packed(row[None]) for digest, row in zip(missing, rows, strict=True)}
-        self._vectors |= made
-        if self._cache is not None and made:
-            with suppress(StorageError):
-                self._cache.keep_vectors(method, made)
-        return True
+        *new, asked = made
+        self._vectors |= zip(missing, new, strict=True)
+        vectors = np.array([self._vectors[text] for text in texts])
+        # vecdot uses one core: on a busy machine, waiting for the others takes longer than their help saves.
+        cosines: list[float] = np.clip(np.vecdot(vectors, asked), 0, 1).tolist()
+        return cosines
 
 
-class _PreparedTexts(Struct, frozen=True):
-    """Texts prepared for comparison with many questions."""
+def _by_words(question: str, texts: Sequence[str]) -> list[float]:
+    """The cosine of the sets of terms, each term weighted by its idf among the texts."""
+    held = [_terms(text) for text in texts]
+    counts = Counter(term for terms in held for term in terms)
 
-    postings: "dict[str, NDArray[np.int64]]"
-    """The numbers of the texts that hold a term."""
-    lengths: "NDArray[np.float32]"
-    vectors: "NDArray[np.float32] | None"
+    def length(terms: Iterable[str]) -> float:
+        return sqrt(sum(log(1 + len(texts) / (counts[term] or 0.5)) ** 2 for term in terms))
 
-    def by_words(self, asked: frozenset[str]) -> "NDArray[np.float32]":
-        """The cosine of the sets of terms, each term weighted by its idf among the texts."""
-        import numpy as np
-
-        scores = np.zeros(len(self.lengths), dtype=np.float32)
-        for term in asked & self.postings.keys():
-            scores[self.postings[term]] += self._weight(term) ** 2
-        length = sqrt(sum(self._weight(term) ** 2 for term in asked))
-        return np.clip(scores / (self.lengths * length), 0, 1) if length else scores
-
-    def _weight(self, term: str) -> float:
-        return _idf(len(self.lengths), len(self.postings.get(term, ())))
+    asked = _terms(question)
+    whole = length(asked)
+    return [length(asked & terms) ** 2 / (whole * length(terms)) if asked & terms else 0.0 for terms in held]
 
 
-def _prepared(terms: Sequence[frozenset[str]], vectors: "NDArray[np.float32] | None") -> _PreparedTexts:
-    import numpy as np
-
-    places: dict[str, list[int]] = {}
-    for place, held in enumerate(terms):
-        for term in held:
-            places.setdefault(term, []).append(place)
-    weights = {term: _idf(len(terms), len(found)) for term, found in places.items()}
-    lengths = [sqrt(sum(weights[term] ** 2 for term in held)) or 1.0 for held in terms]
-    return _PreparedTexts(
-        {term: np.array(found) for term, found in places.items()}, np.array(lengths, dtype=np.float32), vectors
-    )
-
-
-def _idf(texts: int, holding: int) -> float:
-    return log(1 + texts / (holding or 0.5))
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+@lru_cache(maxsize=10_000)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text))
 
 
 SMALL_WINDOW = 8192
 """Tokens up to which a model counts as small: it seldom searches by itself, and has little room for what it finds."""
-UNUSED_AFTER: Final = 10
-"""Turns without use after which a note or tool is suggested for removal."""
 _EXCERPT_CHARS = 400
 """Of a rule or note without a description: how much of its text a message is compared with."""
 
@@ -361,42 +286,41 @@ def build_candidates(
     needed: Collection[str] = (),
 ) -> list[Candidate]:
     """Rules, notes and tools in this order. `notes` are texts by name, `core` the tools that reading needs."""
-    return [
-        *(_rule(agent, rule) for rule in rules),
-        *_notes(agent, notes or {}),
-        *(_tool(agent, spec, core, needed) for spec in tools),
+    found = [
+        Candidate(
+            type="rule",
+            name=rule.name,
+            include=agent.rule_mode(rule),
+            about=f"{rule.name}\n{rule.description or rule.text[:_EXCERPT_CHARS]}",
+            text=f'<rule name="{escape(rule.name)}">\n{rule.text}\n</rule>',
+        )
+        for rule in rules
     ]
-
-
-def _rule(agent: Agent, rule: Rule) -> Candidate:
-    about = f"{rule.name}\n{rule.description or rule.text[:_EXCERPT_CHARS]}"
-    text = f'<rule name="{escape(rule.name)}">\n{rule.text}\n</rule>'
-    return Candidate(type="rule", name=rule.name, include=agent.rule_mode(rule), about=about, text=text)
-
-
-def _notes(agent: Agent, notes: Mapping[str, str]) -> Iterator[Candidate]:
-    for name, text in notes.items():
-        yield Candidate(
+    found += [
+        Candidate(
             type="reference",
             name=name,
             include=agent.references.get(name, "manual"),
             about=f"{without_suffix(name)}\n{text[:_EXCERPT_CHARS]}",
             text=format_document(name, text),
         )
-
-
-def _tool(agent: Agent, spec: ToolSpec, core: Collection[str], needed: Collection[str]) -> Candidate:
-    return Candidate(
-        type="tool",
-        name=spec.name,
-        server=spec.server,
-        called=spec.called,
-        include=agent.tool_mode(spec.own_name or spec.name, spec.server),
-        about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
-        text=tool_text(spec),
-        core=not spec.server and spec.name in core,
-        needed=not spec.server and spec.name in needed,
-    )
+        for name, text in (notes or {}).items()
+    ]
+    found += [
+        Candidate(
+            type="tool",
+            name=spec.name,
+            server=spec.server,
+            called=spec.called,
+            include=agent.tool_mode(spec.own_name or spec.name, spec.server),
+            about=f"{spec.name.replace('_', ' ')}\n{spec.description}",
+            text=tool_text(spec),
+            core=not spec.server and spec.name in core,
+            needed=not spec.server and spec.name in needed,
+        )
+        for spec in tools
+    ]
+    return found
 
 
 def session_items(available: Iterable[Candidate], changes: Sequence[ItemsEntry]) -> list[Candidate]:
@@ -409,31 +333,3 @@ def wants_evidence(info: ModelInfo, window: int, *, can_read: bool) -> bool:
     """Whether zkchat searches the vault for the model: for one that has no tools now, or one known to be small."""
     is_small = info.context_limit is not None and min(info.context_limit, window) <= SMALL_WINDOW
     return not can_read or info.needs_evidence or is_small
-
-
-def unused_items(history: History) -> list[RequestItem]:
-    """Notes that no answer cited and tools that none called, while they were there. Rules work without being named."""
-    finished = (message for message in history.newest_first if message.request_context and not _calls(message))
-    answers = [*islice(finished, UNUSED_AFTER)]
-    if len(answers) < UNUSED_AFTER:
-        return []
-    there = set.intersection(*({(i.type, i.name) for i in _items(answer)} for answer in answers))
-    cited = {reference.relative_path for answer in answers for reference in answer.references if reference.cited}
-    called = {part.name for message in history.thread for part in message.parts if isinstance(part, ToolCallPart)}
-    return [
-        item
-        for item in added_items(history.items).values()
-        if (item.type, item.name) in there
-        and (
-            (item.type == "reference" and item.name.partition("#")[0] not in cited)
-            or (item.type == "tool" and item.name not in called)
-        )
-    ]
-
-
-def _calls(message: ChatMessage) -> bool:
-    return any(isinstance(part, ToolCallPart) for part in message.parts)
-
-
-def _items(answer: ChatMessage) -> tuple[RequestItem, ...]:
-    return answer.request_context.items if answer.request_context else ()

@@ -1,11 +1,9 @@
 """Rank the units of a long text by how much they bear on a question, and find those that answer it."""
 
-import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
-from itertools import chain
 from typing import Final
 
 from zkchat.chat.context.condensing import (
@@ -29,20 +27,10 @@ MIN_COMMON: Final = 50
 """Units that may hold a term in any case."""
 MAX_HITS: Final = 3_000
 """Units, the best ones, whose neighbours are ranked too."""
-CONTEXT_WEIGHT: Final = 0.3
-"""What a term counts that stands in the next units only."""
 RARITY_WEIGHT: Final = 0.35
 """What a rare shape counts beside a term as rare."""
-REPETITION: Final = 0.25
-"""By how much each unit of a shape counts less than the better one before it."""
-AFTER: Final = (0.55, 0.4, 0.2, 0.1)
-BEFORE: Final = (0.4, 0.2, 0.1)
-"""What the units after and before a hit inherit of it."""
-SECTION_WEIGHT: Final = 0.6
-"""And what the lines inherit that say where a hit stands."""
-MAX_ABOVE: Final = 200
-"""Lines before an indented one among which those are looked for that it belongs to."""
-MAX_INDENTATION: Final = 80
+_NEAR: Final = {1: 0.55, 2: 0.4, 3: 0.2, 4: 0.1, -1: 0.4, -2: 0.2, -3: 0.1}
+"""What the units after and before a hit inherit of it, by how far away they are."""
 MIN_SHARE: Final = 0.4
 """The least share of the question, by the weight of its terms, of a unit that answers it."""
 MIN_SHARE_OF_BEST: Final = 0.7
@@ -53,7 +41,6 @@ _UNSPACED: Final = lazy_pattern(f"[{UNSPACED_SCRIPTS}]")
 _PLURAL_END: Final = lazy_pattern(r"s(?![^\W_])")
 _NONE_BEFORE: Final = lazy_pattern(r"(?:^|[^\w.])(?:0|no|without|zero)[ _-]$")
 _NONE_AFTER: Final = lazy_pattern(r"\w{0,6}[\"']?[ \t]*[:=][ \t]*(?:0|none|null|false)(?![\w.])")
-_SECTION: Final = lazy_pattern(r"^(?:commit [0-9a-f]{7,40}\b|diff --git |#{1,6} )", re.MULTILINE)
 _SHAPELESS: Final = b"0123456789abcdefABCDEF \t.,:;-_/\\\"'()[]{}=+#@<>|"
 """Left out of a shape: digits, and all that hexadecimal numbers are made of."""
 MAX_EXCERPTS: Final = 5
@@ -66,113 +53,46 @@ def rank_units(units: TextUnits, question: str) -> list[int]:
 
     Where none does, those that cover most of what the text says.
     """
-    shapes = _shapes(units)
-    scores = _scores(units, question, shapes)
+    total = len(units.spans)
+    scores: Counter[int] = Counter()
+    for numbers in _occurrences(units, question):
+        if len(numbers) <= max(MIN_COMMON, MAX_SHARE * total):
+            scores.update(dict.fromkeys(numbers, idf(total, len(numbers))))
+    scores.update(_rare_units(units))
     if not scores:
         return _covering(units)
-    seen: Counter[bytes] = Counter()
-    ranked: dict[int, float] = {}
-    for number in sorted(scores, key=lambda each: (-scores[each], each)):
-        shape = shapes[number]
-        ranked[number] = scores[number] / (1 + REPETITION * seen[shape])
-        seen[shape] += 1
-    best = sorted(ranked, key=lambda each: (-ranked[each], each))
+    ranked: dict[int, float] = dict(scores)
     if units.kind != "row":
-        sections = _section_lines(units)
-        for number in best[:MAX_HITS]:
-            above = ((place, SECTION_WEIGHT) for place in _above(number, units, sections))
-            for near, weight in chain(_near(number, len(units.spans)), above):
-                ranked[near] = max(ranked.get(near, 0.0), weight * ranked[number])
-    return sorted(ranked, key=lambda each: (-ranked[each], each))
-
-
-def _near(number: int, units: int) -> Iterator[tuple[int, float]]:
-    for distance, weight in enumerate(AFTER, start=1):
-        if number + distance < units:
-            yield number + distance, weight
-    for distance, weight in enumerate(BEFORE, start=1):
-        if number >= distance:
-            yield number - distance, weight
-
-
-def _section_lines(units: TextUnits) -> dict[str, list[int]]:
-    """The units that begin a section, in order, by what they begin with: commits, files of a diff, headings."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for match in _SECTION.finditer(units.text):
-        found[match[0][:4]].append(bisect_right(units.starts, match.start()) - 1)
-    return found
-
-
-def _above(number: int, units: TextUnits, sections: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """The lines that say where a unit stands: the last commit, file and heading, and those it is indented below."""
-    for listed in sections.values():
-        if place := bisect_right(listed, number):
-            yield listed[place - 1]
-    depth = _indentation(units, number)
-    for before in range(number - 1, max(-1, number - MAX_ABOVE), -1):
-        if not depth:
-            return
-        if (outer := _indentation(units, before)) < depth:
-            depth = outer
-            yield before
-
-
-def _indentation(units: TextUnits, number: int) -> int:
-    start, end = units.spans[number]
-    text = units.text[start : min(end, start + MAX_INDENTATION)]
-    return len(text) - len(text.lstrip(" \t"))
+        for number, score in scores.most_common(MAX_HITS):
+            for distance, weight in _NEAR.items():
+                if 0 <= number + distance < total:
+                    ranked[number + distance] = max(ranked.get(number + distance, 0.0), weight * score)
+    return sorted(ranked, key=lambda number: (-ranked[number], number))
 
 
 def answering_units(units: TextUnits, question: str) -> list[int]:
     """The units that meet much of the question, best first; none where no unit does."""
     total = len(units.spans)
-    found = [*_occurrences(units, question)]
-    weights = [idf(total, len(numbers)) for _, numbers in found]
+    found = [(numbers, idf(total, len(numbers))) for numbers in _occurrences(units, question)]
+    whole = sum(weight for _, weight in found)
     met: Counter[int] = Counter()
-    for (_, numbers), weight in zip(found, weights, strict=True):
-        met.update(dict.fromkeys(numbers, weight / sum(weights)))
+    for numbers, weight in found:
+        met.update(dict.fromkeys(numbers, weight / whole))
     least = max(MIN_SHARE, MIN_SHARE_OF_BEST * max(met.values(), default=0.0))
     return [number for number in rank_units(units, question) if met[number] >= least]
 
 
-def _scores(units: TextUnits, question: str, shapes: Sequence[bytes]) -> dict[int, float]:
-    """By unit, how much it bears on the question; units that do not are missing."""
-    total = len(units.spans)
-    held: dict[int, dict[str, float]] = defaultdict(dict)
-    for term, numbers in _occurrences(units, question):
-        if len(numbers) > max(MIN_COMMON, MAX_SHARE * total):
-            continue
-        weight = idf(total, len(numbers))
-        for number in numbers:
-            held[number][term] = weight
-    scores = {number: _score(number, held) for number in [*held]}
-    for number, rarity in _rare_shapes(shapes):
-        scores[number] = scores.get(number, 0.0) + RARITY_WEIGHT * rarity
-    return scores
-
-
-def _score(number: int, held: dict[int, dict[str, float]]) -> float:
-    own = held[number]
-    around = {
-        term: weight
-        for near in (number - 2, number - 1, number + 1, number + 2)
-        for term, weight in held.get(near, {}).items()
-        if term not in own
-    }
-    return sum(own.values()) + CONTEXT_WEIGHT * sum(around.values())
-
-
-def _occurrences(units: TextUnits, question: str) -> Iterator[tuple[str, set[int]]]:
-    """Each term of the question with the units that hold it, in any form; a failure is held by any sign of it."""
+def _occurrences(units: TextUnits, question: str) -> Iterator[set[int]]:
+    """For each term of the question the units that hold it, in any form; a failure is held by any sign of it."""
     asked = topic_terms(topic_of(question)) or frozenset(query_terms(question))
     lowered = _lowered(units.text)
     asks_for_failure = _asks_for_failure(question)
     failure = _terms(FOR_A_FAILURE) if asks_for_failure else frozenset()
     for term in sorted(asked - failure)[:MAX_TERMS]:
-        yield term, _holding(units, _places(lowered, units.text, term))
+        yield _holding(units, _places(lowered, units.text, term))
     if asks_for_failure:
         signs = [*map(_lowered, SIGNS_OF_FAILURE), *(asked & failure)]
-        yield "", {number for sign in signs for number in _holding(units, _signs(lowered, sign))}
+        yield {number for sign in signs for number in _holding(units, _signs(lowered, sign))}
 
 
 def _holding(units: TextUnits, places: Iterator[int]) -> set[int]:
@@ -250,22 +170,15 @@ def _terms(listed: str) -> frozenset[str]:
     return frozenset(terms(listed))
 
 
-def _shapes(units: TextUnits) -> Sequence[bytes]:
-    """What the units look like without their numbers and identifiers."""
-    text = units.text
-    return [text[start:end].encode(errors="replace").translate(None, _SHAPELESS) for start, end in units.spans]
-
-
-def _rare_shapes(shapes: Sequence[bytes]) -> Iterator[tuple[int, float]]:
-    """The units of rare shapes in a text in which most units look like many others, as in a log."""
-    counts = Counter(shapes)
-    total = len(shapes)
+def _rare_units(units: TextUnits) -> dict[int, float]:
+    """The units unlike all others, without their numbers, in a text in which most look like many others, as a log."""
+    shapes = [units.text[start:end].encode(errors="replace").translate(None, _SHAPELESS) for start, end in units.spans]
+    counts, total = Counter(shapes), len(shapes)
     if sum(count for count in counts.values() if count >= 5) < total / 2:
-        return
+        return {}
     most = max(2, total // 200)
-    for number, shape in enumerate(shapes):
-        if counts[shape] <= most:
-            yield number, idf(total, counts[shape])
+    rare = ((number, counts[shape]) for number, shape in enumerate(shapes) if counts[shape] <= most)
+    return {number: RARITY_WEIGHT * idf(total, count) for number, count in rare}
 
 
 def _covering(units: TextUnits) -> list[int]:
@@ -292,22 +205,13 @@ def find_in_text(text: str, question: str) -> tuple[MessageExcerpt, ...]:
         return ()
     units = split_units(text)
     found = set(answering_units(units, question)[:MAX_EXCERPTS])
-    if not found:
-        return ()
-    found |= {number + 1 for number in found if number + 1 < len(units.spans) and is_question(_text(units, number))}
-    found |= {0} if units.kind == "row" else set()
-    return tuple(_excerpt(units, number) for number in sorted(found))
-
-
-def _text(units: TextUnits, number: int) -> str:
-    start, end = units.spans[number]
-    return units.text[start:end]
-
-
-def _excerpt(units: TextUnits, number: int) -> MessageExcerpt:
-    start, end = units.spans[number]
-    return MessageExcerpt(
-        text=units.text[start:end],
-        first_line=1 + units.text.count("\n", 0, start),
-        last_line=1 + units.text.count("\n", 0, end),
+    if found and units.kind == "row":
+        found.add(0)
+    asking = (number for number in found if is_question(text[slice(*units.spans[number])]))
+    found |= {number + 1 for number in [*asking] if number + 1 < len(units.spans)}
+    return tuple(
+        MessageExcerpt(
+            text=text[start:end], first_line=1 + text.count("\n", 0, start), last_line=1 + text.count("\n", 0, end)
+        )
+        for start, end in (units.spans[number] for number in sorted(found))
     )

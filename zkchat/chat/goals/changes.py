@@ -82,24 +82,16 @@ class GoalChanges:
             text += f" {counted(len(refused), 'change')} could not be. {reason}"
         return Warned(text=text)
 
-    def _calls(self, answer_id: str) -> Iterator[ToolCallPart]:
+    def _calls(self, answer_id: str) -> list[ToolCallPart]:
         """The calls of the turn of an answer that proposed changes, and were not refused."""
         assert self._proposals is not None
-        names = self._proposals.tool_names
-        answered = calls_with_results(self._turn(answer_id))
-        yield from (call for call, result in answered if call.name in names and not result.failed)
-
-    def _turn(self, answer_id: str) -> list[ChatMessage]:
-        """The messages of a turn, from the question to the answer."""
-        messages = self._talk.history.messages
         turn: list[ChatMessage] = []
-        message = messages.get(answer_id)
-        while message is not None:
+        message = self._talk.history.messages.get(answer_id)
+        while message is not None and message.role != "user":
             turn.insert(0, message)
-            if message.role == "user":
-                break
-            message = messages.get(message.parent_id or "")
-        return turn
+            message = self._talk.history.messages.get(message.parent_id or "")
+        names, answered = self._proposals.tool_names, calls_with_results(turn)
+        return [call for call, result in answered if call.name in names and not result.failed]
 
     def _reasons_to_ask(self, goal: Goal) -> Iterator[str]:
         """A clipping that was first read in the run calls for a question: nobody was there between its steps."""

@@ -5,7 +5,7 @@ the first open step.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -83,21 +83,45 @@ class GoalBounds(Struct, frozen=True, kw_only=True):
         return ""
 
 
-class Spending:
-    """Time and tokens since it was made."""
+def _tokens(message: ChatMessage) -> int:
+    """Of a request and its answer, as the model's server counted them, else as we did."""
+    if part := compaction_of(message):
+        # The request for a summary held what it replaced; its own usage is not kept.
+        return max(0, part.tokens_before - part.tokens_after) if part.made_by else 0
+    if message.role != "assistant" or message.request_context is None:
+        return 0
+    if message.usage and message.usage.prompt_tokens:
+        return message.usage.prompt_tokens + message.usage.completion_tokens
+    usage = message.request_context.usage
+    return (usage.total if usage else 0) + message.token_count + message.tool_tokens + message.thinking_tokens
 
-    def __init__(self, messages: Callable[[], Mapping[str, ChatMessage]], now: Callable[[], datetime]) -> None:
-        """`messages` are those of the session, by id: what is there already is not counted."""
-        self._messages = messages
-        self._known = frozenset(messages())
+
+@dataclass
+class Stopped(Exception):
+    """The run ends before its goal is reached."""
+
+    reason: str
+    exit_code: int = ExitCode.NO_ANSWER
+
+
+class BoundedTurns:
+    """Runs turns of a conversation within bounds, from what is there when it is made."""
+
+    def __init__(self, conversation: Conversation, bounds: GoalBounds, now: Callable[[], datetime]) -> None:
+        self._conversation = conversation
+        self._bounds = bounds
         self._now = now
+        self._known = frozenset(conversation.history.messages)
         self._began = now()
         self._paused = timedelta()
+        self._request = 0
+        """Tokens of the last request."""
 
     @property
     def tokens(self) -> int:
-        """Of all requests and answers, as the model's server counted them, else as we did."""
-        return sum(_tokens(message) for id_, message in self._messages().items() if id_ not in self._known)
+        """Of all requests and answers so far."""
+        messages = self._conversation.history.messages
+        return sum(_tokens(message) for id_, message in messages.items() if id_ not in self._known)
 
     @property
     def time(self) -> timedelta:
@@ -111,38 +135,6 @@ class Spending:
             yield
         finally:
             self._paused += self._now() - began
-
-
-def _tokens(message: ChatMessage) -> int:
-    if part := compaction_of(message):
-        # The request for a summary held what it replaced; its own usage is not kept.
-        return max(0, part.tokens_before - part.tokens_after) if part.made_by else 0
-    if message.role != "assistant" or message.request_context is None:
-        return 0
-    if message.usage and message.usage.prompt_tokens:
-        return message.usage.prompt_tokens + message.usage.completion_tokens
-    usage = message.request_context.usage
-    answer = message.token_count + message.tool_tokens + message.thinking_tokens
-    return (usage.total if usage else 0) + answer
-
-
-@dataclass
-class Stopped(Exception):
-    """The run ends before its goal is reached."""
-
-    reason: str
-    exit_code: int = ExitCode.NO_ANSWER
-
-
-class BoundedTurns:
-    """Runs turns of a conversation, within what is left of the bounds."""
-
-    def __init__(self, conversation: Conversation, bounds: GoalBounds, spending: Spending) -> None:
-        self._conversation = conversation
-        self._bounds = bounds
-        self._spending = spending
-        self._request = 0
-        """Tokens of the last request."""
 
     async def run(self, text: str, brief: Brief, emit: Emit) -> ChatMessage:
         """A turn of the conversation, up to its answer. Raises `Stopped` where a bound or an error ends it."""
@@ -162,32 +154,28 @@ class BoundedTurns:
                         raise Stopped(event.text, event.exit_code)
                     case TurnFinished():
                         answer = event.message
-                    case _:
-                        self._heed_time()
+                    case _ if self.time >= self._bounds.time:
+                        raise self._time_is_up()
         if answer is None:
             raise Stopped("The turn ended without an answer.")
         return answer
 
     async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
         """The next event, if it comes in time."""
-        left = (self._bounds.time - self._spending.time).total_seconds()
-        waiting = asyncio.timeout(max(0.0, left))
+        waiting = asyncio.timeout(max(0.0, (self._bounds.time - self.time).total_seconds()))
         try:
             async with waiting:
                 return await anext(events, None)
         except TimeoutError:
             if not waiting.expired():
                 raise
-            raise Stopped(self._bounds.reason_to_stop(tokens=0, elapsed=self._bounds.time)) from None
+            raise self._time_is_up() from None
+
+    def _time_is_up(self) -> Stopped:
+        return Stopped(self._bounds.reason_to_stop(tokens=0, elapsed=self._bounds.time))
 
     def _heed_bounds(self) -> None:
-        if reason := self._bounds.reason_to_stop(
-            tokens=self._spending.tokens, elapsed=self._spending.time, next_request=self._request
-        ):
-            raise Stopped(reason)
-
-    def _heed_time(self) -> None:
-        if reason := self._bounds.reason_to_stop(tokens=0, elapsed=self._spending.time):
+        if reason := self._bounds.reason_to_stop(tokens=self.tokens, elapsed=self.time, next_request=self._request):
             raise Stopped(reason)
 
 
@@ -260,43 +248,33 @@ class GoalRun(Struct, kw_only=True):
         work = _Work(self, goal.running(self.review))
         with work.changes.deferred(goal.writes):
             try:
-                await self._work(work, emit)
+                try:
+                    await work.run(emit)
+                except Stopped as stopped:
+                    work.exit_code = stopped.exit_code
+                    await work.end(emit, stopped.reason)
             except BaseException:
-                work.interrupt()
+                work.changes.drop()
+                work.keep(state="stopped", reason=INTERRUPTED)
                 raise
         await emit(self._ended(work.goal, work.exit_code))
-
-    async def _work(self, work: "_Work", emit: Emit) -> None:
-        try:
-            await work.run(emit)
-        except Stopped as stopped:
-            work.exit_code = stopped.exit_code
-            await work.end(emit, stopped.reason)
 
     def ending(self, exit_code: int) -> GoalEnded | None:
         """The end of a run that was interrupted, and could emit nothing more."""
         return self._ended(self.goal, exit_code) if self.goal else None
 
     def _ended(self, goal: Goal, exit_code: int) -> GoalEnded:
-        session_id = self.conversation.session_id
+        session_id, result = self.conversation.session_id, self._visible(goal.result_id)
+        hint = f"{TO_BE_REVIEWED if goal.awaits_review else ''} {self.way_back(session_id)}".strip()
         return GoalEnded(
             goal=goal,
-            result=self.text_of(goal.result_id),
+            result=parse_answer(result.text).text if result else "",
             summaries=tuple(self.summaries(goal)),
             check=self.check(goal),
             session_id=session_id,
-            hint=self._hint(goal, session_id),
+            hint=hint if goal.can_go_on else "",
             exit_code=exit_code,
         )
-
-    def _hint(self, goal: Goal, session_id: str) -> str:
-        if not goal.can_go_on:
-            return ""
-        return f"{TO_BE_REVIEWED if goal.awaits_review else ''} {self.way_back(session_id)}".strip()
-
-    def text_of(self, message_id: str) -> str:
-        message = self._visible(message_id)
-        return parse_answer(message.text).text if message else ""
 
     def summaries(self, goal: Goal) -> list[str]:
         """What came of each step, as far as the model may know; empty for those that are open."""
@@ -321,15 +299,16 @@ class _Work:
         self.goal = goal
         self._before = goal
         """The goal as it was when this run began: its bounds are its own."""
-        self._spending = Spending(lambda: self._talk.history.messages, run.now)
-        self._turns = BoundedTurns(self._talk, run.bounds, self._spending)
+        self._turns = BoundedTurns(self._talk, run.bounds, run.now)
         self.exit_code: int = ExitCode.OK
         self.changes = GoalChanges(self._talk)
         self._may_write_already = self._talk.writing.is_on
 
     async def run(self, emit: Emit) -> None:
         if self.goal.writes and not self._may_write_already:
-            await emit(self._about_writing())
+            model = self._talk.model.name
+            no_tools = f"{model} calls no tools, so that it proposes no changes of notes, as the goal did before."
+            await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
         self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
         await self._keep(emit)
         if not self.goal.steps:
@@ -341,16 +320,13 @@ class _Work:
         await self._result(emit)
         await self.end(emit)
 
-    def _about_writing(self) -> Warned:
-        """What the user is told where a goal goes on that proposes changes, and nobody said so again."""
-        if self.changes.are_proposed:
-            return Warned(text=WRITES_AGAIN)
-        model = self._talk.model.name
-        return Warned(text=f"{model} calls no tools, so that it proposes no changes of notes, as the goal did before.")
-
     async def _go_on(self, emit: Emit) -> None:
         """With the plan that there is, and with what was proposed and nobody decided on."""
-        self._require_visible_plan()
+        if self.goal.plan_id in self._talk.hidden_messages:
+            model = self._talk.model.name
+            raise Stopped(
+                f"The plan rests on notes that stay on this machine, and {model} is not on it.", ExitCode.USAGE
+            )
         await emit(GoalPlanned(goal=self.goal))
         if not self.goal.settled:
             await self._review_plan(emit)
@@ -363,20 +339,15 @@ class _Work:
             await emit(warning)
         await self._settle(emit)
 
-    def interrupt(self) -> None:
-        self.changes.drop()
-        self.keep(state="stopped", reason=INTERRUPTED)
-
     async def _settle(self, emit: Emit) -> bool:
         """Have what is proposed reviewed; whether the user wants nothing more of the run."""
         self._run.check(self.goal)  # before anything is written
-        with self._spending.paused():
+        with self._turns.paused():
             self.goal, reviewed = self.changes.settle(self.goal)
+        if reviewed or self.goal.writes:
+            await self._keep(emit)
         if reviewed is None:
-            if self.goal.writes:
-                await self._keep(emit)
             return False
-        await self._keep(emit)
         await emit(reviewed)
         self.exit_code = self.exit_code or reviewed.exit_code
         return reviewed.stops
@@ -384,8 +355,8 @@ class _Work:
     def keep(self, **changes: object) -> Warned | None:
         """Store the goal as it stands."""
         spent = {
-            "tokens": self._before.tokens + self._spending.tokens,
-            "seconds": self._before.seconds + self._spending.time.total_seconds(),
+            "tokens": self._before.tokens + self._turns.tokens,
+            "seconds": self._before.seconds + self._turns.time.total_seconds(),
         }
         self.goal = replace(self.goal, **changes, **spent)
         return self._talk.keep_goal(self.goal)
@@ -399,13 +370,6 @@ class _Work:
         """Characters of earlier results that go with a request."""
         return int(RESULTS_SHARE * CHARACTERS_PER_TOKEN * self._talk.requests.budget.window)
 
-    def _require_visible_plan(self) -> None:
-        if self.goal.plan_id in self._talk.hidden_messages:
-            raise Stopped(
-                f"The plan rests on notes that stay on this machine, and {self._talk.model.name} is not on it.",
-                ExitCode.USAGE,
-            )
-
     async def _plan(self, emit: Emit) -> None:
         bounds, model = self._run.bounds, self._talk.model
         plan_id, steps = "", tuple[str, ...]()
@@ -415,7 +379,11 @@ class _Work:
             plan = parse_plan(answer.text, bounds.steps)
             plan_id, steps = answer.id, plan.steps
             if plan.left_out:
-                await emit(_cut_warning(plan.left_out, bounds.steps))
+                text = (
+                    f"The plan has {bounds.steps + plan.left_out} steps, and {counted(bounds.steps, 'step')} may be "
+                    f"taken: the last {plan.left_out} are left out."
+                )
+                await emit(Warned(text=text, hint="--steps N allows more, up to what you think it is worth."))
         if not steps:
             what = "is too small to make a plan" if model.needs_evidence else "made no plan that can be read"
             await emit(Warned(text=f"{model.name} {what}: the goal is worked on in one step."))
@@ -429,7 +397,7 @@ class _Work:
         reviewer = self._run.plan_reviewer
         while reviewer is not None:
             before = tuple(step.text for step in self.goal.steps)
-            with self._spending.paused():
+            with self._turns.paused():
                 after = await reviewer.review(before, self._run.bounds.steps)
             if after is None:
                 raise Stopped(DECLINED)
@@ -442,7 +410,9 @@ class _Work:
         step, total = self.goal.steps[number - 1], len(self.goal.steps)
         await emit(StepStarted(number=number, total=total, text=step.text))
         answer = await self._turns.run(self._message(step.text), self._step_brief(number), without_mark(emit))
-        said = _said(answer)
+        said = parse_answer(answer.text)
+        if answer.abstained:
+            said = StepAnswer("blocked", "the notes hold nothing on this", answer.text, answer.text)
         reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
         await self._keep(emit)
@@ -480,17 +450,3 @@ class _Work:
         brief = result_brief(self.goal, self._run.summaries(self.goal), room=2 * self._room)
         answer = await self._turns.run(ASK_FOR_RESULT, brief, without_mark(emit, is_step=False))
         self.goal = replace(self.goal, result_id=answer.id)
-
-
-def _said(answer: ChatMessage) -> StepAnswer:
-    if answer.abstained:
-        return StepAnswer("blocked", "the notes hold nothing on this", answer.text, answer.text)
-    return parse_answer(answer.text)
-
-
-def _cut_warning(left_out: int, most: int) -> Warned:
-    return Warned(
-        text=f"The plan has {most + left_out} steps, and {counted(most, 'step')} may be taken: the last "
-        f"{left_out} are left out.",
-        hint="--steps N allows more, up to what you think it is worth.",
-    )

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-from msgspec import Struct
 
 from zkchat.core import (
     ChatMessage,
@@ -22,7 +21,6 @@ from zkchat.core import (
     MessageEntry,
     MessageHit,
     MessageIndex,
-    MessageRow,
     ProviderError,
     Session,
     SessionStore,
@@ -33,7 +31,7 @@ from zkchat.index import query_terms, snippet, terms
 
 if TYPE_CHECKING:
     from zkchat.chat.message_search.ranking import MessageRanking
-    from zkchat.index import Vector, Vectors
+    from zkchat.index import Vectors
 
 
 T = TypeVar("T")
@@ -59,24 +57,14 @@ class FoundMessage(NamedTuple):
     score: float
 
 
-class _MessageTable(Struct, frozen=True):
-    """Messages in memory, by row: those of one session, or of all with gaps between them."""
-
-    rows: list[MessageRow]
-    ranking: "MessageRanking"
-    up_to: int = 0
-    """The last change that is in it."""
-
-
 class ConversationSearch:
     """The messages of a vault's sessions. What `learn` and `catch_up` have not seen is not found."""
 
     def __init__(self, index: MessageIndex, embedder: TextEmbedder | None = None) -> None:
         self._index = index
-        self._vectors = MessageVectors(embedder)
-        self._tables: dict[str, _MessageTable] = {}
-        self._outdated: set[str] = set()
-        self._everything: _MessageTable | None = None
+        self._embedder = embedder
+        self._rankings: dict[str | None, MessageRanking] = {}
+        """By session; all sessions together under None."""
         self._rebuild: Callable[[], None] | None = None
 
     def learn(self, session: str, entries: Sequence[Entry]) -> bool:
@@ -113,7 +101,7 @@ class ConversationSearch:
 
     def _has_other_vectors(self, reached: IndexedUpTo | None) -> bool:
         """Whether messages have no vectors, or not ours, although ours could be made."""
-        return bool(reached and self._vectors.method and reached.vectors != self._vectors.method)
+        return bool(reached and self._embedder and reached.vectors != self._embedder.name)
 
     def forget(self, session: str) -> None:
         """Remove every trace of a session that was deleted."""
@@ -121,8 +109,11 @@ class ConversationSearch:
             self._index.forget(session)
         except StorageDamaged:
             self._reset()
-        self._tables.pop(session, None)
-        self._everything = None
+        self._outdate(session)
+
+    def _outdate(self, session: str) -> None:
+        self._rankings.pop(session, None)
+        self._rankings.pop(None, None)
 
     def _with_rebuild(self, ask: Callable[[], T]) -> T:
         """The answer; if the index is damaged, of one that was rebuilt from the store."""
@@ -136,8 +127,7 @@ class ConversationSearch:
 
     def _reset(self) -> None:
         self._index.reset()
-        self._tables.clear()
-        self._everything = None
+        self._rankings.clear()
 
     def ranked(
         self,
@@ -157,25 +147,26 @@ class ConversationSearch:
     def _ranked(
         self, query: str, session: str | None, limit: int, among: Collection[str] | None, asked_in: str
     ) -> list[RankedMessage]:
-        from zkchat.chat.message_search.ranking import GAP, AskedFeatures, reordered, top_rows
+        import numpy as np
 
-        table = self._all() if session is None else self._table(session)
-        places_back = reversed(range(len(table.rows))) if asked_in else ()
-        question = next((place for place in places_back if table.rows[place].id == asked_in), None)
-        asked = _asked(query)
-        scores = table.ranking.scores(Counter(asked), question)
-        rows = table.rows
-        places = top_rows(
-            scores,
-            max(limit, MIN_CANDIDATES),
-            lambda place: rows[place] is not GAP and (among is None or rows[place].id in among),
+        from zkchat.chat.message_search.ranking import GAP, reordered
+
+        ranking = self._ranking(session)
+        rows = ranking.rows
+        asked_at = next((place for place in range(len(rows)) if rows[place].id == asked_in), None) if asked_in else None
+        asked = query_terms(query)
+        if len(asked) > 2 * EDGE_TERMS:  # of somebody who pastes a whole text, those at its beginning and its end
+            asked = [*asked[:EDGE_TERMS], *asked[-EDGE_TERMS:]]
+        scores = ranking.scores(Counter(asked), asked_at)
+        found = np.flatnonzero(scores > 0)
+        best_first = found[np.lexsort((-found, -scores[found]))].tolist()
+        wanted = (
+            place for place in best_first if rows[place] is not GAP and (among is None or rows[place].id in among)
         )
-        features = AskedFeatures.of(query, asked, self._vectors.of_question(query) if places else None)
-        best = reordered(places, scores, rows, features)[:limit]
-        return [
-            RankedMessage(rows[place].session, rows[place].id, score)
-            for place, score in zip(best, scores[best].tolist(), strict=True)
-        ]
+        places = [*islice(wanted, max(limit, MIN_CANDIDATES))]
+        vectors = self._embedded([query]) if places else None
+        best = reordered(places, scores, rows, query, asked, None if vectors is None else vectors[0])[:limit]
+        return [RankedMessage(rows[place].session, rows[place].id, float(scores[place])) for place in best]
 
     def found(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
@@ -215,47 +206,36 @@ class ConversationSearch:
     def _take(self, session: str, entries: Sequence[Entry]) -> None:
         if entries:
             said = [*_said(entries)]
-            vectors = self._vectors.packed([message.text for _, message in said])
-            up_to = IndexedUpTo(entries[-1].sequence, max(entry.at for entry in entries), self._vectors.method)
+            vectors = self._packed([message.text for _, message in said])
+            method = self._embedder.name if self._embedder else ""
+            up_to = IndexedUpTo(entries[-1].sequence, max(entry.at for entry in entries), method)
             self._index.add(session, [*_indexed(session, said, vectors)], up_to)
-            self._outdated.add(session)
-            self._everything = None
+            self._outdate(session)
 
-    def _table(self, session: str) -> _MessageTable:
-        from zkchat.chat.message_search.ranking import GAP, MessageRanking, MessageWords
+    def _ranking(self, session: str | None) -> "MessageRanking":
+        from zkchat.chat.message_search.ranking import GAP, NEIGHBOURS, MessageRanking
 
-        table = self._tables.get(session)
-        if table is None or session in self._outdated:
-            rows = self._index.rows(session, table.up_to if table else 0)
-            if table and any(row.place <= table.up_to for row in rows):  # a message was stored anew
-                table, rows = None, self._index.rows(session, 0)
+        if session not in self._rankings:
+            sessions = sorted(self._index.known()) if session is None else [session]
+            rows = [row for each in sessions for row in (*self._index.rows(each, 0), *[GAP] * NEIGHBOURS)]
             if any(len(row.features) != len(GAP.features) for row in rows):
                 raise StorageDamaged("The index over messages holds what was not written to it.")
-            words = MessageWords.unpacked((row.said, row.labels) for row in rows)
-            table = self._tables[session] = _MessageTable(
-                rows=[*(table.rows if table else ()), *rows],
-                ranking=MessageRanking(MessageWords.joined([table.ranking.words, words]) if table else words),
-                up_to=max((row.changed for row in rows), default=table.up_to if table else 0),
-            )
-            self._outdated.discard(session)
-        return table
+            self._rankings[session] = MessageRanking(rows)
+        return self._rankings[session]
 
-    def _all(self) -> _MessageTable:
-        from zkchat.chat.message_search.ranking import GAP, SESSION_GAP, MessageRanking, MessageWords
+    def _embedded(self, texts: Sequence[str]) -> "Vectors | None":
+        """Without an embedder, or with one that fails, there are no vectors, and messages are ordered without them."""
+        with suppress(ProviderError):
+            return self._embedder.embed([text[:MAX_CHARACTERS] for text in texts]) if self._embedder else None
+        self._embedder = None
+        return None
 
-        if self._everything is None:
-            tables = [self._table(session) for session in sorted(self._index.known())]
-            words = MessageWords.joined(words for table in tables for words in (table.ranking.words, SESSION_GAP))
-            gap = [GAP] * len(SESSION_GAP.lengths)
-            rows = [row for table in tables for row in (*table.rows, *gap)]
-            self._everything = _MessageTable(rows, MessageRanking(words))
-        return self._everything
+    def _packed(self, texts: Sequence[str]) -> list[bytes]:
+        """A vector for each text as it is stored, or nothing for any."""
+        from zkchat.index import packed
 
-
-def _asked(query: str) -> list[str]:
-    """The terms to look for; of somebody who pastes a whole text those at its beginning and its end."""
-    asked = query_terms(query)
-    return asked if len(asked) <= 2 * EDGE_TERMS else [*asked[:EDGE_TERMS], *asked[-EDGE_TERMS:]]
+        rows = self._embedded(texts) if texts else None
+        return [b""] * len(texts) if rows is None else [packed(row[None]) for row in rows]
 
 
 def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:
@@ -315,35 +295,3 @@ def was_said(message: ChatMessage) -> bool:
         isinstance(p, CompactionPart) for p in message.parts
     )
     return bool(message.text.strip()) and not is_report
-
-
-class MessageVectors:
-    """Without an embedder, or with one that fails, there are no vectors, and messages are ordered without them."""
-
-    def __init__(self, embedder: TextEmbedder | None) -> None:
-        self._embedder = embedder
-
-    @property
-    def method(self) -> str:
-        """How vectors are made; empty if they cannot be."""
-        return self._embedder.name if self._embedder else ""
-
-    def packed(self, texts: Sequence[str]) -> list[bytes]:
-        """A vector for each text as it is stored, or nothing for any."""
-        from zkchat.index import packed
-
-        rows = self._embedded(texts) if texts else None
-        if rows is None:
-            return [b""] * len(texts)
-        data, size = packed(rows), rows.shape[1]
-        return [data[start : start + size] for start in range(0, len(data), size)]
-
-    def of_question(self, question: str) -> "Vector | None":
-        rows = self._embedded([question])
-        return None if rows is None else rows[0]
-
-    def _embedded(self, texts: Sequence[str]) -> "Vectors | None":
-        with suppress(ProviderError):
-            return self._embedder.embed([text[:MAX_CHARACTERS] for text in texts]) if self._embedder else None
-        self._embedder = None
-        return None

@@ -468,9 +468,9 @@ def test_wherever_a_run_is_stopped_it_ends_as_if_it_never_was(library: Library, 
     goal = goal_of(talk)
     assert [step.text for step in goal.steps] == ["Read.", "Append.", "Tell."]
     assert (goal.state, states(talk)) == ("done", ["done"] * 3)
-    run = goal_run(talk, library)
-    assert run.summaries(goal) == ["result 1", "result 2", "result 3"]
-    assert run.text_of(goal.result_id) == "All of it."
+    ended = goal_run(talk, library).ending(0)
+    assert ended
+    assert (ended.summaries, ended.result) == (("result 1", "result 2", "result 3"), "All of it.")
 
 
 def test_the_words_of_the_model_are_not_learned_as_those_of_the_user(library: Library) -> None:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.chat.message_search.ranking import GAP, AskedFeatures, asks_for_time, pack_features, reordered
-from zkchat.chat.message_search.search import MessageVectors
+from zkchat.chat.message_search.ranking import GAP, asks_for_time, pack_features, reordered
 from zkchat.core.session import MessageRow
+from zkchat.index.search.method_vectors import packed
 from zkchat.index.search.terms import query_terms, terms
 from zkchat.models.static_vectors import installed
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-VECTORS = MessageVectors(installed())
+VECTORS = installed()
 
 
 def row(text: str, *, speaker: str = "", at: datetime = NOON, vector: bytes = b"") -> MessageRow:
@@ -24,9 +24,9 @@ def row(text: str, *, speaker: str = "", at: datetime = NOON, vector: bytes = b"
 
 def order(question: str, rows: list[MessageRow], scores: list[float] | None = None) -> list[str]:
     """The texts of messages that share as many words with the question, unless scores are given."""
-    asked = AskedFeatures.of(question, query_terms(question), VECTORS.of_question(question))
     places = [place for place, each in enumerate(rows) if each is not GAP]
-    found = reordered(places, np.array(scores or [0.5] * len(rows), dtype=np.float32), rows, asked)
+    scored = np.array(scores or [0.5] * len(rows), dtype=np.float32)
+    found = reordered(places, scored, rows, question, query_terms(question), VECTORS.embed([question])[0])
     return [rows[place].id for place in found]
 
 
@@ -37,13 +37,8 @@ def test_who_is_named_in_the_question_comes_first() -> None:
 
 def test_what_is_near_in_meaning_comes_first() -> None:
     texts = ["The invoice was paid", "My puppy barked", "The train was late"]
-    rows = [row(text, vector=vector) for text, vector in zip(texts, VECTORS.packed(texts), strict=True)]
+    rows = [row(text, vector=packed(vector[None])) for text, vector in zip(texts, VECTORS.embed(texts), strict=True)]
     assert order("dog", rows)[0] == "My puppy barked"
-
-
-def test_vectors_of_another_kind_count_nothing() -> None:
-    rows = [row("one"), row("two", vector=b"\1\2\3"), row("three", vector=bytes(256))]
-    assert order("dog", rows) == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize(
@@ -69,11 +64,6 @@ def test_an_answer_comes_before_its_question_and_before_what_follows_no_question
 def test_what_does_not_end_as_a_question_is_no_question(statement: str) -> None:
     rows = [row("It is teatime."), row(statement), row("In a drawer.")]
     assert order("key", rows, [0.5, 0.4, 0.5])[0] == "It is teatime."
-
-
-def test_what_was_said_hours_after_a_question_is_no_answer() -> None:
-    rows = [row("Where is the key?"), row("In a drawer.", at=NOON + timedelta(hours=5)), row("Tea again.")]
-    assert order("key", rows, [0.6, 0.3, 0.4])[-1] == "In a drawer."
 
 
 def test_the_end_of_one_conversation_is_no_answer_to_another() -> None:
@@ -136,5 +126,5 @@ def test_whatever_was_said_each_place_comes_once(
 ) -> None:
     rows = [row(text, speaker=name, at=NOON + timedelta(seconds=later)) for text, name, later in said]
     places = [place for place in range(len(rows)) if chance.random() < 0.7]
-    asked = AskedFeatures.of(question, query_terms(question), VECTORS.of_question(question))
-    assert sorted(reordered(places, np.ones(len(rows), dtype=np.float32), rows, asked)) == places
+    scores = np.ones(len(rows), dtype=np.float32)
+    assert sorted(reordered(places, scores, rows, question, query_terms(question), None)) == places

@@ -7,16 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zkchat.chat.message_search import ranking
-from zkchat.chat.message_search.ranking import (
-    K1,
-    NEAR_WEIGHT,
-    UNSEEN_WEIGHT,
-    B,
-    MessageRanking,
-    MessageWords,
-    pack_terms,
-)
+from zkchat.chat.message_search.ranking import GAP, K1, NEAR_WEIGHT, UNSEEN_WEIGHT, B, MessageRanking, pack_terms
 from zkchat.index.search.terms import idf
 
 Said = tuple[list[str], list[str]]
@@ -50,14 +41,9 @@ def expected(messages: Sequence[Said], asked: Counter[str], question: int | None
     return [score * (1 + K1) / mass for score in scores] if mass else scores
 
 
-def packed(messages: Sequence[Said]) -> MessageWords:
-    return MessageWords.unpacked((pack_terms(said), pack_terms(labels)) for said, labels in messages)
-
-
-@given(MESSAGES, WORDS, st.integers(1, 64), st.integers(0, 30))
-def test_scores_follow_the_formula(messages: list[Said], asked: list[str], cells: int, question: int) -> None:
+@given(MESSAGES, WORDS, st.integers(0, 30))
+def test_scores_follow_the_formula(messages: list[Said], asked: list[str], question: int) -> None:
     place = question if question < len(messages) else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "_MAX_CELLS", cells)
-        found = MessageRanking(packed(messages)).scores(Counter(asked), place)
+    rows = [GAP._replace(said=pack_terms(said), labels=pack_terms(labels)) for said, labels in messages]
+    found = MessageRanking(rows).scores(Counter(asked), place)
     assert found.tolist() == pytest.approx(expected(messages, Counter(asked), place), rel=1e-4)
