@@ -53,9 +53,6 @@ def test_the_tool_is_offered_while_the_message_is_there_and_at_no_other_time(lib
     events_of(talk.say(f"Which job failed?\n\n{LOG}"))
     events_of(talk.say("And when does the certificate expire?"))
     assert [TOOL in tools_of(request) for request in model.requests] == [False, True, True]
-
-
-def test_a_model_without_tools_and_a_window_that_holds_it_all_get_none(library: Library) -> None:
     for model in (Reciting(window=8_192), Reciting(window=200_000, calls_tools=True)):
         talk = conversation_over(library, SessionsInMemory(), model, max_tokens=200_000)
         events_of(talk.say(f"Which job failed?\n\n{LOG}"))
