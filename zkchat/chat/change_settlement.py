@@ -231,32 +231,18 @@ class ChangeSettlement:
     def _record(self, outcome: ReviewOutcome | None, message_id: str) -> ChangesReviewed | None:
         if outcome is None:
             return None
-        reviewed = ChangesReviewed(
-            message_id=message_id or self._last_id,
-            decision=outcome.decision,
-            title=outcome.changes.title,
-            paths=changed_paths(outcome.changes),
-            edited=outcome.edited,
-            record=outcome.record_id,
-            reason=outcome.reason,
-            diff=patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace"),
-            exit_code=outcome.exit_code,
-            stops=outcome.stops,
-        )
-        self._journal.append(
-            ChangesEntry(
-                message_id=reviewed.message_id,
-                decision=reviewed.decision,
-                title=reviewed.title,
-                paths=reviewed.paths,
-                edited=reviewed.edited,
-                record=reviewed.record,
-                reason=reviewed.reason,
-                told=sentence_about(outcome),
-                diff=reviewed.diff[:MAX_DIFF_CHARS],
-            )
-        )
-        return reviewed
+        known: dict[str, Any] = {
+            "message_id": message_id or self._last_id,
+            "decision": outcome.decision,
+            "title": outcome.changes.title,
+            "paths": changed_paths(outcome.changes),
+            "edited": outcome.edited,
+            "record": outcome.record_id,
+            "reason": outcome.reason,
+        }
+        diff = patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace")
+        self._journal.append(ChangesEntry(**known, told=sentence_about(outcome), diff=diff[:MAX_DIFF_CHARS]))
+        return ChangesReviewed(**known, diff=diff, exit_code=outcome.exit_code, stops=outcome.stops)
 
     @property
     def _last_id(self) -> str:

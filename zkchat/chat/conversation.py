@@ -17,9 +17,8 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.event_stream import Emit, event_stream
 from zkchat.chat.evidence_lookup import Page
 from zkchat.chat.journal import Asked
-from zkchat.chat.memory import Remembered
+from zkchat.chat.memory import Remembered, compare_fact
 from zkchat.chat.privacy import ServerAccess, stays_here
-from zkchat.chat.remembering import learning_points
 from zkchat.chat.request import NOTHING_TO_SUMMARISE, Preview
 from zkchat.chat.staleness import StaleNote
 from zkchat.chat.summaries import BackgroundSummaries
@@ -36,6 +35,7 @@ from zkchat.core import (
     CompactionStrategy,
     ContextUsage,
     Event,
+    Fact,
     FactSource,
     Goal,
     GoalEntry,
@@ -64,7 +64,9 @@ from zkchat.core import (
     branches_of,
     mark_condensed,
 )
-from zkchat.index import Library
+from zkchat.index import Library, words
+from zkchat.language import DECISIONS, FIRST_PERSON, PREFERENCES, REQUEST, UNSPACED_STATEMENTS
+from zkchat.notes import sentences
 
 _UNREAD_BY_QUOTING: Final = ("messages", "references", "images", "memory")
 """What a model that only quotes notes does not read: it reads questions, and nothing that was said before."""
@@ -482,3 +484,33 @@ class Conversation:
         if message_id not in self.history.messages:
             raise UsageError(f"There is no message {message_id} in this session.", hint="/history lists them.")
         return message_id
+
+
+MAX_POINTS: Final = 3
+"""Proposed at one time: more would be a nuisance."""
+_MIN_CHARS, _MAX_CHARS = 12, 200
+"""Characters of a sentence that can stand by itself."""
+_OWN: Final = frozenset(words(FIRST_PERSON))
+_DECIDED: Final = frozenset(words(DECISIONS))
+_PREFERRED: Final = frozenset(words(PREFERENCES))
+
+
+def learning_points(said: Iterable[str], known: Iterable[Fact] = ()) -> list[str]:
+    """The sentences that say most about the user, in the order of saying: a decision, a preference, a figure."""
+    facts = [*known]
+    found = dict.fromkeys(" ".join(sentence.split()) for text in said for sentence in sentences(text))
+    weights = {sentence: weight for sentence in found if (weight := _weight(sentence))}
+    new = [sentence for sentence in weights if compare_fact(sentence, facts).same is None]
+    best = sorted(new, key=lambda sentence: -weights[sentence])[:MAX_POINTS]
+    return [sentence for sentence in new if sentence in best]
+
+
+def _weight(sentence: str) -> int:
+    """How much a sentence says about its speaker; nothing for one that says nothing, or asks."""
+    if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or REQUEST.search(sentence) or "```" in sentence:
+        return 0
+    used = {*words(sentence)}
+    signs = sum(sign in sentence for sign in UNSPACED_STATEMENTS)
+    is_own = bool(used & _OWN) or signs > 0
+    weight = 2 * len(used & _DECIDED) + 2 * len(used & _PREFERRED) + any(map(str.isdigit, sentence)) + max(0, signs - 1)
+    return weight if is_own else 0

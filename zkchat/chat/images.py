@@ -7,6 +7,7 @@ library that the model may see, and is not sent if it is another one by now.
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct, field
@@ -186,8 +187,7 @@ class MessageImages(Struct, kw_only=True):
         wanted = [*given, *(_part_of(path, each.wikilink) for path, each in linked.items())]
         if not wanted:
             return ImageIntake()
-        left = int(IMAGE_SHARE * room()) if self.is_seen else 0
-        taken, rows, warnings = self._take(wanted, left)
+        taken, rows, warnings = self._take(wanted, int(IMAGE_SHARE * room()) if self.is_seen else 0)
         shown = {part.name: (part, why) for part, why in rows if not part.file and not part.data}
         return ImageIntake(
             parts=tuple(part for part, _ in rows),
@@ -200,23 +200,17 @@ class MessageImages(Struct, kw_only=True):
         self, files: Iterable[FilePart], before: Sequence[ImagePart], room: Callable[[], int]
     ) -> ImageIntake:
         """The images that the notes which go along embed, as far as there is room beside everything else."""
-        if not self.is_seen:
-            return ImageIntake()
-        known = {part.name for part in before}
         found: dict[str, tuple[ImagePart, DocumentReference]] = {}
-        for file in files:
-            for part, reference in self._embedded_in(file):
-                if part.name not in known and len(before) + len(found) < self.most:
-                    found.setdefault(part.name, (part, reference))
+        for part, reference in chain.from_iterable(map(self._embedded_in, files)) if self.is_seen else ():
+            is_known = any(part.name == each.name for each in before)
+            if not is_known and len(before) + len(found) < self.most:
+                found.setdefault(part.name, (part, reference))
         if not found:
             return ImageIntake()
         taken, rows, _ = self._take([part for part, _ in found.values()], room(), already=len(before))
-        sent = [(part, why) for part, why in rows if not why]  # the others stand in the text of their note
-        return ImageIntake(
-            parts=tuple(part for part, _ in sent),
-            references=tuple(_reported(found[part.name][1], part, why) for part, why in sent),
-            tokens=taken,
-        )
+        sent = [part for part, why in rows if not why]  # the others stand in the text of their note
+        references = tuple(_reported(found[part.name][1], part, "") for part in sent)
+        return ImageIntake(parts=tuple(sent), references=references, tokens=taken)
 
     def _embedded_in(self, file: FilePart) -> Iterator[tuple[ImagePart, DocumentReference]]:
         """The images that a note embeds and that the model may see."""

@@ -144,18 +144,17 @@ class RequestBuilder:
         whole = self.assemble(plan)
         if self._core.info.needs_notes or not is_full(whole.usage, whole.budget):
             return whole  # one that only quotes has no window
+        spare = self._spare_tools(plan)
+        needed = plan.without(spare)
         for attempt in range(MAX_COMPACTIONS):
-            assembled = self._without_extras(plan)
+            assembled = self._without_extras(needed)
             fits = assembled.usage.total - summary_tokens(assembled) <= assembled.budget.cap
             if not is_full(assembled.usage, assembled.budget) or (fits and (attempt or self._core.shortened_texts())):
                 break
-            try:
-                found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
-                if found and plan.offers(READ_ATTACHMENT) and self._cuts_question(found, assembled):
-                    # What a long message has no room for is read by calls, whose results need room.
-                    found = self.plan_compaction(assembled, squeeze=(1 - RESULTS_SHARE) * SQUEEZE**attempt)
-            except UsageError:  # what may be left out may still make room
-                break
+            found = self.plan_compaction(assembled, squeeze=SQUEEZE**attempt)
+            if found and plan.offers(READ_ATTACHMENT) and self._cuts_question(found, assembled):
+                # What a long message has no room for is read by calls, whose results need room.
+                found = self.plan_compaction(assembled, squeeze=(1 - RESULTS_SHARE) * SQUEEZE**attempt)
             if found is None or not await self._is_allowed(found, assembled):
                 break
             await emit(Compacting(messages=len(found.archived), tokens=assembled.usage.total))
@@ -163,10 +162,24 @@ class RequestBuilder:
             await self.compactor.run(assembled, found, emit)
             for warning in self._shortened(found, known):
                 await emit(warning)
-        assembled = self._filled(plan)
+        assembled = self._filled(plan, spare)
         if assembled.usage.total > assembled.budget.cap:
             raise _too_full(assembled.usage.total, assembled.budget)
         return assembled
+
+    def _spare_tools(self, plan: RequestPlan) -> list[PromptItem]:
+        """The tools beside the core ones, where the question or a pinned message would be cut for them."""
+        assembled = self._without_extras(plan)
+        if not is_full(assembled.usage, assembled.budget):
+            return []
+        try:
+            found = self.plan_compaction(assembled)
+            is_cut = found is not None and (bool(found.unpinned) or self._cuts_question(found, assembled))
+        except UsageError:
+            is_cut = True
+        kept = {*CORE_TOOLS, READ_ATTACHMENT}
+        tools = [each for each in plan.items if each.item.type == "tool" and each.item.include == "always"]
+        return [each for each in tools if each.item.name not in kept] if is_cut else []
 
     def _cuts_question(self, found: CompactionPlan, assembled: AssembledRequest) -> bool:
         """Whether a compaction leaves less of the last question than its own words."""
@@ -181,12 +194,9 @@ class RequestBuilder:
         is_over = is_full(assembled.usage, assembled.budget)
         return self.assemble(plan.without(extras)) if is_over and extras else assembled
 
-    def _filled(self, plan: RequestPlan) -> AssembledRequest:
-        """The request without what has no room: tools beside the core ones leave first, then what the message calls
-        for, recalled messages, memory, and the summary last."""
-        needed = {*CORE_TOOLS, READ_ATTACHMENT}
-        tools = [each for each in plan.items if each.item.type == "tool" and not rank_of(each)]
-        spare = [each for each in tools if each.item.name not in needed]
+    def _filled(self, plan: RequestPlan, spare: Collection[PromptItem]) -> AssembledRequest:
+        """The request without what has no room: spare tools leave first, then what the message calls for, recalled
+        messages, memory, and the summary last."""
         optional = [*sorted(filter(rank_of, plan.items), key=rank_of), *spare]
         kept = len(optional)
         filled = self.assemble(plan)

@@ -276,26 +276,23 @@ class RequestPlanner:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
         if not self._core.info.calls_tools:
             return False
-        core = self._core_tools(agent)
-        return len(core) == len(CORE_TOOLS) and self._tools_limit(agent) >= self._size(core)
+        limit, core = self._tools_limit(agent)
+        return len(core) == len(CORE_TOOLS) and limit >= self._size(core)
 
-    def _tools_limit(self, agent: Agent) -> int:
-        """What the definitions of tools may take, as we count."""
-        rules = session_items(
-            build_candidates(agent, rules=self._core.profiles.rules.values()), self._core.history.items
-        )
-        system = self._core.tokenizer.count(_instructions(agent, self._core.info).text) + self._size(rules)
-        return self._core.budget.tools_limit(system=system, core=self._size(self._core_tools(agent)))
-
-    def _core_tools(self, agent: Agent) -> list[Candidate]:
+    def _tools_limit(self, agent: Agent) -> tuple[int, list[Candidate]]:
+        """What the definitions of tools may take, as we count, and the core tools that are in every request."""
         specs = [spec for spec in self.tools.specs if spec.name in CORE_TOOLS]
-        return session_items(build_candidates(agent, tools=specs, core=CORE_TOOLS), self._core.history.items)
+        changes, rules = self._core.history.items, self._core.profiles.rules.values()
+        core = session_items(build_candidates(agent, tools=specs, core=CORE_TOOLS), changes)
+        system = self._core.tokenizer.count(_instructions(agent, self._core.info).text)
+        system += self._size(session_items(build_candidates(agent, rules=rules), changes))
+        return self._core.budget.tools_limit(system=system, core=self._size(core)), core
 
     def _size(self, candidates: Iterable[Candidate]) -> int:
         return sum(self._core.tokenizer.count(each.text) for each in candidates)
 
     def _selected(self, agent: Agent, question: str) -> Selection:
-        limit = self._tools_limit(agent) if self._core.info.calls_tools else None
+        limit = self._tools_limit(agent)[0] if self._core.info.calls_tools else None
         return self._selector.select(question, self.candidates(agent), self._core.history.items, tool_tokens=limit)
 
     def _notes(self, agent: Agent) -> Iterator[tuple[str, str]]:

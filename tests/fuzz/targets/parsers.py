@@ -13,10 +13,10 @@ from zkchat.chat.agents import parse_agent, parse_rule
 from zkchat.chat.context.extractive import condense, summarise
 from zkchat.chat.context.formatting import format_document
 from zkchat.chat.context.tokens import Estimate
+from zkchat.chat.conversation import learning_points
 from zkchat.chat.memory import compare_fact, list_items
 from zkchat.chat.project_memory import imports_of, project_memory
 from zkchat.chat.references import is_named
-from zkchat.chat.remembering import learning_points
 from zkchat.chat.summaries import MAX_SUMMARY_CHARS, accept_sentence, plain_line, summarize
 from zkchat.core.errors import ConfigError, NoteNotFound
 from zkchat.core.message import ChatMessage, TextPart

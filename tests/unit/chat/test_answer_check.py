@@ -74,13 +74,6 @@ def test_the_words_of_the_model_stay_in_the_session_on_a_branch_of_their_own(lib
     assert texts(talk) == [QUESTION, WRONG]
 
 
-@pytest.mark.parametrize("answer", [RIGHT, "I do not know."])
-def test_other_answers_stay_as_they_are(library: Library, answer: str) -> None:
-    events = events_of(conversation(library, Saying(answer, **SMALL)).say(QUESTION))
-    assert answer_of(events).text == answer
-    assert not of_kind(events, AnswerReplaced) + of_kind(events, Warned)
-
-
 @pytest.mark.parametrize(
     ("info", "settings", "is_checked"),
     [

@@ -51,17 +51,6 @@ def rows(library: Library, answer: str, *given: str, before: tuple[str, ...] = (
     return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in references.as_tuple()]
 
 
-def test_a_link_to_a_note_that_was_never_given_is_marked(library: Library) -> None:
-    assert rows(library, "See [[Sleep]] and [[Coffee]].", "Sleep.md") == [
-        ("Sleep.md", True, False),
-        ("Coffee.md", True, True),
-    ]
-
-
-def test_a_link_to_a_note_that_does_not_exist_is_marked(library: Library) -> None:
-    assert rows(library, "See [[Dream diary]].") == [("[[Dream diary]]", True, True)]
-
-
 def test_what_an_earlier_message_gave_may_be_cited(library: Library) -> None:
     def answered(reference: DocumentReference) -> ChatMessage:
         return ChatMessage(id="m1", role="assistant", created_at=NOON, references=(reference,))
@@ -98,14 +87,6 @@ def quoted_rows(library: Library, answer: str, *given: str) -> list[tuple[str, b
     references = ReferenceList(map(found, given))
     cite(references, answer, library, given=[GivenText(path, NOTES[path]) for path in given])
     return [(row.relative_path or row.wikilink, row.cited, row.unverified) for row in references.as_tuple()]
-
-
-def test_what_a_quoted_passage_links_to_is_no_citation(library: Library) -> None:
-    quote = "> Tired, see [why](../health/Rest.md#Stages), [[#Later]] and [that](Plan.md)."
-    assert quoted_rows(library, f"{quote}\n>\n> — [[Monday]]", "journal/Monday.md", "health/Rest.md") == [
-        ("journal/Monday.md", True, False),
-        ("health/Rest.md", False, False),
-    ]
 
 
 def test_a_note_that_is_quoted_is_cited_also_without_a_link(library: Library) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.support.conversations import Reciting, conversation_over, events_of, of_kind
 from tests.support.libraries import library_of
-from tests.support.sessions import NOON, SessionsInMemory
+from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.context.assembly import SUMMARY
 from zkchat.chat.context.strategies import CompactionPlan, Retention
@@ -19,13 +19,12 @@ from zkchat.chat.core import Policy
 from zkchat.chat.request import NOTHING_TO_SUMMARISE
 from zkchat.core.errors import ExitCode, PromptTooLong, ProviderError, UsageError
 from zkchat.core.events import Compacted, Event, ToolFinished, TurnFailed, TurnFinished, Warned
-from zkchat.core.message import ChatMessage, CompactionPart, Condensed, TextPart, ToolCallPart
+from zkchat.core.message import CompactionPart, ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, ToolRequested
 from zkchat.core.session import MessageEntry
 from zkchat.core.session_history import compaction_of, thread_of
 from zkchat.core.values import to_json, to_plain
 from zkchat.index.library import Library
-from zkchat.render import phrases
 
 LONG = "The cat sleeps on the warm stove, and the old dog waits beside it for the evening. "
 
@@ -88,36 +87,6 @@ def test_the_beginning_of_the_request_stays_the_same_between_compactions(
             assert now[: len(before)] == before
 
 
-def test_hundreds_of_messages_are_summarised_in_a_request_that_fits(library: Library, store: SessionsInMemory) -> None:
-    session = store.create()
-    said = [
-        ChatMessage(
-            id=f"b{number}",
-            parent_id=f"b{number - 1}" if number else None,
-            role="assistant" if number % 2 else "user",
-            parts=(TextPart(text=f"Fact {number}. {LONG}"),),
-            created_at=NOON,
-        )
-        for number in range(500)
-    ]
-    store.append(session.id, [MessageEntry(message=message) for message in said])
-    provider = Reciting()
-    talk = conversation_over(library, store, provider, session=session)
-    assert of_kind(told(talk, 1), Compacted)
-    (asked,) = provider.summaries
-    assert 1024 < sum(Estimate().count(message.text) for message in asked.messages) <= 4096
-    assert {"b0", "b400"} <= {*parts(talk)[0].archived}
-
-
-def test_messages_too_long_to_keep_are_condensed(library: Library, store: SessionsInMemory) -> None:
-    provider = Reciting(lambda number: f"Answer {number}: " + LONG * 150)
-    talk = conversation_over(library, store, provider)
-    told(talk, 4)
-    assert all(size <= 4096 - 512 for size in sizes(provider))
-    assert any(part.condensed for part in parts(talk))
-    assert all("Answer" in request.messages[-2].text for request in provider.requests[1:])
-
-
 def fails(_: ModelRequest) -> str:
     raise ProviderError("The server is down.")
 
@@ -155,15 +124,6 @@ def test_an_unusable_summary_is_replaced_by_one_made_from_the_messages(
     assert part.made_by == ""
     assert "cat" in part.summary
     assert len(talk.messages) == 48 + len(parts(talk))
-
-
-def test_a_summary_that_is_usable_at_the_second_try_is_used(library: Library, store: SessionsInMemory) -> None:
-    tries = iter(["", "They talked about cats, at last."])
-    provider = Reciting(wordy, lambda _: next(tries))
-    talk = conversation_over(library, store, provider)
-    told(talk, 20)
-    assert parts(talk)[0].summary == "They talked about cats, at last."
-    assert "not usable: it is empty" in provider.summaries[1].messages[1].text
 
 
 def test_a_compaction_that_is_stopped_loses_nothing_and_the_next_one_works(
@@ -330,48 +290,6 @@ def test_a_pinned_or_important_message_is_kept_word_for_word(
         talk.pin("nowhere")
 
 
-def test_a_summary_that_fits_is_not_written_once_more(library: Library, store: SessionsInMemory) -> None:
-    provider = Reciting(wordy)
-    talk = conversation_over(library, store, provider)
-    told(talk, 6)
-    events_of(talk.compact(keep=2))
-    asked, earlier = len(provider.summaries), parts(talk)[-1]
-    plan = CompactionPlan(
-        kept=tuple(message.id for message in talk.window.live),
-        condensed={talk.window.live[1].id: 40},
-        summary_budget=400,
-    )
-    compactor, assembled = talk.requests.compactor, asyncio.run(talk.measure())
-    drafted, trouble = asyncio.run(compactor.draft(assembled, plan))
-    assert (drafted.summary, drafted.made_by, trouble) == (earlier.summary, earlier.made_by, "")
-    assert len(provider.summaries) == asked
-    marker, _ = compactor.apply(drafted)
-    (part,) = marker.parts
-    assert isinstance(part, CompactionPart)
-    assert part.effect == "1 message shortened"
-
-
-def test_documents_that_are_left_out_of_earlier_messages_are_counted_apart(
-    library: Library, store: SessionsInMemory
-) -> None:
-    talk = conversation_over(library, store, Reciting(wordy))
-    told(talk, 3)
-    first, answer, second, *_ = talk.window.live
-    short = [
-        Condensed(message_id=first.id, text=first.text),
-        Condensed(message_id=second.id, text=f"{second.text}\n[documents left out]"),
-        Condensed(message_id=answer.id, text="Answer […]"),
-    ]
-    compactor = talk.requests.compactor
-    one, _ = compactor.apply(CompactionPart(number=1, summary="", condensed=(*short[:1],)))
-    compactor.apply(CompactionPart(number=2, summary="", condensed=(*short,)))
-    assert [part.effect for part in parts(talk)] == [
-        "documents of 1 message left out or shortened",
-        "1 message shortened, documents of 1 message left out or shortened",
-    ]
-    assert phrases.compaction(one) == "Context compacted #1: documents of 1 message left out or shortened"
-
-
 @pytest.mark.parametrize("strategy", ["discard", "hybrid"])
 def test_other_strategies_keep_within_the_window_too(library: Library, store: SessionsInMemory, strategy: Any) -> None:
     provider = Reciting(wordy)
@@ -462,17 +380,6 @@ def test_a_prompt_that_the_server_finds_too_long_is_made_shorter(library: Librar
     assert not of_kind(events, TurnFailed)
     assert any("counts more tokens than expected" in warning.text for warning in of_kind(events, Warned))
     assert len(talk.messages) == 48 + len(parts(talk))
-
-
-def test_a_server_that_finds_every_prompt_too_long_ends_the_turn_with_its_sentence(
-    library: Library, store: SessionsInMemory
-) -> None:
-    provider = Pickier(10_000)
-    (*_, failed) = events = told(conversation_over(library, store, provider), 1)
-    assert isinstance(failed, TurnFailed)
-    assert failed.text == "The prompt is longer than it can take."
-    assert provider.refused == 1  # there was nothing to leave out
-    assert not of_kind(events, Warned)
 
 
 def test_turns_that_are_withheld_can_be_compacted_again_and_again(library: Library, store: SessionsInMemory) -> None:

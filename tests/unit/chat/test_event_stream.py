@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from zkchat.chat.event_stream import Emit, event_stream
-from zkchat.core.events import Event, Warned
+from zkchat.core.events import Warned
 
 ONE, TWO = Warned(text="one"), Warned(text="two")
 
@@ -97,18 +97,3 @@ def test_what_the_stage_raises_is_raised_in_the_consumer(error: BaseException) -
         assert raised.value is error
 
     asyncio.run(consume())
-
-
-def test_an_outer_emit_works_inside_an_inner_stream() -> None:
-    async def outer(emit: Emit) -> None:
-        async def inner(_: Emit) -> None:
-            await emit(TWO)
-
-        await emit(ONE)
-        async for _ in event_stream(inner):
-            pass
-
-    async def consume() -> list[Event]:
-        return [event async for event in event_stream(outer)]
-
-    assert asyncio.run(consume()) == [ONE, TWO]

@@ -66,14 +66,6 @@ def test_they_go_on_where_the_answer_ended_and_each_page_says_how_many_follow(li
     assert len({found.relative_path for found in shown}) == len(shown) > PAGE_SIZE + DEFAULT_LIMIT
 
 
-def test_a_new_question_begins_anew(library: Library) -> None:
-    talk = conversation(library, Quote())
-    asked(talk)
-    first = all_pages(talk)
-    asked(talk)
-    assert all_pages(talk) == first
-
-
 def test_with_a_model_they_begin_with_the_best(library: Library) -> None:
     best = asked(conversation(library, Quote()))
     talk = conversation(library, model_that_answers())

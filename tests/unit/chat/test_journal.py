@@ -31,17 +31,6 @@ def answer(id_: str = "a1", **more: object) -> ChatMessage:
     return read_message({"id": id_, "role": "assistant", "created_at": NOON, **more})
 
 
-def test_a_disk_that_is_full_from_the_start_still_lets_the_conversation_go_on() -> None:
-    store = SessionsInMemory()
-    store.full = True
-    kept = journal(store, begun=False)
-    warning = kept.ensure_session()
-    assert warning is not None
-    assert warning.text.endswith("The disk is full.")  # the reason, and not that there is no session
-    assert kept.append(MessageEntry(message=answer())) is None  # told already
-    assert [message.id for message in kept.history.thread] == ["a1"]
-
-
 def test_a_piece_of_an_arriving_answer_is_on_disk_soon_after() -> None:
     store = SessionsInMemory()
     kept = journal(store)

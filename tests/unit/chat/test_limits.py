@@ -70,13 +70,6 @@ def test_an_answer_that_takes_too_long_is_ended(library: Library, store: Session
     assert stored(store)[-1].text == "a "
 
 
-def test_an_answer_of_just_the_size_that_it_may_have_is_whole(library: Library, store: SessionsInMemory) -> None:
-    limits = AnswerLimits(characters=10_000)
-    provider = scripted([[{"text": "a" * 9_000}, {"thinking": "b" * 1_000}]])
-    events = events_of(conversation_over(library, store, provider, limits=limits).say("Go on!"))
-    assert isinstance(events[-1], TurnFinished)
-
-
 def test_a_large_chunk_is_handed_on_in_pieces(library: Library, store: SessionsInMemory) -> None:
     events = events_of(conversation_over(library, store, scripted([[{"text": "a" * 100_000}]])).say("Go on!"))
     pieces = [event.text for event in of_kind(events, TextDelta)]
@@ -121,19 +114,3 @@ def test_no_number_of_a_call_ends_the_chat(library: Library, store: SessionsInMe
     events = events_of(conversation_over(library, store, scripted(calls)).say("How long?"))
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].message.text == "Seven."
-
-
-@pytest.mark.parametrize(
-    ("steps", "said"),
-    [
-        ([{"text": " \n"}], "answered nothing."),
-        ([{"thinking": "Hm."}], "thought and then answered nothing."),
-    ],
-)
-def test_an_empty_answer_is_said_to_be_one_with_a_way_out(
-    library: Library, store: SessionsInMemory, steps: list[dict[str, str]], said: str
-) -> None:
-    events = events_of(conversation_over(library, store, scripted([steps])).say("How long?"))
-    (warning,) = of_kind(events, Warned)
-    assert warning.text == f"scripted:scripted {said}"
-    assert "choose another model" in warning.hint

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.support.changes import Answering, ChangesInMemory, edited, yes
+from tests.support.changes import Answering, ChangesInMemory, yes
 from tests.support.conversations import conversation_over, events_of
 from tests.support.sessions import SessionsInMemory
 from zkchat.chat.context.assembly import WRITING, request_from
@@ -152,19 +152,6 @@ def test_what_is_proposed_is_reviewed_after_the_answer_recorded_and_told_once(li
     assert rebuilt.tools == model.requests[-1].tools
     events_of(talk.say("And now?"))
     assert not any("you proposed" in text for text in told(model))
-
-
-def test_the_model_is_told_what_the_user_edited(library: Library) -> None:
-    vault, model = Vault(), Appending()
-    reviewer = Answering(edited("Sleep.md", "# Sleep\nless\n"))
-    talk = conversation_over(library, SessionsInMemory(), model, proposals=vault.proposing(reviewer))
-    review = reviewed(events_of(talk.say("Please append it.")))
-    assert review.edited
-    assert "+less" in review.diff
-    events_of(talk.say("What else?"))
-    said = "\n\n".join(told(model))
-    assert "were applied as the user edited them" in said
-    assert "-more\n+less" in said
 
 
 def test_of_a_turn_that_is_kept_from_the_model_it_is_told_nothing(library: Library) -> None:

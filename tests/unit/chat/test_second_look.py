@@ -10,14 +10,13 @@ import pytest
 
 from tests.support.conversations import Saying, answer_of, conversation_over, events_of, of_kind
 from tests.support.sessions import SessionsInMemory
-from tests.support.waiting import eventually_async
 from tests.support.world import GARDEN
 from zkchat.chat.context.assembly import request_from
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.core import Policy
 from zkchat.chat.question import Question
 from zkchat.chat.second_look import REASON, relevant_evidence
-from zkchat.core.errors import ProviderError, StorageError
+from zkchat.core.errors import ProviderError
 from zkchat.core.events import Event, PromptReady, ReferenceFound, TextDelta, TurnFailed, Warned
 from zkchat.core.message import RequestItem, ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest
@@ -144,12 +143,6 @@ def test_other_answers_are_left_as_they_are(library: Library, question: str, ans
     assert asked_once(library, Saying(answer, FOUNDED), question)
 
 
-def test_a_link_that_is_right_by_chance_is_no_look_into_the_notes(library: Library) -> None:
-    model = Saying("As far as I know [[Rye bread]] takes a week.", FOUNDED)
-    (row,) = answer_of(events_of(conversation(library, model).say(QUESTION))).references
-    assert (row.via, row.unverified) == ("evidence", False)
-
-
 def test_what_an_earlier_turn_brought_up_may_be_cited_without_looking_again(library: Library) -> None:
     model = Saying("Thank you for [[Rye bread]].", "It takes two days, says [[Rye bread]].", FOUNDED)
     talk = conversation(library, model)
@@ -202,22 +195,6 @@ def test_a_second_answer_that_breaks_off_is_kept_as_any_other(library: Library) 
     assert [(message.text, message.status) for message in talk.messages[1:]] == [("Two da", "unfinished")]
 
 
-def test_on_a_full_disk_it_is_done_in_memory(library: Library) -> None:
-    store = SessionsInMemory()
-    store.full = True
-    talk = conversation_over(library, store, Saying(UNFOUNDED, FOUNDED), look_again=True)
-    assert answer_of(events_of(talk.say(QUESTION))).text == FOUNDED
-    assert texts(talk) == [QUESTION, FOUNDED]
-
-
-def test_without_an_index_there_is_nothing_to_look_into(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise StorageError("The index is broken.")
-
-    monkeypatch.setattr(Library, "search", broken)
-    assert asked_once(library, Saying(UNFOUNDED, FOUNDED))
-
-
 def test_what_does_not_fit_a_second_time_is_left_at_the_first_answer(library: Library, tmp_path: Path) -> None:
     (tmp_path / "vault" / "Rye bread.md").write_text(f"Rye bread takes two days{' and a long night' * 1000}.\n")
     model = Saying(UNFOUNDED, FOUNDED, context_limit=None)
@@ -253,25 +230,6 @@ def test_who_goes_while_the_second_request_is_made_ready_keeps_the_first_answer(
 
     asyncio.run(leave())
     assert [(message.text, message.references) for message in talk.messages[1:]] == [(UNFOUNDED, ())]
-
-
-def test_who_stops_the_second_request_keeps_the_first_answer(library: Library) -> None:
-    model = Saying(UNFOUNDED, None)
-    talk = conversation(library, model)
-
-    async def impatient() -> None:
-        async def listen() -> None:
-            async for _ in talk.say(QUESTION):
-                pass
-
-        task = asyncio.create_task(listen())
-        await eventually_async(lambda: len(model.requests) == 2)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(impatient())
-    assert texts(talk) == [QUESTION, UNFOUNDED]
 
 
 EVERYDAY_TALK = (

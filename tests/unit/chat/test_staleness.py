@@ -13,7 +13,7 @@ from zkchat.chat.agents import build_profiles
 from zkchat.chat.conversation import Conversation
 from zkchat.chat.staleness import changed_items
 from zkchat.core.events import Event, TurnFinished, Warned
-from zkchat.core.message import FilePart, RequestContext, RequestItem, ToolCallPart
+from zkchat.core.message import RequestContext, RequestItem, ToolCallPart
 from zkchat.core.profile import ProfileFile
 from zkchat.core.prompt import Finish, ModelChunk, ModelRequest, TextChunk, ToolRequested
 from zkchat.index.library import Library
@@ -136,13 +136,6 @@ def test_a_question_is_asked_again_where_the_notes_cannot_be_looked_at(library: 
     events = events_of(talk.retry())
     assert "Links and search do not work now" in warnings(events)[0]
     assert isinstance(events[-1], TurnFinished)
-
-
-def test_a_name_with_a_sign_of_links_in_it_means_its_own_note(library: Library) -> None:
-    talk = conversation_over(library, provider=Reciting())
-    events_of(talk.say("What is in [them](C%23%20notes.md) and [[C]]?"))
-    assert [part.name for part in talk.messages[0].parts if isinstance(part, FilePart)] == ["C# notes.md", "C.md"]
-    assert warnings(events_of(talk.say("And then?"))) == []
 
 
 class ReadsBees(Reciting):

@@ -85,16 +85,6 @@ def test_a_model_that_misses_a_core_tool_is_handed_evidence(library: Library, na
         assert (EVIDENCE in provider.requests[-1].messages[-1].text) is is_handed
 
 
-def test_a_core_tool_that_the_user_drops_stays_away_and_evidence_takes_its_place(library: Library) -> None:
-    talk, provider = talk_over(library)
-    talk.drop(RequestItem(type="tool", name="find_excerpts"))
-    assert left_out(record_of(talk, QUESTION), "removed") == {"find_excerpts"}
-    assert EVIDENCE in provider.requests[-1].messages[-1].text
-    talk, provider = talk_over(library, max_tokens=4096)
-    record_of(talk, "What does [[Harbour]] say?")
-    assert POINTER in provider.requests[-1].messages[-1].text
-
-
 def test_where_the_share_is_short_the_least_relevant_tools_are_left_out_and_recorded(library: Library) -> None:
     talk, provider = talk_over(library, window=4096, tools=0.12)
     record = record_of(talk, "Which notes link to this one? Find its backlinks.")

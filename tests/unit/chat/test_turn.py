@@ -13,7 +13,7 @@ from tests.support.sessions import SessionsInMemory
 from tests.support.waiting import eventually_async
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.tool_loop import CUT, MAX_FAILED_ROUNDS, MAX_ROUNDS, REPEATED
+from zkchat.chat.tool_loop import CUT, REPEATED
 from zkchat.core.choices import TokenUsage
 from zkchat.core.errors import ExitCode, StorageFull
 from zkchat.core.events import (
@@ -30,9 +30,9 @@ from zkchat.core.events import (
     UsageReported,
     Warned,
 )
-from zkchat.core.message import ChatMessage, EvidencePart, FilePart, LineRange, RequestItem, ToolResultPart
+from zkchat.core.message import ChatMessage, EvidencePart, FilePart, LineRange, ToolResultPart
 from zkchat.core.prompt import ModelInfo
-from zkchat.core.session_history import messages_of, thread_of
+from zkchat.core.session_history import thread_of
 from zkchat.core.values import from_plain
 from zkchat.index.library import Library
 from zkchat.models.quote import Quote
@@ -130,15 +130,6 @@ def test_a_model_that_knows_nothing_by_itself_is_not_asked_without_evidence(
     assert tiny.requests == []
     assert stored(store)[0].parts[1:] == (EvidencePart(evidence=(), searched_for=("won", "chess")),)
     assert answer_of(say(talk, "How many hours do adults need?")).text == "Seven."
-
-
-def test_a_document_that_only_the_answer_names_is_in_the_ledger(library: Library, store: SessionsInMemory) -> None:
-    answers: Answers = [[{"text": "See [[Coffee]], [[Invented]] and [[https://example.org]]."}]]
-    message = answer_of(say(conversation_over(library, store, scripted(answers)), "What now?"))
-    assert [(row.wikilink, row.status, row.via, row.cited) for row in message.references] == [
-        ("[[Coffee]]", "resolved", "answer", True),
-        ("[[Invented]]", "missing", "answer", True),
-    ]
 
 
 LONG_SLEEP = """---
@@ -255,15 +246,6 @@ def test_a_stopped_answer_is_kept_as_unfinished(library: Library, store: Session
     )
 
 
-def test_an_endless_tool_loop_is_ended_by_asking_without_tools(library: Library, store: SessionsInMemory) -> None:
-    calls = [[{"tool": "find_excerpts", "arguments": {"query": f"sleep {n}"}}] for n in range(MAX_ROUNDS + 1)]
-    provider = scripted(calls)
-    events = say(conversation_over(library, store, provider), "Loop!")
-    assert isinstance(events[-1], TurnFinished)
-    assert [bool(request.tools) for request in provider.requests] == [True] * MAX_ROUNDS + [False]
-    assert len(of_kind(events, ToolFinished)) == MAX_ROUNDS
-
-
 def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMemory) -> None:
     call = {"tool": "find_excerpts", "arguments": {"query": "adults"}}
     provider = scripted([[call, call], [{"text": "ok"}]])
@@ -271,22 +253,6 @@ def test_a_repeated_call_is_not_run_again(library: Library, store: SessionsInMem
     assert [event.summary for event in of_kind(events, ToolFinished)] == ["1 passage", "same as before"]
     assert provider.requests[-1].messages[-1].text == REPEATED
     assert answer_of(events).references[0].hits == 1
-
-
-def test_a_tool_that_was_dropped_cannot_be_called(library: Library, store: SessionsInMemory) -> None:
-    provider = scripted([[{"tool": "find_related", "arguments": {"relative_path": "Sleep.md"}}], [{"text": "ok"}]])
-    talk = conversation_over(library, store, provider)
-    talk.drop(RequestItem(type="tool", name="find_related"))
-    (finished,) = of_kind(say(talk, "What is near?"), ToolFinished)
-    assert finished.failed
-    assert provider.requests[-1].messages[-1].text.startswith("There is no tool 'find_related'.")
-
-
-def test_a_model_that_only_makes_bad_calls_is_asked_for_its_answer(library: Library, store: SessionsInMemory) -> None:
-    bad: Answers = [[{"tool": "find_excerpts", "arguments": "{" * n}] for n in range(1, 4)]
-    provider = scripted([*bad[:MAX_FAILED_ROUNDS], [{"text": "I give up."}]])
-    assert answer_of(say(conversation_over(library, store, provider), "Try!")).text == "I give up."
-    assert [bool(request.tools) for request in provider.requests] == [True, True, False]
 
 
 def test_results_of_tools_are_bounded_by_the_room_that_is_left(library: Library, store: SessionsInMemory) -> None:
@@ -325,15 +291,6 @@ def test_what_is_wrong_with_a_note_is_told_once(library: Library, store: Session
     assert "Odd.md" in of_kind(say(talk, "One?"), Warned)[0].text
     (tmp_path / "vault" / "Odd.md").write_bytes(b"caf\xe9!")
     assert of_kind(say(talk, "Two?"), Warned) == []
-
-
-def test_the_record_of_the_request_stays_with_the_answer(library: Library, store: SessionsInMemory) -> None:
-    message = answer_of(say(conversation_over(library, store, scripted([[{"text": "ok"}]])), "See [[Coffee]]."))
-    assert message.request_context is not None
-    kinds = [item.type for item in message.request_context.items]
-    assert list(dict.fromkeys(kinds)) == ["system", "tool", "message", "reference"]
-    assert [item.name for item in message.request_context.items][-1] == "Coffee.md"
-    assert messages_of(store.rows["s1"])[message.id].request_context == message.request_context
 
 
 def test_strictly_only_what_the_notes_say_is_answered(library: Library, store: SessionsInMemory) -> None:
